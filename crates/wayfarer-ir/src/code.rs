@@ -1,0 +1,251 @@
+//! Expressions and statements. All values are 64-bit two's complement integers; a truth value is 0 or 1.
+//!
+//! Evaluation is strict and from left to right, except where an operator says that it is lazy. Where evaluation
+//! meets a fault, the whole formula or command ends with that fault.
+
+#![allow(missing_docs)] // The fields of a variant are described with the variant.
+
+/// A register of a formula, command or function: an unnamed local value. A rule's parameters and a function's value
+/// parameters are its first registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// A fault site in [`Program::faults`](crate::Program::faults).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FaultId(pub u32);
+
+/// A function in [`Program::functions`](crate::Program::functions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A type in [`Program::types`](crate::Program::types).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TypeId(pub u32);
+
+/// A property in [`Program::properties`](crate::Program::properties).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PropertyId(pub u32);
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A constant.
+    Const(i64),
+    /// The value of a register. Registers start at 0.
+    Reg(Reg),
+    /// The `bits` (1 to 64) at a place, zero-extended. They lie inside one word.
+    Load { place: Place, bits: u8 },
+    /// One operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// Two operands, total: never a fault, arithmetic wraps.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// Arithmetic that faults where the mathematical result does not exist or does not fit 64 bits.
+    Checked { op: CheckedOp, left: Box<Expr>, right: Box<Expr>, fault: FaultId },
+    /// 1 when all operands are non-zero; lazy, left to right; 1 when empty.
+    All(Vec<Expr>),
+    /// 1 when some operand is non-zero; lazy, left to right; 0 when empty.
+    Any(Vec<Expr>),
+    /// The second when the first is non-zero, else the third; lazy.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// The value itself when it passes the test, else a fault.
+    Require { value: Box<Expr>, test: Test, fault: FaultId },
+    /// A bounded loop that folds a value.
+    Loop(Box<LoopExpr>),
+    /// A function's result (0 for one without result). Costs one unit of fuel.
+    Call { function: FunctionId, arguments: Vec<Argument>, fuel: FaultId },
+}
+
+/// Operators of one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// 1 for 0, else 0.
+    Not,
+    /// Two's complement negation; wraps.
+    Negate,
+    /// All bits flipped.
+    Complement,
+}
+
+/// Total operators of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Wrapping sum.
+    Add,
+    /// Wrapping difference.
+    Sub,
+    /// Wrapping product.
+    Mul,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Shift left by the right operand's low six bits.
+    Shl,
+    /// Arithmetic shift right by the right operand's low six bits.
+    Shr,
+    /// Logical shift right by the right operand's low six bits.
+    Ushr,
+    /// 1 when equal.
+    Eq,
+    /// 1 when different.
+    Ne,
+    /// 1 when less, signed.
+    Lt,
+    /// 1 when less or equal, signed.
+    Le,
+    /// 1 when greater, signed.
+    Gt,
+    /// 1 when greater or equal, signed.
+    Ge,
+}
+
+/// Operators that can fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CheckedOp {
+    /// Sum; faults on overflow.
+    Add,
+    /// Difference; faults on overflow.
+    Sub,
+    /// Product; faults on overflow.
+    Mul,
+    /// Quotient truncated towards zero; faults on a zero divisor and on overflow.
+    Div,
+    /// Remainder with the sign of the dividend; faults on a zero divisor; `MIN rem -1` is 0.
+    Rem,
+}
+
+/// What a required value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Test {
+    /// Not 0.
+    NonZero,
+    /// Between the two bounds, both included, signed.
+    Between(i64, i64),
+}
+
+/// A loop inside an expression: `register` takes `from`, `from + by`, … while it is not past `to`. `from` and `to` are evaluated once.
+/// `by` is not 0; where it is negative the loop runs downwards. Each round costs one unit of fuel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopExpr {
+    /// How the rounds' values are folded.
+    pub kind: LoopKind,
+    /// The loop's register.
+    pub register: Reg,
+    /// First value.
+    pub from: Expr,
+    /// Last value that may be taken.
+    pub to: Expr,
+    /// The step.
+    pub by: i64,
+    /// The value of one round.
+    pub body: Expr,
+    /// The fault when the fuel runs out.
+    pub fuel: FaultId,
+}
+
+/// How a loop folds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopKind {
+    /// 1 when all rounds give non-zero; stops at the first that does not.
+    All,
+    /// 1 when some round gives non-zero; stops there.
+    Any,
+    /// The wrapping sum of all rounds.
+    Sum,
+}
+
+/// An argument of a call, matching the function's parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// For a value parameter.
+    Value(Expr),
+    /// For a reference parameter: the callee reads and writes there. Its indices are evaluated once, at the call.
+    Place(Place),
+}
+
+/// A position in memory, in bits: `offset` plus, for each index, its value times its stride.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Where the offset counts from.
+    pub root: Root,
+    /// Constant part, in bits.
+    pub offset: u32,
+    /// Variable parts, evaluated from left to right.
+    pub indices: Vec<Index>,
+}
+
+/// What a place counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// The state.
+    State,
+    /// The frame of the running command or function. Frames start zeroed.
+    Frame,
+    /// The n-th reference parameter of the running function.
+    Reference(u32),
+}
+
+/// One variable part of a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index {
+    /// From 0 to `count - 1`; anything else is the fault.
+    pub value: Expr,
+    /// Bits from one element to the next.
+    pub stride: u32,
+    /// Number of elements.
+    pub count: u32,
+    /// The fault of a value outside.
+    pub fault: FaultId,
+}
+
+/// Statements in order.
+pub type Block = Vec<Stmt>;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// Gives a register a value.
+    Set(Reg, Expr),
+    /// Writes the low `bits` (1 to 64, inside one word) of a value. The place's indices are evaluated before the value.
+    Store { place: Place, bits: u8, value: Expr },
+    /// Copies a run of bits: at most 64 inside one word, or whole words. The two may overlap only if they are the same.
+    Copy { to: Place, from: Place, bits: u32 },
+    /// Zeroes a run of bits: at most 64 inside one word, or whole words.
+    Zero { place: Place, bits: u32 },
+    /// Arranges `count` elements, `stride` bits apart, in descending order of their `bits` taken as one number (little end first over the words).
+    /// The place has no indices beyond those given. This is what keeps unordered collections in one canonical order.
+    Sort { place: Place, stride: u32, count: u32, bits: u32 },
+    /// The first branch whose condition is non-zero, else the last block.
+    If { branches: Vec<(Expr, Block)>, otherwise: Block },
+    /// While the condition is non-zero; each round costs one unit of fuel.
+    While { condition: Expr, body: Block, fuel: FaultId },
+    /// As [`LoopExpr`], for statements. The body must not set the register.
+    For { register: Reg, from: Expr, to: Expr, by: i64, body: Block, fuel: FaultId },
+    /// Evaluates for its effects.
+    Do(Expr),
+    /// Faults when the condition is zero.
+    Check { condition: Expr, fault: FaultId },
+    /// Ends with a fault.
+    Fault(FaultId),
+    /// The firing is not a step after all: an assumption of the model fails.
+    Discard,
+    /// Notes that a `Reachable` property was reached.
+    Cover(PropertyId),
+    /// Ends the command, or the function with its result.
+    Return(Option<Expr>),
+    /// Output of a simulation; a search ignores it, and evaluates nothing of it.
+    Print(Vec<PrintItem>),
+}
+
+/// A piece of printed output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrintItem {
+    /// Literal text.
+    Text(String),
+    /// A value of a scalar type in its *stored* form (0 is undefined where the type has that).
+    Value(Expr, TypeId),
+    /// The value at a place.
+    Place(Place, TypeId),
+}

@@ -1,0 +1,25 @@
+//! Guarded-command programs: the one form into which every modelling language is brought and from which every target is made.
+//!
+//! A [`Program`] is a bit-exact layout of the state, start states, rules with their parameters, functions and properties. Expressions and
+//! statements are trees over 64-bit values; every fault is explicit, there are no pointers and no calls to the outside, and loops carry fuel.
+//! Nothing of a language's surface is left in it.
+//!
+//! - [`program`], [`code`], [`types`]: what a program is
+//! - [`layout`]: how values are laid into words
+//! - [`verify`]: the rules a program keeps, listed
+//! - [`text`]: the text form, written and read back
+//! - [`interpret`]: what a program means
+//! - [`effects`]: which bits a rule or property reads and writes
+
+pub mod code;
+pub mod program;
+pub mod types;
+
+pub use code::{
+    Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, FunctionId, Index, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test,
+    TypeId, UnaryOp,
+};
+pub use program::{
+    At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+};
+pub use types::{Field, Names, Scalar, Type};

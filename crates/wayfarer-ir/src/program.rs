@@ -1,0 +1,250 @@
+//! A whole program: its state, rules, functions, properties and fault sites.
+
+#![allow(missing_docs)] // The fields of a variant are described with the variant.
+
+use crate::code::{Block, Expr, FaultId, Reg, TypeId};
+use crate::types::Type;
+use wayfarer_space::FaultClass;
+
+/// A model in the form that searches run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// The file it came from, as the user named it; places are shown as `source:line:column`.
+    pub source: String,
+    /// All types, referred to by [`TypeId`].
+    pub types: Vec<Type>,
+    /// The state's variables, in the order in which they are shown.
+    pub variables: Vec<Variable>,
+    /// How many words a state has.
+    pub words: u32,
+    /// Functions, referred to by `FunctionId`.
+    pub functions: Vec<Function>,
+    /// Start states: rules that run on the zeroed state. A guard is allowed and decides whether the start state exists.
+    pub starts: Vec<Rule>,
+    /// The rules.
+    pub rules: Vec<Rule>,
+    /// What must hold.
+    pub properties: Vec<Property>,
+    /// Every way in which code can fail.
+    pub faults: Vec<FaultSite>,
+}
+
+/// A position in the source text, counted from 1. Line 0 means that there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct At {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// A named part of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeId,
+    /// Where it lies, in bits from the state's start.
+    pub offset: u32,
+    /// Where it was declared.
+    pub at: At,
+}
+
+/// A family of guarded commands, one for each combination of its parameters' values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// What it is called.
+    pub name: String,
+    /// Its parameters; their values are the first registers of guard and command. The last one varies fastest.
+    pub parameters: Vec<RuleParameter>,
+    /// When it may fire. It writes nothing.
+    pub guard: Formula,
+    /// What it does.
+    pub command: Body,
+    /// Where it was written.
+    pub at: At,
+}
+
+/// A parameter of a rule: it takes the values `from`, `from + by`, … , `count` of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleParameter {
+    /// Its name.
+    pub name: String,
+    /// The scalar type in which its values are shown.
+    pub ty: TypeId,
+    /// First value.
+    pub from: i64,
+    /// Step.
+    pub by: i64,
+    /// How many values.
+    pub count: u32,
+}
+
+/// An expression with the registers it needs. It writes neither the state nor anything that outlives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula {
+    /// How many registers.
+    pub registers: u32,
+    /// The value.
+    pub value: Expr,
+}
+
+/// Statements with the registers and the frame they need.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// How many registers.
+    pub registers: u32,
+    /// Size of the frame in words.
+    pub frame: u32,
+    /// The statements.
+    pub block: Block,
+}
+
+/// A function or procedure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// What it is called.
+    pub name: String,
+    /// Its parameters. Values are its first registers, in order; references are numbered apart, in order.
+    pub parameters: Vec<Parameter>,
+    /// Whether it gives a value.
+    pub result: bool,
+    /// The fault when it ends without `Return` although it has a result.
+    pub no_result: FaultId,
+    /// What it does.
+    pub body: Body,
+    /// Where it was written.
+    pub at: At,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// A value.
+    Value,
+    /// A run of `bits` (at most 64 inside one word, or whole words) in the given region.
+    Reference { region: Region, bits: u32 },
+}
+
+/// Where a reference points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// Into the state.
+    State,
+    /// Into a frame of a caller.
+    Frame,
+}
+
+/// What a property asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PropertyKind {
+    /// It holds in every reachable state.
+    Always,
+    /// States in which it fails are not part of the system.
+    Assumption,
+    /// Some reachable state satisfies it, or some fired command reaches its `Cover` statement.
+    Reachable,
+}
+
+/// A named condition on states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// What it is called.
+    pub name: String,
+    /// What it asks for.
+    pub kind: PropertyKind,
+    /// How many registers its conjuncts need.
+    pub registers: u32,
+    /// The condition is their conjunction, evaluated lazily in order; kept apart so that the failing one can be named.
+    pub conjuncts: Vec<(At, Expr)>,
+    /// Where it was written.
+    pub at: At,
+}
+
+/// One way in which code can fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultSite {
+    /// Whether it speaks against the model, or only about what can be represented.
+    pub class: FaultClass,
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// The message, in words.
+    pub message: String,
+    /// Where.
+    pub at: At,
+}
+
+/// Kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// An assertion failed.
+    Assertion,
+    /// An error statement was reached.
+    Error,
+    /// An undefined value was used.
+    Undefined,
+    /// A value left its range.
+    Range,
+    /// An index was out of bounds.
+    Index,
+    /// Division by zero.
+    Division,
+    /// A result does not fit 64 bits.
+    Overflow,
+    /// A loop or recursion did not end.
+    Endless,
+    /// A collection was full, or what was to be removed was not there.
+    Collection,
+    /// A function ended without a result.
+    NoResult,
+}
+
+impl FaultKind {
+    /// All kinds with the words that name them in the text form and in reports.
+    pub const ALL: [(FaultKind, &'static str); 10] = [
+        (FaultKind::Assertion, "assertion"),
+        (FaultKind::Error, "error"),
+        (FaultKind::Undefined, "undefined"),
+        (FaultKind::Range, "range"),
+        (FaultKind::Index, "index"),
+        (FaultKind::Division, "division"),
+        (FaultKind::Overflow, "overflow"),
+        (FaultKind::Endless, "endless"),
+        (FaultKind::Collection, "collection"),
+        (FaultKind::NoResult, "no-result"),
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("fault", |(_, word)| word)
+    }
+}
+
+impl Rule {
+    /// How many guarded commands the family has.
+    pub fn instances(&self) -> u64 {
+        self.parameters.iter().map(|parameter| u64::from(parameter.count)).product()
+    }
+
+    /// The parameters' values of the n-th member, the last parameter varying fastest.
+    pub fn values(&self, mut member: u64, out: &mut [i64]) {
+        for (parameter, slot) in self.parameters.iter().zip(out).rev() {
+            let count = u64::from(parameter.count);
+            let step = (member % count) as i64;
+            *slot = parameter.from.wrapping_add(step.wrapping_mul(parameter.by));
+            member /= count;
+        }
+    }
+}
+
+impl Default for Formula {
+    fn default() -> Self {
+        Formula { registers: 0, value: Expr::Const(1) }
+    }
+}
+
+/// The registers that a rule's parameters take.
+pub fn parameter_registers(rule: &Rule) -> impl Iterator<Item = Reg> {
+    (0..rule.parameters.len() as u32).map(Reg)
+}

@@ -1,0 +1,105 @@
+//! What the bits of a state mean to a person: names of values, fields and elements, and where they lie. A search never looks at this;
+//! reports, witnesses, tight layouts and symmetry do.
+//!
+//! Layout rule, kept by [`crate::layout`] and checked by the verifier: an object of at most 64 bits lies inside one word; a larger one
+//! starts at a word and takes whole words. So every scalar lies inside one word, and every copy is a masked move or a run of words.
+
+#![allow(missing_docs)] // The fields of a variant are described with the variant.
+
+use crate::code::TypeId;
+
+/// A type with its layout.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// A number, truth value or name.
+    Scalar(Scalar),
+    /// Named parts.
+    Record { fields: Vec<Field>, bits: u32 },
+    /// `count` elements, `stride` bits apart, numbered by the values of the scalar type `index`.
+    Array { index: TypeId, element: TypeId, stride: u32, count: u32, bits: u32 },
+    /// An unordered collection: `capacity` slots, `stride` bits apart. The slot's bit 0 says that it is taken and the element lies at
+    /// `element_at` inside the slot; free slots are zero. Between steps the slots are sorted in descending order of their `slot_bits`.
+    Bag { element: TypeId, stride: u32, capacity: u32, element_at: u32, slot_bits: u32, bits: u32 },
+}
+
+/// A part of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeId,
+    /// Its distance in bits from the record's start.
+    pub offset: u32,
+}
+
+/// A scalar type. A value `v` is stored as `v - low`, plus 1 where the type has an undefined value, which is stored as 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scalar {
+    /// The name it was declared with, for messages.
+    pub name: Option<String>,
+    /// Width of the stored form.
+    pub bits: u8,
+    /// The smallest value.
+    pub low: i64,
+    /// How many values.
+    pub count: u64,
+    /// Whether 0 is stored for "undefined".
+    pub undefinable: bool,
+    /// How values are written.
+    pub names: Names,
+}
+
+/// How a scalar's values are written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Names {
+    /// As numbers.
+    Numbers,
+    /// By name, from the smallest value on.
+    Names(Vec<String>),
+}
+
+impl Type {
+    /// Width in bits, padding inside included.
+    pub fn bits(&self) -> u32 {
+        match self {
+            Type::Scalar(scalar) => u32::from(scalar.bits),
+            Type::Record { bits, .. } | Type::Array { bits, .. } | Type::Bag { bits, .. } => *bits,
+        }
+    }
+
+    /// The scalar type, if it is one.
+    pub fn scalar(&self) -> Option<&Scalar> {
+        match self {
+            Type::Scalar(scalar) => Some(scalar),
+            _ => None,
+        }
+    }
+}
+
+impl Scalar {
+    /// What is stored for a value of the type.
+    pub fn store(&self, value: i64) -> u64 {
+        (value.wrapping_sub(self.low) as u64).wrapping_add(u64::from(self.undefinable))
+    }
+
+    /// The value of a stored form; none where it is undefined.
+    pub fn value(&self, stored: u64) -> Option<i64> {
+        if self.undefinable && stored == 0 {
+            return None;
+        }
+        Some((stored.wrapping_sub(u64::from(self.undefinable)) as i64).wrapping_add(self.low))
+    }
+
+    /// How a stored form is written.
+    pub fn show(&self, stored: u64) -> String {
+        match (self.value(stored), &self.names) {
+            (None, _) => "undefined".to_string(),
+            (Some(value), Names::Numbers) => value.to_string(),
+            (Some(value), Names::Names(names)) => {
+                let index = value.wrapping_sub(self.low) as usize;
+                names.get(index).cloned().unwrap_or_else(|| format!("?{value}"))
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What a model is to a search: words, states, steps and the [`Space`] that connects them.
+//!
+//! A state is a slice of 64-bit words. A [`Space`] gives the start states, the steps from a batch of states, and what fails in a state. This
+//! crate knows no language, no file and no clock; everything above it meets here.
+
+mod fault;
+mod graph;
+mod hash;
+mod packing;
+mod property;
+mod rng;
+mod space;
+mod states;
+mod steps;
+
+pub use fault::{Fault, FaultClass};
+pub use graph::Graph;
+pub use hash::{HASH_VERSION, Hash, hash};
+pub use packing::Packing;
+pub use property::PropertyBits;
+pub use rng::{RNG_VERSION, Rng};
+pub use space::{Completeness, Fired, Space};
+pub use states::{States, Width, Word};
+pub use steps::{FaultStep, Firing, Steps};

@@ -1,0 +1,177 @@
+//! The tight layout: what a store keeps of a state.
+//!
+//! In the working layout fields do not straddle words and leave gaps; which bits carry information is the same in every state. Tight form is
+//! those bits, word after word, with the gaps squeezed out: one bit-extract per word going in and one bit-deposit per word coming out.
+
+use crate::Word;
+
+/// Which bits of each word carry information, and the way between the two layouts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packing {
+    masks: Vec<Word>,
+    bits: usize,
+}
+
+impl Packing {
+    /// The packing of states whose bits outside `masks` are always zero.
+    pub fn new(masks: Vec<Word>) -> Self {
+        let bits = masks.iter().map(|mask| mask.count_ones() as usize).sum();
+        Packing { masks, bits }
+    }
+
+    /// The packing that keeps every bit of `words` words.
+    pub fn whole(words: usize) -> Self {
+        Packing::new(vec![Word::MAX; words])
+    }
+
+    /// The masks, one per word.
+    pub fn masks(&self) -> &[Word] {
+        &self.masks
+    }
+
+    /// Bits of a tight state.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Bytes of a tight state.
+    pub fn bytes(&self) -> usize {
+        self.bits.div_ceil(8)
+    }
+
+    /// Words of a tight state.
+    pub fn words(&self) -> usize {
+        self.bits.div_ceil(64)
+    }
+
+    /// Writes the tight form of `state` into the first [`words`](Packing::words) of `tight`.
+    #[inline]
+    pub fn pack(&self, state: &[Word], tight: &mut [Word]) {
+        tight[..self.words()].fill(0);
+        let mut at = 0usize;
+        for (word, mask) in state.iter().zip(&self.masks) {
+            let value = extract(*word, *mask);
+            let (index, shift) = (at / 64, at % 64);
+            let count = mask.count_ones() as usize;
+            if count > 0 {
+                tight[index] |= value << shift;
+                if shift + count > 64 {
+                    tight[index + 1] |= value >> (64 - shift);
+                }
+            }
+            at += count;
+        }
+    }
+
+    /// Writes the working form of a tight state.
+    #[inline]
+    pub fn unpack(&self, tight: &[Word], state: &mut [Word]) {
+        let mut at = 0usize;
+        for (word, mask) in state.iter_mut().zip(&self.masks) {
+            let (index, shift) = (at / 64, at % 64);
+            let count = mask.count_ones() as usize;
+            let mut value = 0;
+            if count > 0 {
+                value = tight[index] >> shift;
+                if shift + count > 64 {
+                    value |= tight[index + 1] << (64 - shift);
+                }
+            }
+            *word = deposit(value, *mask);
+            at += count;
+        }
+    }
+}
+
+/// Gathers the bits of `value` under `mask` into the low bits.
+#[inline]
+fn extract(value: Word, mask: Word) -> Word {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    return std::arch::x86_64::_pext_u64(value, mask);
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
+    extract_portable(value, mask)
+}
+
+/// Scatters the low bits of `value` to the bits of `mask`.
+#[inline]
+fn deposit(value: Word, mask: Word) -> Word {
+    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
+    return std::arch::x86_64::_pdep_u64(value, mask);
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
+    deposit_portable(value, mask)
+}
+
+#[allow(dead_code)]
+fn extract_portable(value: Word, mut mask: Word) -> Word {
+    let (mut result, mut at) = (0, 0);
+    while mask != 0 {
+        // One run of ones at a time: layouts have few runs per word.
+        let start = mask.trailing_zeros();
+        let run = (mask >> start).trailing_ones();
+        let ones = if run == 64 { Word::MAX } else { (1 << run) - 1 };
+        result |= (value >> start & ones) << at;
+        at += run;
+        mask &= !(ones << start);
+    }
+    result
+}
+
+#[allow(dead_code)]
+fn deposit_portable(value: Word, mut mask: Word) -> Word {
+    let (mut result, mut at) = (0, 0);
+    while mask != 0 {
+        let start = mask.trailing_zeros();
+        let run = (mask >> start).trailing_ones();
+        let ones = if run == 64 { Word::MAX } else { (1 << run) - 1 };
+        result |= (value >> at & ones) << start;
+        at += run;
+        mask &= !(ones << start);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    #[test]
+    fn packing_and_unpacking_are_inverse() {
+        let mut rng = Rng::new(7, "packing");
+        for _ in 0..2_000 {
+            let words = 1 + rng.below(5) as usize;
+            let masks: Vec<Word> = (0..words).map(|_| random_mask(&mut rng)).collect();
+            let state: Vec<Word> = masks.iter().map(|mask| rng.next_word() & mask).collect();
+            let packing = Packing::new(masks);
+            let mut tight = vec![Word::MAX; packing.words()];
+            packing.pack(&state, &mut tight);
+            let mut back = vec![Word::MAX; words];
+            packing.unpack(&tight, &mut back);
+            assert_eq!(back, state);
+        }
+    }
+
+    #[test]
+    fn portable_forms_agree_with_the_definition() {
+        let mut rng = Rng::new(8, "packing");
+        for _ in 0..2_000 {
+            let (value, mask) = (rng.next_word(), random_mask(&mut rng));
+            let positions: Vec<u32> = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
+            let gathered = positions.iter().enumerate().fold(0, |sum, (at, bit)| sum | (value >> bit & 1) << at);
+            let scattered = positions.iter().enumerate().fold(0, |sum, (at, bit)| sum | (value >> at & 1) << bit);
+            assert_eq!(extract_portable(value, mask), gathered);
+            assert_eq!(deposit_portable(value, mask), scattered);
+            assert_eq!(extract(value, mask), gathered);
+            assert_eq!(deposit(value, mask), scattered);
+        }
+    }
+
+    fn random_mask(rng: &mut Rng) -> Word {
+        match rng.below(4) {
+            0 => 0,
+            1 => Word::MAX,
+            2 => rng.next_word() & rng.next_word(),
+            _ => rng.next_word() | rng.next_word(),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A flat buffer of states.
+
+/// Sixty-four bits of a state.
+pub type Word = u64;
+
+/// How many words a state has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// The same number for all states: the fast case.
+    Fixed(usize),
+    /// Each state has its own.
+    Varying,
+}
+
+/// States one after another in one buffer. With a fixed width a state is found by multiplication, else by its recorded end.
+#[derive(Clone, Debug)]
+pub struct States {
+    width: Width,
+    words: Vec<Word>,
+    /// The end of each state in `words`; used only where the width varies.
+    ends: Vec<usize>,
+    len: usize,
+}
+
+impl States {
+    /// An empty buffer.
+    pub fn new(width: Width) -> Self {
+        States { width, words: Vec::new(), ends: Vec::new(), len: 0 }
+    }
+
+    /// The states' width.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
+    /// How many states it holds.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets all states and keeps the memory.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.ends.clear();
+        self.len = 0;
+    }
+
+    /// Appends a copy of `state`.
+    ///
+    /// # Panics
+    /// Where the width is fixed and `state` has another: a mistake of the caller, never of a model.
+    pub fn push(&mut self, state: &[Word]) {
+        match self.width {
+            Width::Fixed(width) => assert_eq!(state.len(), width, "a state of another width"),
+            Width::Varying => self.ends.push(self.words.len() + state.len()),
+        }
+        self.words.extend_from_slice(state);
+        self.len += 1;
+    }
+
+    /// Appends a state of `width` zero words and gives access to it.
+    pub fn push_zero(&mut self, width: usize) -> &mut [Word] {
+        let start = self.words.len();
+        self.words.resize(start + width, 0);
+        match self.width {
+            Width::Fixed(fixed) => assert_eq!(width, fixed, "a state of another width"),
+            Width::Varying => self.ends.push(self.words.len()),
+        }
+        self.len += 1;
+        &mut self.words[start..]
+    }
+
+    /// Takes the last state away.
+    pub fn pop(&mut self) {
+        self.truncate(self.len.saturating_sub(1));
+    }
+
+    /// Keeps the first `len` states.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len {
+            let end = if len == 0 { 0 } else { self.range(len - 1).1 };
+            self.words.truncate(end);
+            if self.width == Width::Varying {
+                self.ends.truncate(len);
+            }
+            self.len = len;
+        }
+    }
+
+    /// The state at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> &[Word] {
+        let (start, end) = self.range(index);
+        &self.words[start..end]
+    }
+
+    /// The state at `index`, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut [Word] {
+        let (start, end) = self.range(index);
+        &mut self.words[start..end]
+    }
+
+    /// All states in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[Word]> {
+        (0..self.len).map(|index| self.get(index))
+    }
+
+    /// The bytes this buffer holds.
+    pub fn capacity_bytes(&self) -> usize {
+        self.words.capacity() * size_of::<Word>() + self.ends.capacity() * size_of::<usize>()
+    }
+
+    /// All words, one state after another.
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    #[inline]
+    fn range(&self, index: usize) -> (usize, usize) {
+        match self.width {
+            Width::Fixed(width) => {
+                assert!(index < self.len, "no such state");
+                (index * width, (index + 1) * width)
+            }
+            Width::Varying => (if index == 0 { 0 } else { self.ends[index - 1] }, self.ends[index]),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The steps out of a batch of states, as columns.
+
+use crate::{Fault, Hash, PropertyBits, States, Width, Word, hash};
+
+/// Which rule fired, its parameters fixed, and which of its outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Firing {
+    /// The rule with its parameters fixed.
+    pub rule: u32,
+    /// Which of its outcomes; 0 where a rule has one only.
+    pub outcome: u32,
+}
+
+impl Firing {
+    /// The only outcome of a rule.
+    pub fn of(rule: u32) -> Self {
+        Firing { rule, outcome: 0 }
+    }
+}
+
+/// A firing that ended in a fault instead of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultStep {
+    /// Index of the source in the batch.
+    pub source: u32,
+    /// What fired.
+    pub firing: Firing,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+/// The steps out of a batch, one row per step, in the order of their sources and, within a source, of their firings.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// The states the steps lead to.
+    pub states: States,
+    /// Their hashes.
+    pub hashes: Vec<Hash>,
+    /// The index of each step's source in the batch.
+    pub sources: Vec<u32>,
+    /// What fired.
+    pub firings: Vec<Firing>,
+    /// Which words differ from the source: bit w for word w, bit 63 for all from word 63 on. Zero means that the step leads back to its source.
+    pub changed: Vec<u64>,
+    /// Firings that ended in a fault.
+    pub faults: Vec<FaultStep>,
+    /// For each source of the batch, how many firings were enabled, those included that faulted or were discarded by an assumption.
+    pub enabled: Vec<u32>,
+    /// Firings that the model's assumptions discarded.
+    pub discarded: u64,
+    /// Properties that commands reported as reached while they fired.
+    pub reached: PropertyBits,
+}
+
+impl Steps {
+    /// No steps, for states of the given width.
+    pub fn new(width: Width) -> Self {
+        Steps {
+            states: States::new(width),
+            hashes: Vec::new(),
+            sources: Vec::new(),
+            firings: Vec::new(),
+            changed: Vec::new(),
+            faults: Vec::new(),
+            enabled: Vec::new(),
+            discarded: 0,
+            reached: PropertyBits::default(),
+        }
+    }
+
+    /// How many steps lead to a state.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether no step leads to a state.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// Forgets everything and keeps the memory.
+    pub fn clear(&mut self) {
+        self.states.clear();
+        self.hashes.clear();
+        self.sources.clear();
+        self.firings.clear();
+        self.changed.clear();
+        self.faults.clear();
+        self.enabled.clear();
+        self.discarded = 0;
+        self.reached.clear();
+    }
+
+    /// Appends a step to `state` out of `from`, which is number `source` of the batch.
+    pub fn push(&mut self, source: u32, firing: Firing, from: &[Word], state: &[Word]) {
+        self.states.push(state);
+        self.describe_last(source, firing, from);
+    }
+
+    /// Fills the other columns for a state that was just written to the end of `states`.
+    pub fn describe_last(&mut self, source: u32, firing: Firing, from: &[Word]) {
+        let state = self.states.get(self.states.len() - 1);
+        self.hashes.push(hash(state));
+        self.changed.push(changed_words(from, state));
+        self.sources.push(source);
+        self.firings.push(firing);
+    }
+}
+
+/// The mask of words in which two states differ.
+fn changed_words(from: &[Word], to: &[Word]) -> u64 {
+    let mut mask = 0;
+    for index in 0..from.len().max(to.len()) {
+        if from.get(index) != to.get(index) {
+            mask |= 1 << index.min(63);
+        }
+    }
+    mask
+}
