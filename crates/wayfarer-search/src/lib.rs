@@ -1,1 +1,31 @@
-//! Placeholder.
+//! Explores a [`Space`](wayfarer_space::Space): the one loop, the stores that remember states, the strategies that decide where to look, and what
+//! comes of it. This crate sees words; it knows no language, no file, no terminal and no clock.
+//!
+//! - [`explore`] is the loop; [`Settings`] and [`Control`] say how far it may go
+//! - [`Store`] remembers states: [`ExactStore`]
+//! - [`Strategy`] selects and admits: [`Bfs`], [`Dfs`]
+//! - [`Outcome`] is what the loop returns, and [`Witness`] the way to a violation
+
+mod account;
+mod bfs;
+mod control;
+mod dfs;
+mod exact;
+mod explore;
+mod index;
+mod outcome;
+mod segments;
+mod store;
+mod strategy;
+mod witness;
+
+pub use account::{Account, Unlimited};
+pub use bfs::Bfs;
+pub use control::{Control, Progress, Unbounded};
+pub use dfs::Dfs;
+pub use exact::ExactStore;
+pub use explore::{Deadlock, Settings, explore};
+pub use outcome::{Cause, Outcome, Stop, Verdict, Violation};
+pub use store::{Candidates, Fidelity, Handle, Store, Visit};
+pub use strategy::{Admission, Limits, Selection, Strategy};
+pub use witness::{Ending, Witness, WitnessError};

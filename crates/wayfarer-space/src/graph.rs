@@ -70,10 +70,11 @@ impl Space for Graph {
         steps.clear();
         for (source, state) in batch.iter().enumerate() {
             let targets = self.successors(state[0] as u32);
-            for (rule, target) in targets.iter().enumerate().skip(from.rule as usize) {
+            let first = from.first_rule() as usize;
+            for (rule, target) in targets.iter().enumerate().skip(first) {
                 steps.push(source as u32, Firing::of(rule as u32), state, &[Word::from(*target)]);
             }
-            steps.enabled.push(targets.len().saturating_sub(from.rule as usize) as u32);
+            steps.enabled.push(targets.len().saturating_sub(first) as u32);
         }
         Completeness::All
     }

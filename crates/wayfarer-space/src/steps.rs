@@ -16,6 +16,16 @@ impl Firing {
     pub fn of(rule: u32) -> Self {
         Firing { rule, outcome: 0 }
     }
+
+    /// The smallest firing after this one.
+    pub fn after(self) -> Self {
+        Firing { rule: self.rule, outcome: self.outcome + 1 }
+    }
+
+    /// The first rule at or after this firing, in a space whose rules have one outcome each.
+    pub fn first_rule(self) -> u32 {
+        self.rule + u32::from(self.outcome > 0)
+    }
 }
 
 /// A firing that ended in a fault instead of a state.

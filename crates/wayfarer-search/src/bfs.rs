@@ -1,0 +1,72 @@
+//! Breadth-first search: level by level, so that the first violation found has a shortest witness.
+//!
+//! Over a store that numbers its states in the order of insertion the queue is the store itself: a cursor walks over the handles, and the frontier
+//! costs no memory at all.
+
+use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
+
+/// States expanded per round. Enough to hide the latency of memory behind other work, few enough that the successors stay in the cache.
+const BATCH: u32 = 256;
+
+/// Breadth-first search over a store that gives states back in the order of insertion.
+#[derive(Clone, Debug)]
+pub struct Bfs {
+    /// The next state to expand.
+    next: u32,
+    /// One past the last state of the level that is being expanded.
+    level_end: u32,
+    /// One past the last state found.
+    found: u32,
+    depth: u32,
+    limit: u32,
+}
+
+impl Bfs {
+    /// A search that does not expand states at `limits.depth` and beyond.
+    pub fn new(limits: &Limits) -> Self {
+        Bfs { next: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth }
+    }
+}
+
+impl Strategy for Bfs {
+    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        if self.next == self.level_end && self.level_end < self.found {
+            self.depth += 1;
+            self.level_end = self.found;
+        }
+        if self.depth >= self.limit {
+            return;
+        }
+        let end = self.level_end.min(self.next.saturating_add(BATCH));
+        for number in self.next..end {
+            selection.handles.push(Handle(number));
+            store.state(Handle(number), &mut selection.states);
+        }
+    }
+
+    fn update(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {
+        let new = visits.iter().filter(|visit| matches!(visit, Visit::New(_))).count();
+        self.found += new as u32;
+        if selection.handles.is_empty() {
+            // Start states are level 0.
+            self.level_end = self.found;
+        }
+        self.next += kept as u32;
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth + u32::from(self.level_end < self.found)
+    }
+
+    fn frontier(&self) -> u64 {
+        u64::from(self.found - self.next)
+    }
+
+    fn beyond_depth(&self) -> u64 {
+        if self.depth >= self.limit { self.frontier() } else { 0 }
+    }
+
+    fn exhaustive(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,271 @@
+//! The one exploration loop. Strategies and stores differ; this does not.
+//!
+//! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
+//! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
+
+use crate::{Admission, Candidates, Cause, Control, Handle, Limits, Outcome, Progress, Selection, Stop, Store, Strategy, Violation, Visit};
+use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps};
+
+/// When a state counts as a deadlock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Deadlock {
+    /// Never.
+    Off,
+    /// When no rule is enabled.
+    Stuck,
+    /// When no rule leads to another state.
+    #[default]
+    Stuttering,
+}
+
+/// What a run looks for, and how far it goes by the logical clock.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How far.
+    pub limits: Limits,
+    /// When a state counts as a deadlock.
+    pub deadlock: Deadlock,
+    /// After how many violations to stop; at least one.
+    pub max_errors: usize,
+    /// Which properties are judged; all where none is given.
+    pub properties: Option<PropertyBits>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { limits: Limits::default(), deadlock: Deadlock::default(), max_errors: 1, properties: None }
+    }
+}
+
+/// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
+pub fn explore(space: &dyn Space, store: &mut dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
+    let mut run = Run::new(space, settings);
+    let mut selection = Selection::new(space.width());
+    let completeness = space.initial(&mut run.steps);
+    run.complete(completeness);
+    let mut stop = run.start(store, strategy, &selection);
+    while stop.is_none() {
+        stop = run.edge(store, strategy, control);
+        if stop.is_some() {
+            break;
+        }
+        selection.clear();
+        strategy.select(store, &mut selection);
+        if selection.handles.is_empty() {
+            break;
+        }
+        let completeness = space.expand(&selection.states, selection.from, &mut run.steps);
+        run.complete(completeness);
+        stop = run.round(store, strategy, &selection);
+    }
+    run.finish(stop, store, strategy)
+}
+
+/// What the rounds of one run share.
+struct Run<'a> {
+    space: &'a dyn Space,
+    settings: &'a Settings,
+    outcome: Outcome,
+    steps: Steps,
+    visits: Vec<Visit>,
+    mask: Vec<bool>,
+    bits: PropertyBits,
+    complete: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(space: &'a dyn Space, settings: &'a Settings) -> Self {
+        Run {
+            space,
+            settings,
+            outcome: Outcome::new(space.rules()),
+            steps: Steps::new(space.width()),
+            visits: Vec::new(),
+            mask: Vec::new(),
+            bits: PropertyBits::default(),
+            complete: true,
+        }
+    }
+
+    fn complete(&mut self, completeness: Completeness) {
+        self.complete &= completeness == Completeness::All;
+    }
+
+    /// Takes in the start states.
+    fn start(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, nothing: &Selection) -> Option<Stop> {
+        self.outcome.discarded += self.steps.discarded;
+        self.outcome.reached.union(&self.steps.reached);
+        for index in 0..self.steps.faults.len() {
+            let step = self.steps.faults[index];
+            if self.speaks_against_model(step.firing, step.fault) {
+                self.violated(Cause::Start(step.firing.rule, step.fault), None);
+            }
+        }
+        let stop = self.admit(store, strategy, &[]);
+        self.outcome.starts = self.outcome.states;
+        let candidates = Candidates { steps: &self.steps, sources: &[] };
+        strategy.update(nothing, 0, candidates, &self.visits);
+        stop.or_else(|| self.enough())
+    }
+
+    /// Deals with the steps out of a selection.
+    fn round(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, selection: &Selection) -> Option<Stop> {
+        let full = self.admit(store, strategy, &selection.handles);
+        let cut = self.visits.iter().position(|visit| matches!(visit, Visit::Full));
+        let kept = cut.map_or(selection.handles.len(), |index| self.steps.sources[index] as usize);
+        if selection.first {
+            self.count(selection, kept);
+        }
+        let candidates = Candidates { steps: &self.steps, sources: &selection.handles };
+        strategy.update(selection, kept, candidates, &self.visits);
+        self.enough().or(full)
+    }
+
+    /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
+    fn admit(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, sources: &[Handle]) -> Option<Stop> {
+        let room = self.settings.limits.states - self.outcome.states;
+        let candidates = Candidates { steps: &self.steps, sources };
+        match strategy.admission() {
+            Admission::AllNew => store.insert(candidates, None, room, &mut self.visits),
+            Admission::Chosen => {
+                store.probe(candidates, &mut self.visits);
+                strategy.admit(candidates, &self.visits, &mut self.mask);
+                store.insert(candidates, Some(&self.mask), room, &mut self.visits);
+            }
+        }
+        let mut full = false;
+        for index in 0..self.visits.len() {
+            match self.visits[index] {
+                Visit::New(handle) => {
+                    self.outcome.states += 1;
+                    self.check(index, handle);
+                }
+                Visit::Full => full = true,
+                Visit::Seen(_) | Visit::Skipped => {}
+            }
+        }
+        full.then_some(if self.outcome.states >= self.settings.limits.states { Stop::States } else { Stop::Memory })
+    }
+
+    /// Judges a state that was just found.
+    fn check(&mut self, index: usize, handle: Handle) {
+        if self.space.properties() == 0 {
+            return;
+        }
+        self.bits.clear();
+        let judged = self.space.check(self.steps.states.get(index), &mut self.bits);
+        if let Err((property, fault)) = judged
+            && self.looked_for(property)
+            && self.speaks_against_model(self.steps.firings[index], fault)
+        {
+            self.violated(Cause::PropertyFault(property, fault), Some(handle));
+        }
+        if self.bits.is_empty() {
+            return;
+        }
+        let bits = std::mem::take(&mut self.bits);
+        for property in bits.iter() {
+            if !self.looked_for(property) {
+                continue;
+            }
+            if self.space.asks_to_reach(property) {
+                self.outcome.reached.insert(property);
+            } else {
+                self.violated(Cause::Property(property), Some(handle));
+            }
+        }
+        self.bits = bits;
+    }
+
+    /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
+    fn count(&mut self, selection: &Selection, kept: usize) {
+        let mut moves = 0;
+        let mut fault = 0;
+        self.outcome.reached.union(&self.steps.reached);
+        self.outcome.discarded += self.steps.discarded;
+        for source in 0..kept {
+            let mut changes = false;
+            let mut faulty = false;
+            while moves < self.steps.len() && self.steps.sources[moves] as usize == source {
+                self.outcome.firings[self.steps.firings[moves].rule as usize] += 1;
+                changes |= self.steps.changed[moves] != 0;
+                moves += 1;
+            }
+            while fault < self.steps.faults.len() && self.steps.faults[fault].source as usize == source {
+                let step = self.steps.faults[fault];
+                faulty = true;
+                fault += 1;
+                self.outcome.firings[step.firing.rule as usize] += 1;
+                if self.speaks_against_model(step.firing, step.fault) {
+                    self.violated(Cause::Fault(step.firing, step.fault), Some(selection.handles[source]));
+                }
+            }
+            self.outcome.fired += u64::from(self.steps.enabled[source]);
+            let deadlock = match self.settings.deadlock {
+                Deadlock::Off => false,
+                Deadlock::Stuck => self.steps.enabled[source] == 0,
+                Deadlock::Stuttering => !changes && !faulty,
+            };
+            if deadlock {
+                self.violated(Cause::Deadlock, Some(selection.handles[source]));
+            }
+        }
+    }
+
+    fn violated(&mut self, cause: Cause, state: Option<Handle>) {
+        if self.outcome.violations.len() < self.settings.max_errors {
+            self.outcome.violations.push(Violation { cause, state });
+        }
+    }
+
+    /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
+    fn speaks_against_model(&mut self, firing: wayfarer_space::Firing, fault: Fault) -> bool {
+        if self.space.fault_class(fault) == FaultClass::Violation {
+            return true;
+        }
+        self.outcome.limit.get_or_insert((firing, fault));
+        false
+    }
+
+    fn looked_for(&self, property: u32) -> bool {
+        self.settings.properties.as_ref().is_none_or(|chosen| chosen.contains(property))
+    }
+
+    fn enough(&self) -> Option<Stop> {
+        (self.outcome.violations.len() >= self.settings.max_errors.max(1)).then_some(Stop::Violations)
+    }
+
+    /// The edge of a round: limits of the logical clock, then the outside.
+    fn edge(&mut self, store: &dyn Store, strategy: &dyn Strategy, control: &mut dyn Control) -> Option<Stop> {
+        if self.outcome.fired >= self.settings.limits.steps {
+            return Some(Stop::Steps);
+        }
+        control.ask(&Progress {
+            states: store.len(),
+            fired: self.outcome.fired,
+            frontier: strategy.frontier(),
+            depth: strategy.depth(),
+            violations: self.outcome.violations.len(),
+        })
+    }
+
+    fn finish(mut self, stop: Option<Stop>, store: &dyn Store, strategy: &dyn Strategy) -> Outcome {
+        self.outcome.frontier = strategy.frontier();
+        self.outcome.depth = strategy.depth();
+        self.outcome.stop = match stop {
+            Some(stop) => stop,
+            None if strategy.beyond_depth() > 0 => Stop::Depth,
+            None if self.outcome.limit.is_some() => Stop::Limit,
+            None => Stop::Exhausted,
+        };
+        self.outcome.conclude(store.fidelity(), strategy.exhaustive(), self.complete);
+        if self.outcome.is_complete() {
+            for property in 0..self.space.properties() {
+                if self.looked_for(property) && self.space.asks_to_reach(property) && !self.outcome.reached.contains(property) {
+                    self.violated(Cause::NotReached(property), None);
+                }
+            }
+        }
+        self.outcome
+    }
+}

@@ -1,0 +1,156 @@
+//! What a run found, and what may be said about it.
+
+use crate::{Fidelity, Handle};
+use wayfarer_space::{Fault, Firing, PropertyBits};
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// The frontier ran dry: there is nothing left to expand.
+    Exhausted,
+    /// As many violations were found as were asked for.
+    Violations,
+    /// The memory budget is spent.
+    Memory,
+    /// The time budget is spent.
+    Time,
+    /// As many states were found as were allowed.
+    States,
+    /// As many rules were fired as were allowed.
+    Steps,
+    /// States beyond the depth limit were left out.
+    Depth,
+    /// The user asked to stop.
+    Interrupted,
+    /// A representation ran out, so steps are missing.
+    Limit,
+}
+
+impl Stop {
+    /// The word for it in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stop::Exhausted => "exhausted",
+            Stop::Violations => "violation",
+            Stop::Memory => "memory",
+            Stop::Time => "time",
+            Stop::States => "states",
+            Stop::Steps => "steps",
+            Stop::Depth => "depth",
+            Stop::Interrupted => "interrupted",
+            Stop::Limit => "limit",
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// The property of this number fails in the state.
+    Property(u32),
+    /// Judging the property of this number failed in the state.
+    PropertyFault(u32, Fault),
+    /// Nothing can happen in the state (or nothing that changes it).
+    Deadlock,
+    /// A firing out of the state failed.
+    Fault(Firing, Fault),
+    /// A start state could not be made; its number and the fault.
+    Start(u32, Fault),
+    /// The whole system was visited and this property, which asks to be reached, was not.
+    NotReached(u32),
+}
+
+/// Something wrong, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// What is wrong.
+    pub cause: Cause,
+    /// The state in which it shows; none where it is not about a state.
+    pub state: Option<Handle>,
+}
+
+/// What a run returns.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Why it ended.
+    pub stop: Stop,
+    /// What was found wrong, in the order in which it was found.
+    pub violations: Vec<Violation>,
+    /// Distinct states found.
+    pub states: u64,
+    /// Start states found.
+    pub starts: u64,
+    /// Rules fired.
+    pub fired: u64,
+    /// How often each rule fired, parameters fixed.
+    pub firings: Vec<u64>,
+    /// The depth reached, as the strategy counts it.
+    pub depth: u32,
+    /// States known but not expanded at the end.
+    pub frontier: u64,
+    /// Firings and start states that the model's assumptions excluded.
+    pub discarded: u64,
+    /// Properties that ask to be reached, and were.
+    pub reached: PropertyBits,
+    /// A fault that is a limit of representation, where one was met.
+    pub limit: Option<(Firing, Fault)>,
+    proof: Option<Proof>,
+}
+
+/// Evidence that every reachable state was visited. Only the loop can make it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Proof;
+
+/// What may be said about the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Every reachable state was visited and none is bad.
+    Holds,
+    /// Something is wrong.
+    Violated,
+    /// Nothing was found, and not everything was looked at.
+    NotFound,
+}
+
+impl Outcome {
+    /// An empty outcome for a space of so many rules.
+    pub(crate) fn new(rules: u32) -> Self {
+        Outcome {
+            stop: Stop::Exhausted,
+            violations: Vec::new(),
+            states: 0,
+            starts: 0,
+            fired: 0,
+            firings: vec![0; rules as usize],
+            depth: 0,
+            frontier: 0,
+            discarded: 0,
+            reached: PropertyBits::default(),
+            limit: None,
+            proof: None,
+        }
+    }
+
+    /// Called once by the loop, when it has ended: completeness is granted only where store, strategy, expansions and frontier all allow it.
+    pub(crate) fn conclude(&mut self, fidelity: Fidelity, exhaustive: bool, complete: bool) {
+        if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && exhaustive && complete && self.limit.is_none() {
+            self.proof = Some(Proof);
+        }
+    }
+
+    /// Whether every reachable state was visited.
+    pub fn is_complete(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    /// What may be said.
+    pub fn verdict(&self) -> Verdict {
+        if !self.violations.is_empty() {
+            Verdict::Violated
+        } else if self.is_complete() {
+            Verdict::Holds
+        } else {
+            Verdict::NotFound
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The way to a violation: made from a store's links, and replayed before it is believed.
+
+use crate::{Cause, Handle, Store, Violation};
+use std::fmt;
+use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
+
+/// A start state and firings that lead from it to where something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    /// The number of the start state.
+    pub start: u32,
+    /// The states on the way, the start state first.
+    pub states: Vec<Vec<Word>>,
+    /// What fired between them; one fewer than states.
+    pub firings: Vec<Firing>,
+    /// What is wrong at its end.
+    pub ending: Ending,
+}
+
+/// What is wrong at the end of a witness.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// The property of this number fails in the last state.
+    Property(u32),
+    /// Judging that property fails in the last state.
+    PropertyFault(u32, Fault),
+    /// The last state is a deadlock.
+    Deadlock,
+    /// This firing out of the last state fails.
+    Fault(Firing, Fault),
+    /// The start state cannot be made; there are no states.
+    Start(Fault),
+}
+
+/// Why a witness could not be made or does not replay. All of these are faults of the program that made it, not of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WitnessError {
+    /// The violation is not about a state, so no way leads to it.
+    NotAboutAState,
+    /// The store cannot give states back.
+    NoStates,
+    /// The first state of the chain is not a start state.
+    NoStart,
+    /// No firing leads from this state of the chain to the next.
+    NoStep(usize),
+    /// On replay, the firing at this place did something else.
+    Departs(usize),
+    /// On replay, the end is not what it was said to be.
+    OtherEnd,
+}
+
+impl fmt::Display for WitnessError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            WitnessError::NotAboutAState => write!(out, "the violation is not about a single state"),
+            WitnessError::NoStates => write!(out, "the store cannot give states back"),
+            WitnessError::NoStart => write!(out, "the witness does not begin in a start state"),
+            WitnessError::NoStep(at) => write!(out, "no rule leads from state {at} of the witness to the next"),
+            WitnessError::Departs(at) => write!(out, "step {} departs from what was recorded", at + 1),
+            WitnessError::OtherEnd => write!(out, "the witness replays, but its end is not a violation"),
+        }
+    }
+}
+
+impl std::error::Error for WitnessError {}
+
+impl Witness {
+    /// The witness to a violation, from the store's links. The firings are found again by expanding each state on the way.
+    pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation) -> Result<Witness, WitnessError> {
+        let ending = match violation.cause {
+            Cause::Property(property) => Ending::Property(property),
+            Cause::PropertyFault(property, fault) => Ending::PropertyFault(property, fault),
+            Cause::Deadlock => Ending::Deadlock,
+            Cause::Fault(firing, fault) => Ending::Fault(firing, fault),
+            Cause::Start(start, fault) => return Ok(Witness { start, states: Vec::new(), firings: Vec::new(), ending: Ending::Start(fault) }),
+            Cause::NotReached(_) => return Err(WitnessError::NotAboutAState),
+        };
+        let states = chain(space, store, violation.state.ok_or(WitnessError::NotAboutAState)?)?;
+        let mut steps = Steps::new(space.width());
+        space.initial(&mut steps);
+        let start = (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).ok_or(WitnessError::NoStart)?;
+        let start = steps.firings[start].rule;
+        let mut firings = Vec::new();
+        let mut batch = States::new(space.width());
+        for (at, pair) in states.windows(2).enumerate() {
+            batch.clear();
+            batch.push(&pair[0]);
+            space.expand(&batch, Firing::of(0), &mut steps);
+            let found = (0..steps.len()).find(|index| steps.states.get(*index) == pair[1]).ok_or(WitnessError::NoStep(at))?;
+            firings.push(steps.firings[found]);
+        }
+        Ok(Witness { start, states, firings, ending })
+    }
+
+    /// How many firings it has, a last one that fails included.
+    pub fn len(&self) -> usize {
+        self.firings.len() + usize::from(matches!(self.ending, Ending::Fault(..)))
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fires the witness again in `space` and compares every state and the end. Deadlocks are judged by `stuttering`: whether every step leads back.
+    pub fn replay(&self, space: &dyn Space, stuttering: bool) -> Result<(), WitnessError> {
+        let mut steps = Steps::new(space.width());
+        space.initial(&mut steps);
+        if let Ending::Start(fault) = self.ending {
+            let again = steps.faults.iter().any(|step| step.firing.rule == self.start && step.fault == fault);
+            return if again { Ok(()) } else { Err(WitnessError::NoStart) };
+        }
+        let first = self.states.first().ok_or(WitnessError::NoStart)?;
+        let begins = (0..steps.len()).any(|index| steps.firings[index].rule == self.start && steps.states.get(index) == first.as_slice());
+        if !begins {
+            return Err(WitnessError::NoStart);
+        }
+        let mut next = Vec::new();
+        for (at, firing) in self.firings.iter().enumerate() {
+            let fired = space.fire(&self.states[at], *firing, &mut next);
+            if fired != Fired::To || self.states.get(at + 1) != Some(&next) {
+                return Err(WitnessError::Departs(at));
+            }
+        }
+        self.end(space, stuttering)
+    }
+
+    fn end(&self, space: &dyn Space, stuttering: bool) -> Result<(), WitnessError> {
+        let last = self.states.last().ok_or(WitnessError::NoStart)?;
+        let mut bits = PropertyBits::default();
+        let judged = space.check(last, &mut bits);
+        let holds = match self.ending {
+            Ending::Property(property) => bits.contains(property),
+            Ending::PropertyFault(property, fault) => judged == Err((property, fault)),
+            Ending::Fault(firing, fault) => space.fire(last, firing, &mut Vec::new()) == Fired::Fault(fault),
+            Ending::Deadlock => {
+                let mut steps = Steps::new(space.width());
+                let mut batch = States::new(space.width());
+                batch.push(last);
+                space.expand(&batch, Firing::of(0), &mut steps);
+                if stuttering { steps.changed.iter().all(|changed| *changed == 0) } else { steps.enabled[0] == 0 }
+            }
+            Ending::Start(_) => false,
+        };
+        if holds { Ok(()) } else { Err(WitnessError::OtherEnd) }
+    }
+}
+
+/// The states from a start state to the one behind `end`.
+fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result<Vec<Vec<Word>>, WitnessError> {
+    let mut handles = vec![end];
+    while let Some(parent) = handles.last().and_then(|handle| store.parent(*handle)) {
+        handles.push(parent);
+    }
+    let mut buffer = States::new(space.width());
+    for handle in handles.iter().rev() {
+        if !store.state(*handle, &mut buffer) {
+            return Err(WitnessError::NoStates);
+        }
+    }
+    Ok(buffer.iter().map(<[Word]>::to_vec).collect())
+}
