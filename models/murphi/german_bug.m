@@ -1,7 +1,7 @@
 -- model: German's cache coherence protocol, impatient home
 -- verdict: violated
--- violation: invariant "?"
--- witness: ?
+-- violation: invariant "a writer is alone"
+-- witness: 9
 -- why: a mutant of german.m: the home grants exclusively once every holder was told to give up, instead of once every holder has
 --
 -- A home directory lends one cache line to a set of nodes: to many for

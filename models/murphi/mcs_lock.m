@@ -1,11 +1,15 @@
 -- model: the MCS queue lock
 -- verdict: holds
--- states: ?
--- rules: ?
+-- states: 12656
+-- rules: 39540
 -- why: a linked queue whose null pointers are undefined values: undefine and isundefined on variables that are read by other processes
+--
+-- Waiting processes form a queue and each spins on a flag of its own. A process
+-- is the tail from its swap on but linked only later; releasing the lock in
+-- between is the delicate case.
 
 const
-  ProcessCount: 4;
+  ProcessCount: 5;
 
 type
   Process: scalarset(ProcessCount);

@@ -1,7 +1,7 @@
 -- model: the Needham-Schroeder public-key protocol, with Lowe's attack
 -- verdict: violated
--- violation: invariant "?"
--- witness: ?
+-- violation: invariant "the responder talks with whom it believes"
+-- witness: 4
 -- why: unions of scalarsets and an enum, arrays indexed by a union, ismember to ask which part a value is of; the most famous bug found by model checking
 --
 --     1.  A -> B   { Na, A } for B

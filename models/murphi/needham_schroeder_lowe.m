@@ -1,8 +1,8 @@
 -- model: the Needham-Schroeder-Lowe public-key protocol
 -- verdict: holds
--- states: ?
--- rules: ?
--- why: the pair of needham_schroeder.m: one name added to one message repairs it; here with two initiators, so that sessions interleave
+-- states: 9337
+-- rules: 39630
+-- why: the pair of needham_schroeder.m: one name added to one message repairs it; here with two agents on either side, so that sessions interleave
 --
 --     1.  A -> B   { Na, A } for B
 --     2.  B -> A   { Na, Nb, B } for A
@@ -15,7 +15,7 @@
 
 const
   InitiatorCount: 2;
-  ResponderCount: 1;
+  ResponderCount: 2;
 
 type
   Initiator: scalarset(InitiatorCount);

@@ -1,8 +1,11 @@
 -- model: the ticket lock
 -- verdict: holds
--- states: ?
--- rules: ?
+-- states: 3255
+-- rules: 6475
 -- why: counters that wrap around by the remainder operator, and fairness (first come, first served) stated as an invariant
+--
+-- Two counters make a fair lock: one hands out tickets, the other calls them up.
+-- Both wrap around, which is safe as long as tickets do not run out.
 
 const
   ProcessCount: 5;

@@ -1,0 +1,113 @@
+-- model: Fischer's timed mutual exclusion, in discrete time
+-- verdict: holds
+-- states: 22724
+-- rules: 65538
+-- why: a clock per process and one rule that advances them all: time may pass only while no deadline is due
+--
+-- A process that found the lock free must write its name within WriteWithin
+-- ticks, and then wait for longer than that before it looks again. By then
+-- every rival that found the lock free has written too.
+
+const
+  ProcessCount: 5;
+  WriteWithin:  2;
+  WaitFor:      3;      -- with WriteWithin instead, mutual exclusion fails
+
+type
+  Process: scalarset(ProcessCount);
+  Time:    0..WaitFor;
+  Place:   enum { Outside, Writing, Waiting, Critical };
+
+var
+  place: array[Process] of Place;
+  clock: array[Process] of Time;     -- since this place was entered
+  owner: Process;                    -- undefined: the lock is free
+
+procedure go(p: Process; where: Place);
+begin
+  place[p] := where;
+  clock[p] := 0;
+endprocedure;
+
+-- Clocks that nobody reads stand still, and those that are read stop at the
+-- largest value that matters: without this, time would have no end.
+function runs(p: Process): boolean;
+begin
+  switch place[p]
+    case Writing, Waiting:
+      return clock[p] < WaitFor;
+    else
+      return false;
+  endswitch;
+  return false;
+endfunction;
+
+startstate "the lock is free"
+begin
+  undefine owner;
+  for p: Process do
+    go(p, Outside);
+  endfor;
+endstartstate;
+
+rule "time passes"
+  forall p: Process do place[p] = Writing -> clock[p] < WriteWithin endforall
+==>
+begin
+  for p: Process do
+    if runs(p) then
+      clock[p] := clock[p] + 1;
+    endif;
+  endfor;
+endrule;
+
+ruleset p: Process do
+
+  rule "finds the lock free"
+    place[p] = Outside & isundefined(owner)
+  ==>
+  begin
+    go(p, Writing);
+  endrule;
+
+  rule "writes its name"
+    place[p] = Writing
+  ==>
+  begin
+    owner := p;
+    go(p, Waiting);
+  endrule;
+
+  rule "finds its name still there"
+    place[p] = Waiting & clock[p] = WaitFor & !isundefined(owner) & owner = p
+  ==>
+  begin
+    go(p, Critical);
+  endrule;
+
+  rule "finds itself overtaken"
+    place[p] = Waiting & clock[p] = WaitFor & (isundefined(owner) | owner != p)
+  ==>
+  begin
+    go(p, Outside);
+  endrule;
+
+  rule "frees the lock"
+    place[p] = Critical
+  ==>
+  begin
+    undefine owner;
+    go(p, Outside);
+  endrule;
+
+endruleset;
+
+invariant "mutual exclusion"
+  forall p: Process do forall q: Process do
+    p != q -> !(place[p] = Critical & place[q] = Critical)
+  endforall endforall;
+
+invariant "whoever is inside owns the lock"
+  forall p: Process do
+    place[p] = Critical -> (!isundefined(owner) & owner = p)
+  endforall;
