@@ -6,20 +6,36 @@
 //!
 //! - [`program`], [`code`], [`types`]: what a program is
 //! - [`layout`]: how values are laid into words
-//! - [`verify`]: the rules a program keeps, listed
+//! - [`mod@verify`]: the rules a program keeps, listed
 //! - [`text`]: the text form, written and read back
 //! - [`interpret`]: what a program means
-//! - [`effects`]: which bits a rule or property reads and writes
+//! - [`acts`], [`effects`]: what functions do, and which bits a rule or property reads and writes
+//! - [`show`]: rules, states and values as a person reads them
+//! - `generate`: random programs, for fuzzing (feature `generate`)
 
+pub mod acts;
+mod arithmetic;
 pub mod code;
+pub mod effects;
+#[cfg(feature = "generate")]
+pub mod generate;
+pub mod interpret;
+pub mod layout;
+mod packing;
 pub mod program;
+pub mod show;
+pub mod text;
 pub mod types;
+pub mod verify;
+mod walk;
 
 pub use code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, FunctionId, Index, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test,
     TypeId, UnaryOp,
 };
+pub use interpret::{Interpreter, Limits};
 pub use program::{
     At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
 };
 pub use types::{Field, Names, Scalar, Type};
+pub use verify::{VerifyError, verify};

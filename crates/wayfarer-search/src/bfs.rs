@@ -38,10 +38,8 @@ impl Strategy for Bfs {
             return;
         }
         let end = self.level_end.min(self.next.saturating_add(BATCH));
-        for number in self.next..end {
-            selection.handles.push(Handle(number));
-            store.state(Handle(number), &mut selection.states);
-        }
+        selection.handles.extend((self.next..end).map(Handle));
+        store.states(&selection.handles, &mut selection.states);
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {

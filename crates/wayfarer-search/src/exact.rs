@@ -1,119 +1,177 @@
-//! The exact store: every state in its tight form with a link to where it was first reached, in the order of insertion.
+//! The exact store: every state in its tight form with a link to where it was first reached.
 //!
-//! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. Visiting a batch goes
-//! over it three times, so that the two cache misses of each visit, bucket and record, overlap with those of all others.
+//! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. Visiting goes over a
+//! group of candidates three times, so that the two cache misses of each visit, bucket and record, overlap with those of all others.
 
-use crate::index::{Found, Index};
-use crate::segments::Segments;
-use crate::{Account, Candidates, Fidelity, Handle, Store, Visit};
+use crate::index::{Found, Index, Seat as IndexSeat};
+use crate::records::{Records, Run};
+use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_space::{Hash, Packing, States, Word, hash};
 
-/// The usual size of a segment.
-const SEGMENT: usize = 1 << 20;
-const LINK: usize = 4;
-const NO_PARENT: u32 = u32::MAX;
+/// The usual size of a segment of records.
+const SEGMENT: usize = 2 << 20;
+/// Candidates whose cache lines are fetched together: enough to keep memory busy, few enough for the first-level cache.
+const GROUP: usize = 96;
 
 /// Remembers every state, and how it was reached.
 pub struct ExactStore<'a> {
     packing: Packing,
-    records: Segments,
+    records: Records,
     index: Index,
     account: &'a dyn Account,
+    len: AtomicU64,
+}
+
+/// A worker's place at the exact store.
+struct ExactSeat {
+    index: IndexSeat,
+    run: Run,
+    /// The tight forms of a group.
+    tight: Vec<Word>,
     full: bool,
 }
 
 impl<'a> ExactStore<'a> {
-    /// An empty store for states of the given packing that asks `account` before it grows. With less than 64 MiB to spend, pass a smaller `segment`.
-    pub fn new(packing: Packing, account: &'a dyn Account, segment: Option<usize>) -> Self {
-        let records = Segments::new(packing.bytes() + LINK, segment.unwrap_or(SEGMENT));
-        ExactStore { packing, records, index: Index::new(), account, full: false }
+    /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than `most` bytes. None where the
+    /// account has no room to begin.
+    pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
+        let segment = (most / 64).clamp(1 << 12, SEGMENT).next_power_of_two();
+        let records = Records::new(packing.bytes(), segment, most);
+        let index = Index::new(segment.max(1 << 16), account)?;
+        Some(ExactStore { packing, records, index, account, len: AtomicU64::new(0) })
     }
 
-    /// Whether the tight state is the one in a record.
+    /// The least that a store of this packing must be allowed, for a budget of `most` bytes.
+    pub fn least(most: usize) -> usize {
+        let segment = (most / 64).clamp(1 << 12, SEGMENT).next_power_of_two();
+        segment + segment.max(1 << 16)
+    }
+
+    fn hash_of(&self, handle: u32) -> Hash {
+        let mut tight = vec![0; self.packing.words()];
+        let mut state = vec![0; self.packing.masks().len()];
+        self.records.read(handle, &mut tight);
+        self.packing.unpack(&tight, &mut state);
+        hash(&state)
+    }
+
+    /// Brings the home bucket of each hash, then the record most likely to be compared, into the cache.
     #[inline]
-    fn same(&self, handle: u32, tight: &[u8]) -> bool {
-        &self.records.get(handle as usize)[..tight.len()] == tight
-    }
-}
-
-/// Buffers for one tight state.
-struct Tight {
-    words: Vec<Word>,
-}
-
-impl Tight {
-    fn new(packing: &Packing) -> Self {
-        Tight { words: vec![0; packing.words() + 1] }
+    fn prefetch(&self, hashes: &[Hash]) {
+        for hash in hashes {
+            prefetch_line(self.index.address(*hash));
+        }
+        for hash in hashes {
+            if let Some(handle) = self.index.likely(*hash) {
+                prefetch_line(self.records.address(handle));
+            }
+        }
     }
 
-    fn pack(&mut self, packing: &Packing, state: &[Word]) -> &[u8] {
-        packing.pack(state, &mut self.words);
-        &as_bytes(&self.words)[..packing.bytes()]
+    /// Inserts one candidate.
+    #[inline]
+    fn visit(&self, seat: &mut ExactSeat, hash: Hash, at: usize, parent: Option<Handle>, room: bool) -> Visit {
+        let words = self.packing.words();
+        let tight = &seat.tight[at * words..(at + 1) * words];
+        let same = |handle: u32| self.records.same(handle, tight);
+        let written = if room && !seat.full { self.records.write(&mut seat.run, tight, parent.map(|parent| parent.0), self.account) } else { None };
+        let found = match written {
+            Some(handle) => self.index.find_or_insert(&mut seat.index, hash, handle, same, self.account, &|handle| self.hash_of(handle)),
+            None => self.index.find(hash, same),
+        };
+        match (found, written) {
+            (Found::Present(handle), _) => Visit::Seen(Handle(handle)),
+            (Found::Inserted, Some(handle)) => {
+                seat.run.keep();
+                Visit::New(Handle(handle))
+            }
+            _ => {
+                // A store that refused one state stays full for this worker, so that what is cut off is always the end of a batch.
+                seat.full |= room;
+                Visit::Full
+            }
+        }
     }
 }
 
 impl Store for ExactStore<'_> {
-    fn probe(&self, candidates: Candidates, visits: &mut Vec<Visit>) {
-        visits.clear();
-        self.prefetch(candidates.steps.hashes.iter().copied());
-        let mut tight = Tight::new(&self.packing);
-        for (state, hash) in candidates.steps.states.iter().zip(&candidates.steps.hashes) {
-            let bytes = tight.pack(&self.packing, state);
-            visits.push(match self.index.find(*hash, |handle| self.same(handle, bytes)) {
-                Found::Present(handle) => Visit::Seen(Handle(handle)),
-                Found::Absent => Visit::New(Handle(u32::MAX)),
-            });
-        }
+    fn seat(&self) -> Option<Seat> {
+        let index = self.index.seat()?;
+        Some(Seat::new(ExactSeat { index, run: Run::default(), tight: vec![0; GROUP * self.packing.words()], full: false }))
     }
 
-    fn insert(&mut self, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
+    fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
         visits.clear();
-        self.prefetch(candidates.steps.hashes.iter().copied());
-        let mut tight = Tight::new(&self.packing);
-        for (number, (state, hash)) in candidates.steps.states.iter().zip(&candidates.steps.hashes).enumerate() {
-            if mask.is_some_and(|mask| !mask[number]) {
-                visits.push(Visit::Skipped);
-                continue;
-            }
-            let bytes = tight.pack(&self.packing, state);
-            if let Found::Present(handle) = self.index.find(*hash, |handle| self.same(handle, bytes)) {
-                visits.push(Visit::Seen(Handle(handle)));
-                continue;
-            }
-            let parent = candidates.parent(number).map_or(NO_PARENT, |handle| handle.0);
-            let visit = if self.full || room == 0 { None } else { self.append(*hash, bytes, parent) };
-            match visit {
-                Some(handle) => {
-                    room -= 1;
-                    visits.push(Visit::New(Handle(handle)));
-                }
-                None => {
-                    // A store that refused one state stays full, so that what is cut off is always the end of a batch.
-                    self.full |= room > 0;
-                    room = 0;
-                    visits.push(Visit::Full);
-                }
+        let Some(seat) = seat.of::<ExactSeat>() else { return };
+        let words = self.packing.words();
+        self.index.enter(&seat.index);
+        for from in (0..candidates.steps.len()).step_by(GROUP) {
+            let until = candidates.steps.len().min(from + GROUP);
+            let hashes = &candidates.steps.hashes[from..until];
+            self.prefetch(hashes);
+            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
+            for (at, hash) in hashes.iter().enumerate() {
+                let tight = &seat.tight[at * words..(at + 1) * words];
+                visits.push(match self.index.find(*hash, |handle| self.records.same(handle, tight)) {
+                    Found::Present(handle) => Visit::Seen(Handle(handle)),
+                    _ => Visit::New(Handle(u32::MAX)),
+                });
             }
         }
+        self.index.leave(&seat.index);
+    }
+
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
+        visits.clear();
+        let Some(seat) = seat.of::<ExactSeat>() else { return };
+        let mut new = 0;
+        self.index.enter(&seat.index);
+        for from in (0..candidates.steps.len()).step_by(GROUP) {
+            let until = candidates.steps.len().min(from + GROUP);
+            let hashes = &candidates.steps.hashes[from..until];
+            self.prefetch(hashes);
+            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
+            for (at, hash) in hashes.iter().enumerate() {
+                if mask.is_some_and(|mask| !mask[from + at]) {
+                    visits.push(Visit::Skipped);
+                    continue;
+                }
+                let visit = self.visit(seat, *hash, at, candidates.parent(from + at), room > 0);
+                match visit {
+                    Visit::New(_) => {
+                        room -= 1;
+                        new += 1;
+                    }
+                    Visit::Full => room = 0,
+                    _ => {}
+                }
+                visits.push(visit);
+            }
+        }
+        self.index.leave(&seat.index);
+        self.len.fetch_add(new, Ordering::Relaxed);
     }
 
     fn state(&self, at: Handle, out: &mut States) -> bool {
-        let mut tight = Tight::new(&self.packing);
-        let record = self.records.get(at.0 as usize);
-        as_bytes_mut(&mut tight.words)[..self.packing.bytes()].copy_from_slice(&record[..self.packing.bytes()]);
-        self.packing.unpack(&tight.words, out.push_zero(self.packing.masks().len()));
+        self.states(&[at], out)
+    }
+
+    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        let mut tight = vec![0; self.packing.words()];
+        for handle in handles {
+            self.records.read(handle.0, &mut tight);
+            self.packing.unpack(&tight, out.push_zero(self.packing.masks().len()));
+        }
         true
     }
 
     fn parent(&self, at: Handle) -> Option<Handle> {
-        let record = self.records.get(at.0 as usize);
-        let link = &record[record.len() - LINK..];
-        let parent = u32::from_le_bytes([link[0], link[1], link[2], link[3]]);
-        (parent != NO_PARENT).then_some(Handle(parent))
+        self.records.parent(at.0).map(Handle)
     }
 
     fn len(&self) -> u64 {
-        self.records.len() as u64
+        self.len.load(Ordering::Relaxed)
     }
 
     fn fidelity(&self) -> Fidelity {
@@ -123,42 +181,6 @@ impl Store for ExactStore<'_> {
     fn bytes(&self) -> usize {
         self.records.bytes() + self.index.bytes()
     }
-}
-
-impl ExactStore<'_> {
-    fn append(&mut self, hash: Hash, tight: &[u8], parent: u32) -> Option<u32> {
-        let handle = u32::try_from(self.records.len()).ok().filter(|handle| *handle < u32::MAX - 1)?;
-        let record = self.records.push(self.account)?;
-        record[..tight.len()].copy_from_slice(tight);
-        record[tight.len()..].copy_from_slice(&parent.to_le_bytes());
-        let (records, packing) = (&self.records, &self.packing);
-        let hash_of = |handle: u32| hash_record(packing, records.get(handle as usize));
-        if !self.index.insert(hash, handle, self.account, hash_of) {
-            self.records.pop();
-            return None;
-        }
-        Some(handle)
-    }
-
-    /// Brings the home bucket of each hash, then the record most likely to be compared, into the cache.
-    fn prefetch(&self, hashes: impl Iterator<Item = Hash> + Clone) {
-        for hash in hashes.clone() {
-            prefetch_line(self.index.address(hash));
-        }
-        for hash in hashes {
-            if let Some(handle) = self.index.likely(hash) {
-                prefetch_line(self.records.address(handle as usize));
-            }
-        }
-    }
-}
-
-fn hash_record(packing: &Packing, record: &[u8]) -> Hash {
-    let mut tight = vec![0; packing.words() + 1];
-    as_bytes_mut(&mut tight)[..packing.bytes()].copy_from_slice(&record[..packing.bytes()]);
-    let mut state = vec![0; packing.masks().len()];
-    packing.unpack(&tight, &mut state);
-    hash(&state)
 }
 
 #[inline]
@@ -171,17 +193,4 @@ fn prefetch_line(address: *const u8) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
-}
-
-/// The words as bytes, the low byte first on the machines we run on; the order only has to be the same in both directions.
-#[allow(unsafe_code)]
-fn as_bytes(words: &[Word]) -> &[u8] {
-    // SAFETY: every bit pattern is a valid byte, the length is exact and the lifetime is that of the borrow.
-    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
-}
-
-#[allow(unsafe_code)]
-fn as_bytes_mut(words: &mut [Word]) -> &mut [u8] {
-    // SAFETY: as above, and every byte pattern is a valid word.
-    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }

@@ -3,7 +3,7 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
-use crate::{Admission, Candidates, Cause, Control, Handle, Limits, Outcome, Progress, Selection, Stop, Store, Strategy, Violation, Visit};
+use crate::{Admission, Candidates, Cause, Control, Handle, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit};
 use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps};
 
 /// When a state counts as a deadlock.
@@ -38,8 +38,9 @@ impl Default for Settings {
 }
 
 /// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
-pub fn explore(space: &dyn Space, store: &mut dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut run = Run::new(space, settings);
+pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
+    let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
+    let mut run = Run::new(space, settings, seat);
     let mut selection = Selection::new(space.width());
     let completeness = space.initial(&mut run.steps);
     run.complete(completeness);
@@ -71,10 +72,11 @@ struct Run<'a> {
     mask: Vec<bool>,
     bits: PropertyBits,
     complete: bool,
+    seat: Seat,
 }
 
 impl<'a> Run<'a> {
-    fn new(space: &'a dyn Space, settings: &'a Settings) -> Self {
+    fn new(space: &'a dyn Space, settings: &'a Settings, seat: Seat) -> Self {
         Run {
             space,
             settings,
@@ -84,6 +86,7 @@ impl<'a> Run<'a> {
             mask: Vec::new(),
             bits: PropertyBits::default(),
             complete: true,
+            seat,
         }
     }
 
@@ -92,7 +95,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes in the start states.
-    fn start(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, nothing: &Selection) -> Option<Stop> {
+    fn start(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, nothing: &Selection) -> Option<Stop> {
         self.outcome.discarded += self.steps.discarded;
         self.outcome.reached.union(&self.steps.reached);
         for index in 0..self.steps.faults.len() {
@@ -109,7 +112,7 @@ impl<'a> Run<'a> {
     }
 
     /// Deals with the steps out of a selection.
-    fn round(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, selection: &Selection) -> Option<Stop> {
+    fn round(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, selection: &Selection) -> Option<Stop> {
         let full = self.admit(store, strategy, &selection.handles);
         let cut = self.visits.iter().position(|visit| matches!(visit, Visit::Full));
         let kept = cut.map_or(selection.handles.len(), |index| self.steps.sources[index] as usize);
@@ -122,15 +125,15 @@ impl<'a> Run<'a> {
     }
 
     /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
-    fn admit(&mut self, store: &mut dyn Store, strategy: &mut dyn Strategy, sources: &[Handle]) -> Option<Stop> {
+    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, sources: &[Handle]) -> Option<Stop> {
         let room = self.settings.limits.states - self.outcome.states;
         let candidates = Candidates { steps: &self.steps, sources };
         match strategy.admission() {
-            Admission::AllNew => store.insert(candidates, None, room, &mut self.visits),
+            Admission::AllNew => store.insert(&mut self.seat, candidates, None, room, &mut self.visits),
             Admission::Chosen => {
-                store.probe(candidates, &mut self.visits);
+                store.probe(&mut self.seat, candidates, &mut self.visits);
                 strategy.admit(candidates, &self.visits, &mut self.mask);
-                store.insert(candidates, Some(&self.mask), room, &mut self.visits);
+                store.insert(&mut self.seat, candidates, Some(&self.mask), room, &mut self.visits);
             }
         }
         let mut full = false;

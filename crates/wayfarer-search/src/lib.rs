@@ -7,6 +7,7 @@
 //! - [`Outcome`] is what the loop returns, and [`Witness`] the way to a violation
 
 mod account;
+mod arena;
 mod bfs;
 mod control;
 mod dfs;
@@ -14,7 +15,7 @@ mod exact;
 mod explore;
 mod index;
 mod outcome;
-mod segments;
+mod records;
 mod store;
 mod strategy;
 mod witness;
@@ -26,6 +27,6 @@ pub use dfs::Dfs;
 pub use exact::ExactStore;
 pub use explore::{Deadlock, Settings, explore};
 pub use outcome::{Cause, Outcome, Stop, Verdict, Violation};
-pub use store::{Candidates, Fidelity, Handle, Store, Visit};
+pub use store::{Candidates, Fidelity, Handle, Seat, Store, Visit};
 pub use strategy::{Admission, Limits, Selection, Strategy};
 pub use witness::{Ending, Witness, WitnessError};

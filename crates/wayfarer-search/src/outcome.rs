@@ -131,6 +131,11 @@ impl Outcome {
         }
     }
 
+    /// The outcome of a run whose store has no place for a worker.
+    pub(crate) fn without_room(self) -> Self {
+        Outcome { stop: Stop::Memory, ..self }
+    }
+
     /// Called once by the loop, when it has ended: completeness is granted only where store, strategy, expansions and frontier all allow it.
     pub(crate) fn conclude(&mut self, fidelity: Fidelity, exhaustive: bool, complete: bool) {
         if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && exhaustive && complete && self.limit.is_none() {

@@ -1,8 +1,9 @@
 //! What a store is to the loop.
 
+use std::any::Any;
 use wayfarer_space::{States, Steps};
 
-/// A stored state. Stores that can give states back number them from 0 in the order of their insertion.
+/// A stored state. With one worker, stores that can give states back number them from 0 in the order of their insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u32);
 
@@ -46,17 +47,40 @@ impl Candidates<'_> {
     }
 }
 
-/// Remembers states.
-pub trait Store {
+/// A worker's place at a store: what it keeps between batches so that workers share nothing they need not share. Each worker has its own.
+pub struct Seat(Box<dyn Any + Send>);
+
+impl Seat {
+    /// A seat that holds what its store needs.
+    pub fn new(own: impl Any + Send) -> Self {
+        Seat(Box::new(own))
+    }
+
+    /// What the store put there; none at another store.
+    pub fn of<T: Any>(&mut self) -> Option<&mut T> {
+        self.0.downcast_mut()
+    }
+}
+
+/// Remembers states, for several workers at once. Nothing blocks a visit.
+pub trait Store: Sync {
+    /// A place for one more worker; none where the store has no more.
+    fn seat(&self) -> Option<Seat>;
+
     /// Says of each candidate whether it is new, and inserts nothing. A new one's handle means nothing.
-    fn probe(&self, candidates: Candidates, visits: &mut Vec<Visit>);
+    fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>);
 
     /// Inserts the candidates whose entry in `mask` is true (all where there is no mask) and that are new, at most `room` of them. After the first
-    /// [`Visit::Full`] everything else is full too.
-    fn insert(&mut self, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>);
+    /// [`Visit::Full`] every other new one is full too.
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>);
 
     /// Appends the state behind a handle; false where the store cannot give states back.
     fn state(&self, at: Handle, out: &mut States) -> bool;
+
+    /// Appends the states behind several handles.
+    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        handles.iter().all(|handle| self.state(*handle, out))
+    }
 
     /// From where a state was first reached; none for start states.
     fn parent(&self, at: Handle) -> Option<Handle>;

@@ -2,21 +2,29 @@
 //!
 //! In the working layout fields do not straddle words and leave gaps; which bits carry information is the same in every state. Tight form is
 //! those bits, word after word, with the gaps squeezed out: one bit-extract per word going in and one bit-deposit per word coming out.
+#![allow(unsafe_code)] // Calling code for instructions that were found at run time.
 
-use crate::Word;
+use crate::{States, Word};
+use std::ops::Range;
 
 /// Which bits of each word carry information, and the way between the two layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     masks: Vec<Word>,
     bits: usize,
+    /// Whether this machine gathers and scatters bits in one instruction.
+    fast: bool,
 }
 
 impl Packing {
     /// The packing of states whose bits outside `masks` are always zero.
     pub fn new(masks: Vec<Word>) -> Self {
         let bits = masks.iter().map(|mask| mask.count_ones() as usize).sum();
-        Packing { masks, bits }
+        #[cfg(target_arch = "x86_64")]
+        let fast = std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");
+        #[cfg(not(target_arch = "x86_64"))]
+        let fast = false;
+        Packing { masks, bits, fast }
     }
 
     /// The packing that keeps every bit of `words` words.
@@ -47,7 +55,49 @@ impl Packing {
     /// Writes the tight form of `state` into the first [`words`](Packing::words) of `tight`.
     #[inline]
     pub fn pack(&self, state: &[Word], tight: &mut [Word]) {
-        tight[..self.words()].fill(0);
+        #[cfg(target_arch = "x86_64")]
+        if self.fast {
+            // SAFETY: `fast` says that this machine has the instructions.
+            return unsafe { self.pack_fast(state, tight) };
+        }
+        self.pack_by(state, tight, extract);
+    }
+
+    /// Writes the tight forms of the states in `range`, one after another, [`words`](Packing::words) each.
+    pub fn pack_all(&self, states: &States, range: Range<usize>, tight: &mut [Word]) {
+        let words = self.words();
+        for (at, index) in range.enumerate() {
+            self.pack(states.get(index), &mut tight[at * words..(at + 1) * words]);
+        }
+    }
+
+    /// Writes the working form of a tight state.
+    #[inline]
+    pub fn unpack(&self, tight: &[Word], state: &mut [Word]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.fast {
+            // SAFETY: `fast` says that this machine has the instructions.
+            return unsafe { self.unpack_fast(tight, state) };
+        }
+        self.unpack_by(tight, state, deposit);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn pack_fast(&self, state: &[Word], tight: &mut [Word]) {
+        self.pack_by(state, tight, |value, mask| std::arch::x86_64::_pext_u64(value, mask));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn unpack_fast(&self, tight: &[Word], state: &mut [Word]) {
+        self.unpack_by(tight, state, |value, mask| std::arch::x86_64::_pdep_u64(value, mask));
+    }
+
+    #[inline(always)]
+    fn pack_by(&self, state: &[Word], tight: &mut [Word], extract: impl Fn(Word, Word) -> Word) {
+        let tight = &mut tight[..self.words()];
+        tight.fill(0);
         let mut at = 0usize;
         for (word, mask) in state.iter().zip(&self.masks) {
             let value = extract(*word, *mask);
@@ -63,9 +113,8 @@ impl Packing {
         }
     }
 
-    /// Writes the working form of a tight state.
-    #[inline]
-    pub fn unpack(&self, tight: &[Word], state: &mut [Word]) {
+    #[inline(always)]
+    fn unpack_by(&self, tight: &[Word], state: &mut [Word], deposit: impl Fn(Word, Word) -> Word) {
         let mut at = 0usize;
         for (word, mask) in state.iter_mut().zip(&self.masks) {
             let (index, shift) = (at / 64, at % 64);
@@ -84,50 +133,35 @@ impl Packing {
 }
 
 /// Gathers the bits of `value` under `mask` into the low bits.
-#[inline]
-fn extract(value: Word, mask: Word) -> Word {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    return std::arch::x86_64::_pext_u64(value, mask);
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    extract_portable(value, mask)
-}
-
-/// Scatters the low bits of `value` to the bits of `mask`.
-#[inline]
-fn deposit(value: Word, mask: Word) -> Word {
-    #[cfg(all(target_arch = "x86_64", target_feature = "bmi2"))]
-    return std::arch::x86_64::_pdep_u64(value, mask);
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "bmi2")))]
-    deposit_portable(value, mask)
-}
-
-#[allow(dead_code)]
-fn extract_portable(value: Word, mut mask: Word) -> Word {
+fn extract(value: Word, mut mask: Word) -> Word {
     let (mut result, mut at) = (0, 0);
     while mask != 0 {
         // One run of ones at a time: layouts have few runs per word.
-        let start = mask.trailing_zeros();
-        let run = (mask >> start).trailing_ones();
-        let ones = if run == 64 { Word::MAX } else { (1 << run) - 1 };
+        let (start, ones) = lowest_run(mask);
         result |= (value >> start & ones) << at;
-        at += run;
+        at += ones.count_ones();
         mask &= !(ones << start);
     }
     result
 }
 
-#[allow(dead_code)]
-fn deposit_portable(value: Word, mut mask: Word) -> Word {
+/// Scatters the low bits of `value` to the bits of `mask`.
+fn deposit(value: Word, mut mask: Word) -> Word {
     let (mut result, mut at) = (0, 0);
     while mask != 0 {
-        let start = mask.trailing_zeros();
-        let run = (mask >> start).trailing_ones();
-        let ones = if run == 64 { Word::MAX } else { (1 << run) - 1 };
+        let (start, ones) = lowest_run(mask);
         result |= (value >> at & ones) << start;
-        at += run;
+        at += ones.count_ones();
         mask &= !(ones << start);
     }
     result
+}
+
+/// Where the lowest run of ones begins, and as many ones.
+fn lowest_run(mask: Word) -> (u32, Word) {
+    let start = mask.trailing_zeros();
+    let run = (mask >> start).trailing_ones();
+    (start, if run == 64 { Word::MAX } else { (1 << run) - 1 })
 }
 
 #[cfg(test)]
@@ -148,6 +182,11 @@ mod tests {
             let mut back = vec![Word::MAX; words];
             packing.unpack(&tight, &mut back);
             assert_eq!(back, state);
+            let mut portable = vec![Word::MAX; packing.words()];
+            packing.pack_by(&state, &mut portable, extract);
+            assert_eq!(portable, tight);
+            packing.unpack_by(&tight, &mut back, deposit);
+            assert_eq!(back, state);
         }
     }
 
@@ -159,8 +198,6 @@ mod tests {
             let positions: Vec<u32> = (0..64).filter(|bit| mask >> bit & 1 == 1).collect();
             let gathered = positions.iter().enumerate().fold(0, |sum, (at, bit)| sum | (value >> bit & 1) << at);
             let scattered = positions.iter().enumerate().fold(0, |sum, (at, bit)| sum | (value >> at & 1) << bit);
-            assert_eq!(extract_portable(value, mask), gathered);
-            assert_eq!(deposit_portable(value, mask), scattered);
             assert_eq!(extract(value, mask), gathered);
             assert_eq!(deposit(value, mask), scattered);
         }

@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Wayfarer explores the state space of a concurrent system within a budget of memory and time, and says what its answer is worth.
+//!
+//! - [`load`] reads a model and gives a [`wayfarer_ir::Program`], or the diagnostics that say why not
+//! - [`Plan`] holds everything chosen for a run, and [`Plan::check`] carries it out
+//! - [`Report`] is what came of it: plain data that can be shown, serialised and asserted on
+//! - [`memory`] counts what a run takes
+
+pub mod itf;
+mod load;
+pub mod memory;
+mod plan;
+mod report;
+mod run;
+
+pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
+pub use plan::{Plan, StoreChoice, StrategyChoice};
+pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+pub use run::RunError;
+pub use wayfarer_ir as ir;
+pub use wayfarer_lang as lang;
+pub use wayfarer_search as search;
+pub use wayfarer_space as space;

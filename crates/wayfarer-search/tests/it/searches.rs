@@ -11,8 +11,8 @@ fn quiet() -> Settings {
 }
 
 fn run<'a>(graph: &'a Graph, strategy: &mut dyn Strategy, settings: &Settings) -> (Outcome, ExactStore<'a>) {
-    let mut store = ExactStore::new(graph.packing().clone(), &Unlimited, Some(1 << 12));
-    let outcome = explore(graph, &mut store, strategy, settings, &mut Unbounded);
+    let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+    let outcome = explore(graph, &store, strategy, settings, &mut Unbounded);
     (outcome, store)
 }
 
@@ -134,19 +134,26 @@ fn limits_end_a_run_and_forbid_holds() {
 
 #[test]
 fn a_full_store_ends_the_run_and_loses_nothing() {
-    struct Small;
+    /// Allows so many bytes in all.
+    struct Small(std::sync::atomic::AtomicUsize);
     impl wayfarer_search::Account for Small {
-        fn allows(&self, _bytes: usize) -> bool {
-            false
+        fn allows(&self, bytes: usize) -> bool {
+            let left = self.0.load(std::sync::atomic::Ordering::Relaxed);
+            self.0.store(left.saturating_sub(bytes), std::sync::atomic::Ordering::Relaxed);
+            bytes <= left
         }
         fn used(&self) -> usize {
             0
         }
     }
-    let graph = Graph::new((0..100).map(|node| vec![(node + 1) % 100]).collect(), vec![0]);
+    let nodes = 200_000;
+    let graph = Graph::new((0..nodes).map(|node| vec![(node + 1) % nodes, (node * 7 + 1) % nodes]).collect(), vec![0]);
     for strategy in [&mut Bfs::new(&Limits::default()) as &mut dyn Strategy, &mut Dfs::new(&Limits::default())] {
-        let mut store = ExactStore::new(graph.packing().clone(), &Small, None);
-        let outcome = explore(&graph, &mut store, strategy, &quiet(), &mut Unbounded);
-        assert_eq!((outcome.stop, outcome.states, outcome.verdict()), (Stop::Memory, 0, Verdict::NotFound));
+        let account = Small(std::sync::atomic::AtomicUsize::new(600_000));
+        let store = ExactStore::new(graph.packing().clone(), &account, 600_000).unwrap();
+        let outcome = explore(&graph, &store, strategy, &quiet(), &mut Unbounded);
+        assert_eq!((outcome.stop, outcome.verdict()), (Stop::Memory, Verdict::NotFound));
+        assert!(outcome.states > 10_000 && outcome.states == store.len() && outcome.frontier > 0, "{outcome:?}");
+        assert_eq!(visited(&store).iter().collect::<std::collections::HashSet<_>>().len() as u64, outcome.states);
     }
 }

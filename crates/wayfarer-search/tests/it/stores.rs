@@ -22,18 +22,19 @@ fn draw(rng: &mut Rng, words: usize, spread: u64) -> Vec<Word> {
 fn exact_answers_like_a_set() {
     for words in [1, 2, 3, 8, 64] {
         let mut rng = Rng::new(words as u64, "stores");
-        let mut store = ExactStore::new(Packing::whole(words), &Unlimited, Some(1 << 14));
+        let store = ExactStore::new(Packing::whole(words), &Unlimited, 1 << 26).unwrap();
+        let mut seat = store.seat().unwrap();
         let mut known: HashMap<Vec<Word>, u32> = HashMap::new();
         let mut visits = Vec::new();
         for _ in 0..60 {
             let states: Vec<_> = (0..200).map(|_| draw(&mut rng, words, 5_000)).collect();
             let steps = steps_to(&states);
             let candidates = Candidates { steps: &steps, sources: &[] };
-            store.probe(candidates, &mut visits);
+            store.probe(&mut seat, candidates, &mut visits);
             for (state, visit) in states.iter().zip(&visits) {
                 assert_eq!(matches!(visit, Visit::New(_)), !known.contains_key(state));
             }
-            store.insert(candidates, None, u64::MAX, &mut visits);
+            store.insert(&mut seat, candidates, None, u64::MAX, &mut visits);
             for (state, visit) in states.iter().zip(&visits) {
                 let next = known.len() as u32;
                 match known.get(state) {
@@ -57,12 +58,13 @@ fn exact_answers_like_a_set() {
 
 #[test]
 fn a_mask_and_a_room_are_kept_to() {
-    let mut store = ExactStore::new(Packing::whole(1), &Unlimited, Some(1 << 12));
+    let store = ExactStore::new(Packing::whole(1), &Unlimited, 1 << 20).unwrap();
+    let mut seat = store.seat().unwrap();
     let states: Vec<_> = (0..6).map(|number| vec![number]).collect();
     let steps = steps_to(&states);
     let candidates = Candidates { steps: &steps, sources: &[] };
     let mut visits = Vec::new();
-    store.insert(candidates, Some(&[true, false, true, true, true, true]), 3, &mut visits);
+    store.insert(&mut seat, candidates, Some(&[true, false, true, true, true, true]), 3, &mut visits);
     assert_eq!(visits, [Visit::New(Handle(0)), Visit::Skipped, Visit::New(Handle(1)), Visit::New(Handle(2)), Visit::Full, Visit::Full]);
     assert_eq!(store.len(), 3);
 }

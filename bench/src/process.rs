@@ -1,0 +1,70 @@
+//! Runs a program and sees from outside what it cost.
+#![allow(unsafe_code)] // wait4 is the only way to ask for the cost of one child.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a finished process cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Cost {
+    /// CPU seconds, user and system.
+    pub(crate) cpu: f64,
+    /// Wall-clock seconds.
+    pub(crate) wall: f64,
+    /// Peak resident set in bytes.
+    pub(crate) peak: u64,
+    /// The exit code; none where a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// What it printed.
+    pub(crate) output: String,
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Result<Cost, String> {
+    until(command, |_| false)
+}
+
+/// Runs a command until it ends, or until a line of its output satisfies `enough`: then it is ended, and the cost is that up to there.
+pub(crate) fn until(command: &mut Command, enough: impl Fn(&str) -> bool) -> Result<Cost, String> {
+    let started = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())?;
+    let mut output = String::new();
+    if let Some(pipe) = child.stdout.take() {
+        let mut reader = BufReader::new(pipe);
+        let mut line = String::new();
+        while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+            output.push_str(&line);
+            if enough(&line) {
+                let _ = child.kill();
+                break;
+            }
+            line.clear();
+        }
+        let _ = reader.read_to_string(&mut output);
+    }
+    let mut status = 0;
+    // SAFETY: rusage is plain data for which all zeroes are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the child is ours and has not been waited for; both pointers are valid for the call.
+    let waited = unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, &mut usage) };
+    if waited < 0 {
+        return Err("the process could not be waited for".to_string());
+    }
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    Ok(Cost {
+        cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        wall: started.elapsed().as_secs_f64(),
+        peak: usage.ru_maxrss as u64 * 1024,
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        output,
+    })
+}
+
+/// CPU time of this process so far.
+pub(crate) fn own_cpu() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is valid for the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

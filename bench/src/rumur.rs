@@ -1,0 +1,50 @@
+//! The rival from Debian's packages: rumur writes a C program for a model, gcc compiles it, and that explores.
+
+use crate::Request;
+use crate::process::{self, Cost};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The flags of the comparison, so that both do the same work.
+const FLAGS: [&str; 6] = ["--symmetry-reduction", "off", "--threads", "1", "--deadlock-detection", "off"];
+
+/// rumur's version, where it is installed along with a C compiler.
+pub(crate) fn version() -> Option<String> {
+    let output = Command::new("rumur").arg("--version").output().ok()?;
+    Command::new("gcc").arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_string())
+}
+
+/// Makes rumur's checker for a model, once.
+pub(crate) fn checker(request: &Request, model: &Path) -> Result<PathBuf, String> {
+    let stem = model.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let (code, program) = (request.work.join(format!("{stem}.c")), request.work.join(format!("{stem}.rumur")));
+    if program.is_file() {
+        return Ok(program);
+    }
+    let made = Command::new("rumur").args(FLAGS).arg("--output").arg(&code).arg(model).status().map_err(|error| error.to_string())?;
+    let compiled = Command::new("gcc").args(["-O3", "-march=native", "-std=c11", "-o"]).arg(&program).arg(&code).args(["-lpthread", "-latomic"]).status();
+    match (made.success(), compiled) {
+        (true, Ok(status)) if status.success() => Ok(program),
+        _ => Err(format!("rumur or gcc did not accept {}", model.display())),
+    }
+}
+
+/// Runs the checker, to its end or to about so many states, and gives cost and states.
+pub(crate) fn explore(program: &Path, states: Option<u64>) -> Result<(Cost, u64), String> {
+    let enough = |line: &str| states.is_some_and(|wanted| states_in(line).is_some_and(|found| found >= wanted));
+    let cost = process::until(&mut Command::new(program), enough)?;
+    let states = cost.output.lines().rev().find_map(states_in).ok_or("rumur printed no number of states")?;
+    Ok((cost, states))
+}
+
+/// The number before the word `states` in a line.
+fn states_in(line: &str) -> Option<u64> {
+    let mut words = line.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        if words.peek().is_some_and(|next| next.starts_with("states")) {
+            return word.replace(',', "").parse().ok();
+        }
+    }
+    None
+}

@@ -1,0 +1,84 @@
+//! States per CPU second against rumur, and bytes per state.
+
+use crate::models::{MEMORY, Model, SPEED};
+use crate::process::{self, Cost};
+use crate::results::Results;
+use crate::{Request, rumur};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+
+/// Prints states per CPU second for both sides and their ratio.
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    println!("states per CPU second, whole process, one thread, deadlock check off on both sides, best of {} interleaved runs", request.runs);
+    let rival = rumur::version();
+    match &rival {
+        Some(version) => println!("rival: {version}, compiled with gcc -O3 -march=native (its compile time is not counted against it)"),
+        None => println!("rival: rumur or gcc is not installed, so there is nothing to compare with"),
+    }
+    println!("{:<24} {:>12} {:>14} {:>14} {:>8}", "model", "states", "rumur", "wayfarer", "ratio");
+    let mut logarithms = Vec::new();
+    for model in &SPEED {
+        let path = request.corpus.join("murphi").join(model.file);
+        let theirs = rival.as_ref().and_then(|_| rumur::checker(request, &path).map_err(|error| println!("  {error}")).ok());
+        let (mut best_theirs, mut best_ours, mut states) = (0f64, 0f64, 0);
+        for _ in 0..request.runs {
+            if let Some(program) = &theirs
+                && let Ok((cost, found)) = rumur::explore(program, model.states)
+            {
+                best_theirs = best_theirs.max(found as f64 / cost.cpu);
+            }
+            match ours(request, &path, model.states, &[]) {
+                Ok((cost, found)) => {
+                    best_ours = best_ours.max(found as f64 / cost.cpu);
+                    states = found;
+                }
+                Err(error) => println!("  {error}"),
+            }
+        }
+        let ratio = if best_theirs > 0.0 { best_ours / best_theirs } else { f64::NAN };
+        logarithms.push(ratio.ln());
+        println!("{:<24} {states:>12} {best_theirs:>14.0} {best_ours:>14.0} {ratio:>7.1}x", model.name);
+        results.add(json!({ "part": "speed", "model": model.file, "states": states, "rumur": best_theirs, "wayfarer": best_ours, "ratio": ratio }));
+    }
+    let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+    println!("{:<24} {:>12} {:>14} {:>14} {mean:>7.1}x", "geometric mean", "", "", "");
+    results.add(json!({ "part": "speed", "model": "geometric mean", "ratio": mean }));
+}
+
+/// Prints the resident bytes that each state costs, witness links included.
+pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
+    println!("\nresident bytes per state: (peak - peak of a run of one round) / states");
+    println!("{:<24} {:>12} {:>11} {:>10} {:>22}", "model", "states", "state bits", "bytes", "over the state's own");
+    for Model { file, name, states } in &MEMORY {
+        let path = request.corpus.join("murphi").join(file);
+        let (Ok((before, _)), Ok((after, found))) = (ours(request, &path, None, &["--steps", "1"]), ours(request, &path, *states, &[])) else {
+            println!("{name:<24} did not run");
+            continue;
+        };
+        let bits = field(&after, "state_bits");
+        let bytes = after.peak.saturating_sub(before.peak) as f64 / found as f64;
+        let over = bytes - bits.div_ceil(8) as f64;
+        println!("{name:<24} {found:>12} {bits:>11} {bytes:>10.2} {over:>22.2}");
+        results.add(json!({ "part": "memory", "model": file, "states": found, "state_bits": bits, "bytes_per_state": bytes }));
+    }
+}
+
+/// Runs `wayfarer check --json` and gives its cost and the states it found.
+pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
+    let mut command = Command::new(&request.wayfarer);
+    command.args(["check", "--json", "--quiet", "--deadlock", "off"]).args(more).arg(model);
+    if let Some(states) = states {
+        command.args(["--states", &states.to_string()]);
+    }
+    let cost = process::run(&mut command)?;
+    if !matches!(cost.code, Some(0 | 1)) {
+        return Err(format!("wayfarer ended with {:?} on {}", cost.code, model.display()));
+    }
+    let states = field(&cost, "states");
+    Ok((cost, states))
+}
+
+fn field(cost: &Cost, name: &str) -> u64 {
+    serde_json::from_str::<Value>(&cost.output).ok().and_then(|report| report[name].as_u64()).unwrap_or(0)
+}

@@ -1,0 +1,48 @@
+//! Random walks: steps per CPU second on one core, every invariant checked in every state.
+
+use crate::Request;
+use crate::process::own_cpu;
+use crate::results::Results;
+use serde_json::json;
+use wayfarer::space::{Fired, PropertyBits, Rng, Space, Steps};
+use wayfarer::{LoadOptions, load};
+
+/// Prints the rate of a walk that begins anew at a deadlock.
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    println!("\nrandom walk, steps per CPU second, one core, invariants checked, best of {} runs", request.runs);
+    for (file, wanted) in [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)] {
+        let path = request.corpus.join("murphi").join(file);
+        let loaded = match load(&path.to_string_lossy(), &LoadOptions::default()) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                println!("{file}: {error}");
+                continue;
+            }
+        };
+        let space = wayfarer::space_of(&loaded.program, &wayfarer::Plan::default());
+        let best = (0..request.runs).map(|run| rate(&*space, run as u64)).fold(0.0, f64::max);
+        println!("{file:<24} {:>8.2} M/s   (at least {wanted} M/s wanted)", best / 1e6);
+        results.add(json!({ "part": "walk", "model": file, "steps_per_cpu_second": best }));
+    }
+}
+
+fn rate(space: &dyn Space, seed: u64) -> f64 {
+    const STEPS: u64 = 5_000_000;
+    let mut starts = Steps::new(space.width());
+    space.initial(&mut starts);
+    let start = starts.states.get(0).to_vec();
+    let (mut state, mut next) = (start.clone(), Vec::new());
+    let mut rng = Rng::new(seed, "walk");
+    let mut bits = PropertyBits::default();
+    let before = own_cpu();
+    for _ in 0..STEPS {
+        match space.sample(&state, &mut rng, &mut next) {
+            Some((_, Fired::To)) => std::mem::swap(&mut state, &mut next),
+            _ => state.clone_from(&start),
+        }
+        bits.clear();
+        let _ = space.check(&state, &mut bits);
+        assert!(bits.is_empty(), "a state of these models violates an invariant");
+    }
+    STEPS as f64 / (own_cpu() - before).as_secs_f64()
+}

@@ -1,0 +1,325 @@
+//! What a program means. Where another way of running programs disagrees with this one, the other is wrong.
+//!
+//! [`code`](crate::code) says what each expression and statement does. Beyond that:
+//!
+//! - **Fuel.** Each formula (a guard, or a property with all its conjuncts) and each command starts with [`Limits::fuel`] units, shared by all it
+//!   calls. A loop round takes its unit before its body runs, a `While` after its condition; a call after its arguments. Where none is left, the
+//!   loop's or call's `fuel` fault ends it. A call is also that fault where it would be nested deeper than [`Limits::call_depth`], or where the
+//!   frames of the command and of all running calls would together be larger than [`Limits::frame_words`].
+//! - **Loops.** The register holds the value of the round. After the loop it keeps that of the last round begun, and what it held before where there
+//!   was none. A step that would leave 64 bits ends the loop.
+//! - **Order.** `Copy` finds `to`, then `from`. An index is tested as soon as it is known, before the next one is evaluated. `Copy` reads all of `from`
+//!   before it writes.
+//! - **Properties.** The conjuncts share registers, which start at 0.
+//! - **Firings.** The guard false: disabled. A fault of guard or command: a fault. `Discard`: discarded. Then the bits that belong to no scalar
+//!   ([`Program::packing`]) are zeroed, and the assumptions are judged in order: the first that fails discards the firing, the first that meets a
+//!   fault is the firing's fault. Start states alike, on the zeroed state.
+//! - **Covers** count where the firing ended in a state or a fault, and not where it was discarded.
+//! - **Checking.** All properties are judged, also after a fault; the first fault is the one given back.
+//! - **Sampling.** All guards are evaluated; those true or faulting are enabled. One draw below their number chooses, in firing order.
+//!
+//! The program must be one that [`verify`](crate::verify()) accepts; others may panic.
+
+mod machine;
+mod memory;
+
+use crate::code::{Expr, FaultId};
+use crate::program::{At, Program, Property, PropertyKind, Rule};
+use machine::{Machine, Scratch, Stop};
+use std::cell::Cell;
+use std::sync::Arc;
+use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+
+/// What one formula or command may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Loop rounds and calls together.
+    pub fuel: u64,
+    /// Calls inside calls.
+    pub call_depth: u32,
+    /// Words of the frames of a command and all running calls.
+    pub frame_words: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { fuel: 1_000_000, call_depth: 1000, frame_words: 1 << 20 }
+    }
+}
+
+/// A program as a space, run by walking its trees.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
+    program: Arc<Program>,
+    limits: Limits,
+    packing: Packing,
+    rules: u32,
+}
+
+thread_local! {
+    /// Memory for running code, kept between calls so that a firing allocates nothing. Taken while in use.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+impl Interpreter {
+    /// The space of a verified program.
+    pub fn new(program: impl Into<Arc<Program>>, limits: Limits) -> Self {
+        let program = program.into();
+        let rules = instances(&program.rules);
+        Interpreter { packing: program.packing(), program, limits, rules }
+    }
+
+    /// The program it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Fires a rule as [`Space::fire`] does and appends what it prints, one string for each `Print` statement.
+    pub fn fire_printing(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.printing(printed, |machine| self.fire_on(machine, state, firing, out))
+    }
+
+    /// Makes a start state as [`Space::initial`] does and appends what it prints.
+    pub fn start_printing(&self, start: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.printing(printed, |machine| {
+            let Some((family, member)) = self.program.start_of(start) else { return Fired::Disabled };
+            let rule = &self.program.starts[family];
+            self.zero_state(machine);
+            let fired = self.attempt(machine, rule, member);
+            if fired == Fired::To {
+                out.clone_from(&machine.scratch.memory.state);
+            }
+            fired
+        })
+    }
+
+    /// The first conjunct of a property that fails, or faults, in a state, and where it was written.
+    pub fn failing_conjunct(&self, property: u32, state: &[Word]) -> Option<(usize, At)> {
+        let property = self.program.properties.get(property as usize)?;
+        self.with_machine(|machine| {
+            machine.scratch.memory.state.clear();
+            machine.scratch.memory.state.extend_from_slice(state);
+            machine.begin(property.registers, 0);
+            let failing = property.conjuncts.iter().position(|(_, conjunct)| !matches!(machine.value(conjunct), Ok(value) if value != 0))?;
+            Some((failing, property.conjuncts[failing].0))
+        })
+    }
+
+    fn with_machine<T>(&self, act: impl FnOnce(&mut Machine) -> T) -> T {
+        let mut scratch = SCRATCH.take().unwrap_or_default();
+        let result = act(&mut Machine::new(&self.program, self.limits, &mut scratch));
+        SCRATCH.set(Some(scratch));
+        result
+    }
+
+    fn printing<T>(&self, printed: &mut Vec<String>, act: impl FnOnce(&mut Machine) -> T) -> T {
+        self.with_machine(|machine| {
+            machine.scratch.printed = Some(std::mem::take(printed));
+            let result = act(machine);
+            *printed = machine.scratch.printed.take().unwrap_or_default();
+            result
+        })
+    }
+
+    fn zero_state(&self, machine: &mut Machine) {
+        machine.scratch.memory.state.clear();
+        machine.scratch.memory.state.resize(self.program.words as usize, 0);
+    }
+
+    /// Evaluates a guard on the machine's state: whether it is true, or the fault it met.
+    fn guard(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Result<bool, Fault> {
+        rule.values(member, machine.begin(rule.guard.registers, 0));
+        match machine.value(&rule.guard.value) {
+            Ok(value) => Ok(value != 0),
+            Err(Stop::Fault(fault)) => Err(Fault(fault.0)),
+            // No verified guard discards.
+            Err(Stop::Discard) => Ok(false),
+        }
+    }
+
+    /// Runs a command on the machine's state, and then judges the assumptions.
+    fn command(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Fired {
+        machine.scratch.covered.clear();
+        rule.values(member, machine.begin(rule.command.registers, rule.command.frame));
+        match machine.run(&rule.command) {
+            Ok(()) => {}
+            Err(Stop::Fault(fault)) => return Fired::Fault(Fault(fault.0)),
+            Err(Stop::Discard) => return Fired::Discarded,
+        }
+        for (word, mask) in machine.scratch.memory.state.iter_mut().zip(self.packing.masks()) {
+            *word &= mask;
+        }
+        for property in self.program.properties.iter().filter(|property| property.kind == PropertyKind::Assumption) {
+            match holds(machine, property) {
+                Ok(true) => {}
+                Ok(false) => return Fired::Discarded,
+                Err(FaultId(fault)) => return Fired::Fault(Fault(fault)),
+            }
+        }
+        Fired::To
+    }
+
+    /// Guard and command on the machine's state.
+    fn attempt(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Fired {
+        match self.guard(machine, rule, member) {
+            Ok(true) => self.command(machine, rule, member),
+            Ok(false) => Fired::Disabled,
+            Err(fault) => Fired::Fault(fault),
+        }
+    }
+
+    fn fire_on(&self, machine: &mut Machine, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        let Some((family, member)) = self.program.rule_of(firing.rule).filter(|_| firing.outcome == 0) else { return Fired::Disabled };
+        machine.scratch.memory.state.clear();
+        machine.scratch.memory.state.extend_from_slice(state);
+        let fired = self.attempt(machine, &self.program.rules[family], member);
+        if fired == Fired::To {
+            out.clone_from(&machine.scratch.memory.state);
+        }
+        fired
+    }
+
+    /// Writes down what became of a firing whose result is in the machine's state.
+    fn note(machine: &Machine, fired: Fired, source: u32, firing: Firing, from: &[Word], steps: &mut Steps) {
+        match fired {
+            Fired::To => steps.push(source, firing, from, &machine.scratch.memory.state),
+            Fired::Fault(fault) => steps.faults.push(FaultStep { source, firing, fault }),
+            Fired::Discarded => steps.discarded += 1,
+            Fired::Disabled => {}
+        }
+        if matches!(fired, Fired::To | Fired::Fault(_)) {
+            steps.reached.union(&machine.scratch.covered);
+        }
+    }
+}
+
+impl Space for Interpreter {
+    fn width(&self) -> Width {
+        Width::Fixed(self.program.words as usize)
+    }
+
+    fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    fn rules(&self) -> u32 {
+        self.rules
+    }
+
+    fn properties(&self) -> u32 {
+        self.program.properties.len() as u32
+    }
+
+    fn initial(&self, steps: &mut Steps) -> Completeness {
+        steps.clear();
+        let zero = vec![0; self.program.words as usize];
+        self.with_machine(|machine| {
+            for (start, (rule, member)) in members(&self.program.starts).enumerate() {
+                self.zero_state(machine);
+                machine.scratch.covered.clear();
+                let fired = self.attempt(machine, rule, member);
+                Self::note(machine, fired, 0, Firing::of(start as u32), &zero, steps);
+            }
+        });
+        Completeness::All
+    }
+
+    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        steps.clear();
+        let first = u64::from(from.rule) + u64::from(from.outcome > 0);
+        self.with_machine(|machine| {
+            for (source, state) in batch.iter().enumerate() {
+                let mut enabled = 0;
+                machine.scratch.memory.state.clear();
+                machine.scratch.memory.state.extend_from_slice(state);
+                for (instance, (rule, member)) in members(&self.program.rules).enumerate().skip(first as usize) {
+                    machine.scratch.covered.clear();
+                    let fired = self.attempt(machine, rule, member);
+                    if fired != Fired::Disabled {
+                        enabled += 1;
+                        Self::note(machine, fired, source as u32, Firing::of(instance as u32), state, steps);
+                        machine.scratch.memory.state.copy_from_slice(state);
+                    }
+                }
+                steps.enabled.push(enabled);
+            }
+        });
+        Completeness::All
+    }
+
+    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
+        self.with_machine(|machine| {
+            machine.scratch.memory.state.clear();
+            machine.scratch.memory.state.extend_from_slice(state);
+            let mut enabled = std::mem::take(&mut machine.scratch.enabled);
+            enabled.clear();
+            for (instance, (rule, member)) in members(&self.program.rules).enumerate() {
+                if self.guard(machine, rule, member) != Ok(false) {
+                    enabled.push(instance as u32);
+                }
+            }
+            let chosen = (!enabled.is_empty()).then(|| Firing::of(enabled[rng.below(enabled.len() as u64) as usize]));
+            machine.scratch.enabled = enabled;
+            chosen.map(|firing| (firing, self.fire_on(machine, state, firing, out)))
+        })
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        self.with_machine(|machine| self.fire_on(machine, state, firing, out))
+    }
+
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.with_machine(|machine| {
+            machine.scratch.memory.state.clear();
+            machine.scratch.memory.state.extend_from_slice(state);
+            let mut result = Ok(());
+            for (number, property) in self.program.properties.iter().enumerate() {
+                let told = match property.kind {
+                    PropertyKind::Always => false,
+                    PropertyKind::Reachable => true,
+                    PropertyKind::Assumption => continue,
+                };
+                match holds(machine, property) {
+                    Ok(holds) if holds == told => bits.insert(number as u32),
+                    Ok(_) => {}
+                    Err(fault) => result = result.and(Err((number as u32, Fault(fault.0)))),
+                }
+            }
+            result
+        })
+    }
+
+    fn asks_to_reach(&self, property: u32) -> bool {
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+    }
+
+    fn fault_class(&self, fault: Fault) -> FaultClass {
+        self.program.faults.get(fault.0 as usize).map_or(FaultClass::Unsupported, |site| site.class)
+    }
+}
+
+/// Judges a property on the machine's state.
+fn holds(machine: &mut Machine, property: &Property) -> Result<bool, FaultId> {
+    machine.begin(property.registers, 0);
+    let mut judge = |conjunct: &Expr| match machine.value(conjunct) {
+        Ok(value) => Ok(value != 0),
+        Err(Stop::Fault(fault)) => Err(fault),
+        // No verified property discards.
+        Err(Stop::Discard) => Ok(false),
+    };
+    for (_, conjunct) in &property.conjuncts {
+        if !judge(conjunct)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// All instances of rule families, in the order of their numbers.
+fn members(families: &[Rule]) -> impl Iterator<Item = (&Rule, u64)> {
+    families.iter().flat_map(|rule| (0..rule.instances()).map(move |member| (rule, member)))
+}
+
+fn instances(families: &[Rule]) -> u32 {
+    families.iter().map(Rule::instances).sum::<u64>().min(u64::from(u32::MAX)) as u32
+}

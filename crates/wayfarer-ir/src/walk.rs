@@ -1,0 +1,88 @@
+//! Visits every part of a tree once, for analyses that look for something rather than compute something. Printed items are visited too.
+
+use crate::code::{Argument, Block, Expr, Place, PrintItem, Stmt};
+
+/// Visits all statements of a block, each before those inside it.
+pub(crate) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
+    for statement in block {
+        visit(statement);
+        match statement {
+            Stmt::If { branches, otherwise } => {
+                branches.iter().for_each(|(_, block)| statements(block, visit));
+                statements(otherwise, visit);
+            }
+            Stmt::While { body, .. } | Stmt::For { body, .. } => statements(body, visit),
+            _ => {}
+        }
+    }
+}
+
+/// Visits all expressions of a block, each before those inside it.
+pub(crate) fn expressions_of_block<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Expr)) {
+    statements(block, &mut |statement| match statement {
+        Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => expressions(expr, visit),
+        Stmt::Check { condition, .. } | Stmt::While { condition, .. } => expressions(condition, visit),
+        Stmt::Store { place, value, .. } => {
+            expressions_of_place(place, visit);
+            expressions(value, visit);
+        }
+        Stmt::Copy { to, from, .. } => {
+            expressions_of_place(to, visit);
+            expressions_of_place(from, visit);
+        }
+        Stmt::Zero { place, .. } | Stmt::Sort { place, .. } => expressions_of_place(place, visit),
+        Stmt::If { branches, .. } => branches.iter().for_each(|(condition, _)| expressions(condition, visit)),
+        Stmt::For { from, to, .. } => {
+            expressions(from, visit);
+            expressions(to, visit);
+        }
+        Stmt::Print(items) => {
+            for item in items {
+                match item {
+                    PrintItem::Text(_) => {}
+                    PrintItem::Value(expr, _) => expressions(expr, visit),
+                    PrintItem::Place(place, _) => expressions_of_place(place, visit),
+                }
+            }
+        }
+        Stmt::Fault(_) | Stmt::Discard | Stmt::Cover(_) | Stmt::Return(None) => {}
+    });
+}
+
+/// Visits an expression and all inside it.
+pub(crate) fn expressions<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
+    visit(expr);
+    match expr {
+        Expr::Const(_) | Expr::Reg(_) => {}
+        Expr::Load { place, .. } => expressions_of_place(place, visit),
+        Expr::Unary(_, operand) => expressions(operand, visit),
+        Expr::Binary(_, left, right) | Expr::Checked { left, right, .. } => {
+            expressions(left, visit);
+            expressions(right, visit);
+        }
+        Expr::All(operands) | Expr::Any(operands) => operands.iter().for_each(|operand| expressions(operand, visit)),
+        Expr::Select(condition, then, otherwise) => {
+            expressions(condition, visit);
+            expressions(then, visit);
+            expressions(otherwise, visit);
+        }
+        Expr::Require { value, .. } => expressions(value, visit),
+        Expr::Loop(fold) => {
+            expressions(&fold.from, visit);
+            expressions(&fold.to, visit);
+            expressions(&fold.body, visit);
+        }
+        Expr::Call { arguments, .. } => {
+            for argument in arguments {
+                match argument {
+                    Argument::Value(expr) => expressions(expr, visit),
+                    Argument::Place(place) => expressions_of_place(place, visit),
+                }
+            }
+        }
+    }
+}
+
+fn expressions_of_place<'a>(place: &'a Place, visit: &mut impl FnMut(&'a Expr)) {
+    place.indices.iter().for_each(|index| expressions(&index.value, visit));
+}

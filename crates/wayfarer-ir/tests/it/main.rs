@@ -1,0 +1,23 @@
+//! Programs written by hand for every rule of their meaning, and random ones for everything nobody thought of.
+
+mod effects;
+mod firing;
+mod meaning;
+mod random;
+mod reading;
+mod showing;
+mod verifying;
+
+use wayfarer_ir::{Interpreter, Limits, Program, text, verify};
+
+/// The program that a text says; it must be sound.
+fn program(source: &str) -> Program {
+    let program = text::read(source).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let errors = verify(&program);
+    assert!(errors.is_empty(), "{errors:#?}\n{source}");
+    program
+}
+
+fn interpreter(source: &str) -> Interpreter {
+    Interpreter::new(program(source), Limits::default())
+}

@@ -1,0 +1,112 @@
+//! Witnesses in the Informal Trace Format (ITF), a JSON form that other tools read: variables as values, states in order. What ITF leaves open goes into
+//! `#meta`: the rule that led to each state, and what is wrong at the end.
+
+use crate::report::WitnessReport;
+use serde_json::{Map, Value, json};
+use wayfarer_ir::{Names, Program, Scalar, Type, TypeId};
+use wayfarer_space::Word;
+
+/// A witness as it was written to a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// The start state's name.
+    pub start: String,
+    /// The rule that led to each state after the first, as it was described; a last one that fails has no state.
+    pub rules: Vec<String>,
+    /// The variables' values in each state.
+    pub states: Vec<Value>,
+    /// What was wrong at the end, as it was described.
+    pub violation: Option<String>,
+}
+
+/// A witness as an ITF object. `violation` says what is wrong at its end.
+pub fn write(program: &Program, witness: &WitnessReport, violation: &str) -> Value {
+    let mut states = Vec::new();
+    for (index, state) in witness.raw.states.iter().enumerate() {
+        let mut object = Map::new();
+        let by = if index == 0 { json!({ "index": 0, "start": witness.start }) } else { json!({ "index": index, "rule": witness.steps[index - 1].rule }) };
+        object.insert("#meta".to_string(), by);
+        object.extend(values(program, state));
+        states.push(Value::Object(object));
+    }
+    let last = witness.steps.get(witness.raw.states.len().saturating_sub(1)).map(|step| step.rule.clone());
+    json!({
+        "#meta": {
+            "format": "ITF",
+            "description": "a witness found by wayfarer",
+            "source": program.source,
+            "start": witness.start,
+            "violation": violation,
+            "failing_rule": last,
+        },
+        "params": [],
+        "vars": program.variables.iter().map(|variable| variable.name.as_str()).collect::<Vec<_>>(),
+        "states": states,
+    })
+}
+
+/// The variables of a state as ITF values.
+pub fn values(program: &Program, state: &[Word]) -> Map<String, Value> {
+    program.variables.iter().map(|variable| (variable.name.clone(), value(program, variable.ty, state, variable.offset))).collect()
+}
+
+/// Reads a witness back; the error says what is missing.
+pub fn read(object: &Value) -> Result<Trace, String> {
+    let states = object.get("states").and_then(Value::as_array).ok_or("this is not an ITF trace: it has no list `states`")?;
+    let meta = object.get("#meta");
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_string);
+    let first = states.first().and_then(|state| state.get("#meta")).and_then(|meta| meta.get("start"));
+    let start = text(first).or_else(|| text(meta.and_then(|meta| meta.get("start")))).ok_or("the trace does not name its start state (`#meta.start`)")?;
+    let mut rules = Vec::new();
+    for (index, state) in states.iter().enumerate().skip(1) {
+        let rule = state.get("#meta").and_then(|meta| meta.get("rule"));
+        rules.push(text(rule).ok_or_else(|| format!("state {index} does not name the rule that led to it (`#meta.rule`)"))?);
+    }
+    rules.extend(text(meta.and_then(|meta| meta.get("failing_rule"))));
+    let states = states.iter().map(without_meta).collect();
+    Ok(Trace { start, rules, states, violation: text(meta.and_then(|meta| meta.get("violation"))) })
+}
+
+fn without_meta(state: &Value) -> Value {
+    let mut state = state.clone();
+    if let Some(object) = state.as_object_mut() {
+        object.remove("#meta");
+    }
+    state
+}
+
+fn value(program: &Program, ty: TypeId, state: &[Word], at: u32) -> Value {
+    match &program.types[ty.0 as usize] {
+        Type::Scalar(scalar) => scalar_value(scalar, bits(state, at, scalar.bits)),
+        Type::Record { fields, .. } => {
+            Value::Object(fields.iter().map(|field| (field.name.clone(), value(program, field.ty, state, at + field.offset))).collect())
+        }
+        Type::Array { index, element, stride, count, .. } => {
+            let names = program.types[index.0 as usize].scalar();
+            let pairs = (0..*count).map(|number| {
+                let key = names.map_or(json!(number), |scalar| scalar_value(scalar, u64::from(number) + u64::from(scalar.undefinable)));
+                json!([key, value(program, *element, state, at + number * stride)])
+            });
+            json!({ "#map": pairs.collect::<Vec<_>>() })
+        }
+        Type::Bag { element, stride, capacity, element_at, .. } => {
+            let taken = (0..*capacity).map(|slot| at + slot * stride).filter(|slot| bits(state, *slot, 1) == 1);
+            Value::Array(taken.map(|slot| value(program, *element, state, slot + element_at)).collect())
+        }
+    }
+}
+
+fn scalar_value(scalar: &Scalar, stored: u64) -> Value {
+    match (scalar.value(stored), &scalar.names) {
+        (None, _) => json!({ "#unserializable": "undefined" }),
+        (Some(number), Names::Numbers) if number.unsigned_abs() >= 1 << 53 => json!({ "#bigint": number.to_string() }),
+        (Some(number), Names::Numbers) => json!(number),
+        (Some(_), Names::Names(names)) if names == &["false", "true"] => json!(scalar.show(stored) == "true"),
+        (Some(_), Names::Names(_)) => json!(scalar.show(stored)),
+    }
+}
+
+fn bits(state: &[Word], at: u32, width: u8) -> u64 {
+    let word = state.get(at as usize / 64).copied().unwrap_or(0) >> (at % 64);
+    if width >= 64 { word } else { word & ((1 << width) - 1) }
+}

@@ -1,0 +1,109 @@
+//! From a file to a program.
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use wayfarer_ir::Program;
+use wayfarer_lang::murphi;
+use wayfarer_lang::source::Source;
+
+/// How a model is read.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Values that replace those of the model's constants, by name.
+    pub constants: Vec<(String, String)>,
+    /// Whether copying an undefined value is a fault.
+    pub strict_undefined: bool,
+    /// Whether diagnostics are coloured.
+    pub colour: bool,
+}
+
+/// A model that was read.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What searches run.
+    pub program: Arc<Program>,
+    /// What it is called in reports.
+    pub name: String,
+    /// Warnings, ready to print; often empty.
+    pub warnings: String,
+}
+
+/// Why a model could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// The file cannot be read, or is not text.
+    Read(String),
+    /// The model is wrong: the diagnostics, ready to print.
+    Invalid(String),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            LoadError::Read(message) | LoadError::Invalid(message) => out.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// The largest file that is read: positions in the text have 32 bits, and no one writes models of this size by hand.
+const MAX_FILE: u64 = 256 << 20;
+
+/// Reads the model at `path`; `-` is the standard input.
+pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let (name, bytes) = if path == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes);
+        read.map_err(|error| LoadError::Read(format!("cannot read the standard input: {error}")))?;
+        ("<stdin>".to_string(), bytes)
+    } else {
+        (path.to_string(), read_file(path)?)
+    };
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(LoadError::Read(format!("`{name}` is larger than 256 MiB")));
+    }
+    if bytes.contains(&0) {
+        return Err(LoadError::Read(format!("`{name}` is a binary file, not a model")));
+    }
+    load_source(Source::from_bytes(&name, &bytes), options)
+}
+
+/// Reads a model from its text.
+pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    load_source(Source::new(name, text), options)
+}
+
+fn load_source(source: Source, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let undefined = if options.strict_undefined { murphi::Undefined::Strict } else { murphi::Undefined::Copy };
+    let settings = murphi::Options { constants: options.constants.clone(), undefined };
+    let (program, diagnostics) = murphi::load(&source, &settings);
+    let rendered = diagnostics.render(&source, options.colour);
+    match program {
+        Some(program) if !diagnostics.has_errors() => Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: rendered }),
+        _ => Err(LoadError::Invalid(rendered)),
+    }
+}
+
+fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
+    let cannot = |why: String| LoadError::Read(format!("cannot read `{path}`: {why}"));
+    let about = std::fs::metadata(Path::new(path)).map_err(|error| cannot(plain(&error)))?;
+    if about.is_dir() {
+        return Err(cannot("it is a folder, not a model".to_string()));
+    }
+    if about.len() > MAX_FILE {
+        return Err(LoadError::Read(format!("`{path}` is larger than 256 MiB")));
+    }
+    std::fs::read(path).map_err(|error| cannot(plain(&error)))
+}
+
+/// An error of the system without its number.
+fn plain(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => error.to_string(),
+    }
+}

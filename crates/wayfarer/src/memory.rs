@@ -1,0 +1,99 @@
+//! Counts what a run takes, where it is taken: an allocator that keeps a sum, and the account that compares it with the budget.
+//!
+//! A program that wants its budget kept installs [`Counting`] as its global allocator. Without it the account sees nothing and
+//! allows everything.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wayfarer_search::Account;
+
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// The system's allocator with a count of the bytes that are taken.
+pub struct Counting;
+
+fn count(bytes: usize) {
+    let now = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(now, Ordering::Relaxed);
+}
+
+#[allow(unsafe_code)]
+// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing but two atomics.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        TAKEN.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if size > layout.size() {
+            count(size - layout.size());
+        } else {
+            TAKEN.fetch_sub(layout.size() - size, Ordering::Relaxed);
+        }
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+/// Bytes taken through [`Counting`] now.
+pub fn taken() -> usize {
+    TAKEN.load(Ordering::Relaxed)
+}
+
+/// The most bytes that were taken through [`Counting`] at once.
+pub fn peak() -> usize {
+    PEAK.load(Ordering::Relaxed)
+}
+
+/// The account of a run: what is taken through [`Counting`], and a fixed sum for what the process holds besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    limit: usize,
+    besides: usize,
+    reserve: usize,
+}
+
+/// Kept free for what grows between two questions: batches, their successors, the witness.
+const RESERVE_SHARE: usize = 64;
+
+impl Budget {
+    /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
+    pub fn new(limit: usize, besides: usize) -> Self {
+        Budget { limit, besides, reserve: (limit / RESERVE_SHARE).min(8 << 20) }
+    }
+
+    /// The limit in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The most that was used at once.
+    pub fn peak(&self) -> usize {
+        peak() + self.besides
+    }
+}
+
+impl Account for Budget {
+    fn allows(&self, bytes: usize) -> bool {
+        self.used().saturating_add(bytes).saturating_add(self.reserve) <= self.limit
+    }
+
+    fn used(&self) -> usize {
+        taken() + self.besides
+    }
+}

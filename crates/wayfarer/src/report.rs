@@ -1,0 +1,175 @@
+//! What came of a run, as plain data.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The model's name, as the user gave it.
+    pub model: String,
+    /// `holds`, `violated` or `not-found`.
+    pub verdict: &'static str,
+    /// Why the run ended.
+    pub stop: &'static str,
+    /// Whether every reachable state was visited.
+    pub complete: bool,
+    /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
+    pub assumed: bool,
+    /// Distinct states.
+    pub states: u64,
+    /// Rules fired.
+    pub rules_fired: u64,
+    /// Depth reached.
+    pub depth: u32,
+    /// States known but not expanded when the run ended.
+    pub frontier: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// Peak of the memory account.
+    pub peak_memory_bytes: usize,
+    /// What the store holds, per state; none where there is no state.
+    pub bytes_per_state: Option<f64>,
+    /// Bits of a tight state.
+    pub state_bits: usize,
+    /// The seed.
+    pub seed: u64,
+    /// The strategy's name.
+    pub strategy: &'static str,
+    /// The store's name.
+    pub store: &'static str,
+    /// How often each rule of the model fired.
+    pub rules: Vec<RuleReport>,
+    /// What was found wrong, the first first.
+    pub violations: Vec<ViolationReport>,
+    /// A remark on what stood in the way, where something did (a limit of representation, for instance).
+    pub remarks: Vec<String>,
+}
+
+/// A rule of the model, all values of its parameters together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RuleReport {
+    /// Its name.
+    pub rule: String,
+    /// `file:line:column`.
+    pub at: String,
+    /// How often it fired.
+    pub fired: u64,
+}
+
+/// Something wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ViolationReport {
+    /// `invariant`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`.
+    pub kind: &'static str,
+    /// The property's name or the fault's message.
+    pub name: String,
+    /// `file:line:column` of what was violated; empty for a deadlock.
+    pub at: String,
+    /// More on what failed, such as the conjunct of an invariant.
+    pub detail: Option<String>,
+    /// The way there; none where it is not about a state.
+    pub witness: Option<WitnessReport>,
+}
+
+/// The way to a violation, for a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WitnessReport {
+    /// How many firings.
+    pub length: usize,
+    /// The start state's name.
+    pub start: String,
+    /// Every variable of the start state with its value.
+    pub start_state: Vec<(String, String)>,
+    /// The firings in order.
+    pub steps: Vec<StepReport>,
+    /// The raw witness, for replay and for other forms.
+    pub raw: wayfarer_search::Witness,
+}
+
+/// One firing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepReport {
+    /// The rule with its parameters' values.
+    pub rule: String,
+    /// `file:line:column` of the rule.
+    pub at: String,
+    /// What it changed.
+    pub changes: Vec<Change>,
+    /// What went wrong in it, for a last firing that fails.
+    pub fault: Option<String>,
+}
+
+/// A variable's change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Which variable, as a path such as `Chan[1].Cmd`.
+    pub path: String,
+    /// Before.
+    pub from: String,
+    /// After.
+    pub to: String,
+}
+
+impl Report {
+    /// Names of the rules that never fired.
+    pub fn unfired_rules(&self) -> impl Iterator<Item = &RuleReport> {
+        self.rules.iter().filter(|rule| rule.fired == 0)
+    }
+
+    /// The report as one JSON object, schema 1.
+    pub fn to_json(&self) -> Value {
+        let first = self.violations.first();
+        json!({
+            "schema": 1,
+            "model": self.model,
+            "verdict": self.verdict,
+            "stop": self.stop,
+            "complete": self.complete,
+            "assumed": self.assumed,
+            "states": self.states,
+            "rules_fired": self.rules_fired,
+            "depth": self.depth,
+            "frontier": self.frontier,
+            "seconds": self.seconds,
+            "peak_memory_bytes": self.peak_memory_bytes,
+            "bytes_per_state": self.bytes_per_state,
+            "state_bits": self.state_bits,
+            "seed": self.seed,
+            "strategy": self.strategy,
+            "store": self.store,
+            "rules": self.rules,
+            "unfired_rules": self.unfired_rules().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(),
+            "violation": first.map_or(Value::Null, ViolationReport::to_json),
+            "witness": first.and_then(|violation| violation.witness.as_ref()).map_or(Value::Null, WitnessReport::to_json),
+            "violations": self.violations.iter().map(|violation| {
+                let mut object = violation.to_json();
+                object["witness"] = violation.witness.as_ref().map_or(Value::Null, WitnessReport::to_json);
+                object
+            }).collect::<Vec<_>>(),
+            "remarks": self.remarks,
+            "confidence": Value::Null,
+        })
+    }
+}
+
+impl ViolationReport {
+    fn to_json(&self) -> Value {
+        json!({ "kind": self.kind, "name": self.name, "at": self.at, "detail": self.detail })
+    }
+}
+
+impl WitnessReport {
+    fn to_json(&self) -> Value {
+        let named = |pairs: &[(String, String)]| Value::Object(pairs.iter().map(|(path, value)| (path.clone(), json!(value))).collect::<Map<_, _>>());
+        let steps: Vec<Value> = self
+            .steps
+            .iter()
+            .map(|step| {
+                let changes: Map<_, _> = step.changes.iter().map(|change| (change.path.clone(), json!([change.from, change.to]))).collect();
+                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
+            })
+            .collect();
+        json!({ "length": self.length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
+    }
+}

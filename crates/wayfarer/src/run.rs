@@ -1,0 +1,276 @@
+//! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
+
+use crate::memory::Budget;
+use crate::report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+use crate::{Plan, StoreChoice, StrategyChoice};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_search::{
+    Account, Bfs, Cause, Control, Deadlock, Dfs, Ending, ExactStore, Limits, Outcome, Progress, Settings, Stop, Store, Strategy, Verdict, Violation,
+    Witness, WitnessError, explore,
+};
+use wayfarer_space::{Fault, Firing, PropertyBits, Space, Width};
+
+/// Why a run could not be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// A property of this name does not exist; the names that do.
+    UnknownProperty { name: String, known: Vec<String> },
+    /// The memory budget is too small to begin; the least that works, in bytes.
+    TooLittleMemory { least: usize },
+    /// The model has no start state.
+    NoStartState,
+    /// A witness did not replay: a defect of this program, never of the model.
+    Replay(WitnessError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            RunError::UnknownProperty { name, known } if known.is_empty() => write!(out, "there is no property `{name}`: the model has none"),
+            RunError::UnknownProperty { name, known } => {
+                write!(out, "there is no property `{name}`; the model has: {}", known.join(", "))
+            }
+            RunError::TooLittleMemory { least } => {
+                write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
+            }
+            RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
+            RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl Plan {
+    /// Carries the plan out on a program. `control` is asked at the edge of every round; the plan's own time budget is kept here.
+    pub fn check(&self, program: &Arc<Program>, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+        let started = Instant::now();
+        if program.starts.is_empty() {
+            return Err(RunError::NoStartState);
+        }
+        let limits = wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() };
+        let interpreter = Interpreter::new(program.clone(), limits);
+        let settings = self.settings(program)?;
+        self.refuse_if_too_small(&interpreter, budget)?;
+        let mut store: Box<dyn Store> = match self.store {
+            StoreChoice::Exact => Box::new(ExactStore::new(interpreter.packing().clone(), budget, Some(segment_bytes(budget.limit())))),
+        };
+        let mut strategy: Box<dyn Strategy> = match self.strategy {
+            StrategyChoice::Bfs => Box::new(Bfs::new(&settings.limits)),
+            StrategyChoice::Dfs => Box::new(Dfs::new(&settings.limits)),
+        };
+        let mut watch = Watch { inner: control, budget, until: self.time.map(|time| started + time), asked: 0 };
+        let outcome = explore(&interpreter, &mut *store, &mut *strategy, &settings, &mut watch);
+        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+            return Err(RunError::NoStartState);
+        }
+        let writer = Writer { program, interpreter: &interpreter, space: &interpreter, store: &*store, deadlock: self.deadlock };
+        let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
+        Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
+    }
+
+    fn settings(&self, program: &Program) -> Result<Settings, RunError> {
+        let limits =
+            Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
+        let mut properties = None;
+        for name in &self.properties {
+            let number = program.properties.iter().position(|property| property.name == *name).ok_or_else(|| RunError::UnknownProperty {
+                name: name.clone(),
+                known: program.properties.iter().map(|property| property.name.clone()).collect(),
+            })?;
+            properties.get_or_insert_with(PropertyBits::default).insert(number as u32);
+        }
+        Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties })
+    }
+
+    /// A run needs room for the index, a segment and one batch with its successors.
+    fn refuse_if_too_small(&self, space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
+        let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
+        let batch = 4 * (words * 8 + 64) * 256;
+        let needs = 128 * 1024 + segment_bytes(budget.limit()) + batch;
+        if budget.allows(needs) {
+            return Ok(());
+        }
+        Err(RunError::TooLittleMemory { least: (budget.used() + needs) * 65 / 64 + (1 << 16) })
+    }
+
+    fn report(&self, program: &Program, space: &dyn Space, outcome: &Outcome, store: &dyn Store, budget: &Budget, time: Duration) -> Report {
+        let mut remarks = Vec::new();
+        if let Some((firing, fault)) = outcome.limit {
+            let site = &program.faults[fault.0 as usize];
+            let rule = program.describe_rule(firing.rule);
+            remarks.push(format!("a limit was met in rule {rule}: {} ({}); steps beyond it are missing", site.message, place(program, site.at)));
+        }
+        Report {
+            model: program.source.clone(),
+            verdict: match outcome.verdict() {
+                Verdict::Holds => "holds",
+                Verdict::Violated => "violated",
+                Verdict::NotFound => "not-found",
+            },
+            stop: outcome.stop.word(),
+            complete: outcome.is_complete(),
+            assumed: outcome.discarded > 0 || program.properties.iter().any(|property| property.kind == PropertyKind::Assumption),
+            states: outcome.states,
+            rules_fired: outcome.fired,
+            depth: outcome.depth,
+            frontier: outcome.frontier,
+            seconds: time.as_secs_f64(),
+            peak_memory_bytes: budget.peak(),
+            bytes_per_state: (outcome.states > 0).then(|| store.bytes() as f64 / outcome.states as f64),
+            state_bits: space.packing().bits(),
+            seed: self.seed,
+            strategy: self.strategy.name(),
+            store: self.store.name(),
+            rules: rules(program, outcome),
+            violations: Vec::new(),
+            remarks,
+        }
+    }
+}
+
+/// Segments are small enough that a small budget is not spent on the first.
+fn segment_bytes(limit: usize) -> usize {
+    (limit / 64).clamp(1 << 12, 1 << 20)
+}
+
+fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
+    let mut from = 0;
+    let mut reports = Vec::new();
+    for rule in &program.rules {
+        let end = from + rule.instances() as usize;
+        reports.push(RuleReport { rule: rule.name.clone(), at: place(program, rule.at), fired: outcome.firings[from..end].iter().sum() });
+        from = end;
+    }
+    reports
+}
+
+/// `file:line:column`.
+fn place(program: &Program, at: At) -> String {
+    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
+}
+
+/// Keeps the time budget, then passes the question on.
+struct Watch<'a> {
+    inner: &'a mut dyn Control,
+    budget: &'a Budget,
+    until: Option<Instant>,
+    asked: u32,
+}
+
+impl Control for Watch<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        self.asked = self.asked.wrapping_add(1);
+        // Rounds are short: looking at the clock in every sixteenth is often enough.
+        if self.asked % 16 == 1 {
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                return Some(Stop::Time);
+            }
+            if !self.budget.allows(0) {
+                return Some(Stop::Memory);
+            }
+        }
+        self.inner.ask(progress)
+    }
+}
+
+/// Writes down what was found, in the model's words.
+struct Writer<'a> {
+    program: &'a Program,
+    interpreter: &'a Interpreter,
+    space: &'a dyn Space,
+    store: &'a dyn Store,
+    deadlock: Deadlock,
+}
+
+impl Writer<'_> {
+    fn violation(&self, violation: &Violation) -> Result<ViolationReport, RunError> {
+        let witness = match Witness::trace(self.space, self.store, violation) {
+            Ok(witness) => {
+                witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
+                Some(witness)
+            }
+            Err(WitnessError::NotAboutAState) => None,
+            Err(error) => return Err(RunError::Replay(error)),
+        };
+        let (kind, name, at, detail) = self.cause(&violation.cause, witness.as_ref());
+        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness)) })
+    }
+
+    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
+        let program = self.program;
+        match *cause {
+            Cause::Property(number) => {
+                let property = &program.properties[number as usize];
+                let last = witness.and_then(|witness| witness.states.last());
+                let failing = last.and_then(|state| self.interpreter.failing_conjunct(number, state));
+                let detail = failing.filter(|_| property.conjuncts.len() > 1).map(|(index, at)| {
+                    format!("conjunct {} of {} is false, at {}", index + 1, property.conjuncts.len(), place(program, at))
+                });
+                ("invariant", property.name.clone(), place(program, property.at), detail)
+            }
+            Cause::PropertyFault(number, fault) => {
+                let (_, message, at) = self.fault(fault);
+                ("fault", message, at, Some(format!("while judging `{}`", program.properties[number as usize].name)))
+            }
+            Cause::Deadlock => {
+                let detail = if self.deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
+                ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
+            }
+            Cause::Fault(firing, fault) => {
+                let (kind, message, at) = self.fault(fault);
+                (kind, message, at, Some(format!("in rule {}", program.describe_rule(firing.rule))))
+            }
+            Cause::Start(start, fault) => {
+                let (kind, message, at) = self.fault(fault);
+                (kind, message, at, Some(format!("in start state {}", program.describe_start(start))))
+            }
+            Cause::NotReached(number) => {
+                let property = &program.properties[number as usize];
+                let detail = "every reachable state was visited, and none satisfies it";
+                ("cover", property.name.clone(), place(program, property.at), Some(detail.to_string()))
+            }
+        }
+    }
+
+    fn fault(&self, fault: Fault) -> (&'static str, String, String) {
+        let site = &self.program.faults[fault.0 as usize];
+        let kind = match site.kind {
+            FaultKind::Assertion => "assertion",
+            FaultKind::Error => "error",
+            _ => "fault",
+        };
+        (kind, site.message.clone(), place(self.program, site.at))
+    }
+
+    fn witness(&self, raw: Witness) -> WitnessReport {
+        let program = self.program;
+        let start_state = raw.states.first().map_or_else(Vec::new, |state| {
+            program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect()
+        });
+        let mut steps: Vec<StepReport> = raw
+            .firings
+            .iter()
+            .zip(raw.states.windows(2))
+            .map(|(firing, pair)| StepReport { changes: self.changes(&pair[0], &pair[1]), ..self.step(*firing) })
+            .collect();
+        if let Ending::Fault(firing, fault) = raw.ending {
+            let (_, message, at) = self.fault(fault);
+            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(firing) });
+        }
+        WitnessReport { length: raw.len(), start: program.describe_start(raw.start), start_state, steps, raw }
+    }
+
+    fn step(&self, firing: Firing) -> StepReport {
+        let at = self.program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self.program, self.program.rules[family].at));
+        StepReport { rule: self.program.describe_rule(firing.rule), at, changes: Vec::new(), fault: None }
+    }
+
+    fn changes(&self, old: &[u64], new: &[u64]) -> Vec<Change> {
+        let differences = self.program.differences(old, new);
+        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
+    }
+}

@@ -1,0 +1,79 @@
+//! What the naive evaluator computes with: plain trees of plain values. Nothing here is packed.
+
+use super::tree::{Model, Type, TypeId};
+
+/// A value of a simple type. Members of enums and scalarsets carry their type, so a union needs no encoding of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scalar {
+    Number(i64),
+    Boolean(bool),
+    Member(TypeId, usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Value {
+    /// None is undefined.
+    Scalar(Option<Scalar>),
+    Record(Vec<Value>),
+    Array(Vec<Value>),
+    /// One entry for each slot; none is a free one.
+    Bag(Vec<Option<Value>>),
+}
+
+/// How a command can fail, in the words that reports use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Undefined,
+    Range,
+    Index,
+    Division,
+    Collection,
+    NoResult,
+    Assertion,
+    Error,
+}
+
+impl Value {
+    /// Everything undefined, every bag empty.
+    pub(crate) fn undefined(model: &Model, ty: TypeId) -> Value {
+        Value::filled(model, ty, &|_| None)
+    }
+
+    /// Every scalar at the least value of its type, every bag empty.
+    pub(crate) fn cleared(model: &Model, ty: TypeId) -> Value {
+        Value::filled(model, ty, &|ty| all_of(model, ty).first().copied())
+    }
+
+    fn filled(model: &Model, ty: TypeId, leaf: &dyn Fn(TypeId) -> Option<Scalar>) -> Value {
+        match &model.types[ty].ty {
+            Type::Record(fields) => Value::Record(fields.iter().map(|(_, ty)| Value::filled(model, *ty, leaf)).collect()),
+            Type::Array(index, element) => Value::Array(all_of(model, *index).iter().map(|_| Value::filled(model, *element, leaf)).collect()),
+            Type::Bag(capacity, _) => Value::Bag(vec![None; *capacity]),
+            _ => Value::Scalar(leaf(ty)),
+        }
+    }
+
+    /// Puts the bags inside into one order, so that equal bags are equal values.
+    pub(crate) fn settle(&mut self) {
+        match self {
+            Value::Scalar(_) => {}
+            Value::Record(parts) | Value::Array(parts) => parts.iter_mut().for_each(Value::settle),
+            Value::Bag(slots) => {
+                slots.iter_mut().flatten().for_each(Value::settle);
+                slots.sort_by(|a, b| b.cmp(a));
+            }
+        }
+    }
+}
+
+/// All values of a simple type, in order.
+pub(crate) fn all_of(model: &Model, ty: TypeId) -> Vec<Scalar> {
+    match &model.types[ty].ty {
+        Type::Boolean => vec![Scalar::Boolean(false), Scalar::Boolean(true)],
+        Type::Range(low, high) => (*low..=*high).map(Scalar::Number).collect(),
+        Type::Enum(names) => (0..names.len()).map(|number| Scalar::Member(ty, number)).collect(),
+        Type::Scalarset(count) => (0..*count as usize).map(|number| Scalar::Member(ty, number)).collect(),
+        Type::Union(members) => members.iter().flat_map(|member| all_of(model, *member)).collect(),
+        other => unreachable!("{other:?} is not simple"),
+    }
+}
