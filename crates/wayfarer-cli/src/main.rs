@@ -1,1 +1,116 @@
-fn main() {}
+//! The command `wayfarer`: a thin rim over the library that reads the command line, shows how a run goes and says what came of it.
+
+mod check;
+mod corpus;
+mod info;
+mod manual;
+mod memory;
+mod model;
+mod options;
+mod output;
+mod progress;
+mod render;
+mod replay;
+mod signals;
+mod simulate;
+mod sizes;
+mod step;
+mod suggest;
+mod witness;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use options::{Command, CommandLine};
+use std::process::ExitCode;
+
+/// Every byte that a run takes is counted, so that its budget can be kept.
+#[global_allocator]
+static ALLOCATOR: wayfarer::memory::Counting = wayfarer::memory::Counting;
+
+/// How a command ended; the numbers are the exit codes that `--help` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exit {
+    /// No violation was found.
+    Well = 0,
+    /// A violation, or a difference, was found.
+    Found = 1,
+    /// The model or the command line is wrong.
+    Wrong = 2,
+    /// The run could not be carried out.
+    Failed = 3,
+    /// The budget ended before everything was visited, and that was asked for.
+    Cut = 4,
+}
+
+/// Nesting in a model becomes nesting of calls here and there; this much stack is beyond all of it. Only what is used is ever taken.
+const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
+
+fn main() -> ExitCode {
+    let command = match CommandLine::try_parse() {
+        Ok(line) => line.command,
+        Err(error) => return usage(&error),
+    };
+    let command = std::sync::Arc::new(command);
+    for stack in STACKS {
+        let command = command.clone();
+        if let Ok(thread) = std::thread::Builder::new().name("main".to_string()).stack_size(stack).spawn(move || run(&command)) {
+            let exit = thread.join().unwrap_or_else(|_| {
+                output::error("this is a defect of wayfarer, not of the model: please report it with the message above");
+                Exit::Failed
+            });
+            return ExitCode::from(exit as u8);
+        }
+    }
+    output::error("cannot start a thread");
+    ExitCode::from(Exit::Failed as u8)
+}
+
+fn run(command: &Command) -> Exit {
+    let done = match command {
+        Command::Check(options) => check::check(options),
+        Command::Info(options) => info::info(options),
+        Command::Simulate(options) => simulate::simulate(options),
+        Command::Step(options) => step::step(options),
+        Command::Replay(options) => replay::replay(options),
+        Command::Corpus(options) => corpus::corpus(options),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man { command } => manual::man(command.as_deref()),
+    };
+    done.unwrap_or_else(|failure| {
+        match failure.exit {
+            // Diagnostics come with their own headings.
+            Exit::Wrong if failure.rendered => output::complain(&failure.message),
+            _ => output::error(&failure.message),
+        }
+        failure.exit
+    })
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    message: String,
+    /// Whether the message is ready to print.
+    rendered: bool,
+}
+
+impl Failure {
+    /// The model or the command line is wrong.
+    fn wrong(message: impl Into<String>) -> Failure {
+        Failure { exit: Exit::Wrong, message: message.into(), rendered: false }
+    }
+
+    /// The run could not be carried out.
+    fn failed(message: impl Into<String>) -> Failure {
+        Failure { exit: Exit::Failed, message: message.into(), rendered: false }
+    }
+}
+
+/// Help goes to the standard output and is no error; anything else is.
+fn usage(error: &clap::Error) -> ExitCode {
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    // A reader that went away is no reason to complain.
+    let _ = error.print();
+    ExitCode::from(if asked { Exit::Well } else { Exit::Wrong } as u8)
+}

@@ -1,1 +1,22 @@
-//! Placeholder.
+//! Compiles programs to machine code, with Cranelift, and explores them at its speed. Cranelift lives here and nowhere else.
+//!
+//! [`Compiled`] is a [`Space`](wayfarer_space::Space) that agrees with [`wayfarer_ir::Interpreter`] on everything: states and their order, faults,
+//! enabled counts, discards, covers, samples under the same generator, and failing properties.
+//!
+//! - guards become tables and masks, all rules at once (`guards`, `probe`)
+//! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
+//! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
+//! - all machine code lies in one stretch of memory and is counted (`foundry`)
+
+mod compiled;
+mod emit;
+mod foundry;
+mod functions;
+mod guards;
+mod probe;
+mod roots;
+mod runtime;
+mod shape;
+
+pub use compiled::Compiled;
+pub use foundry::JitError;

@@ -80,6 +80,11 @@ impl Diagnostics {
         self.list.extend(other.list);
     }
 
+    /// Takes back all findings after the first `length`; a reader that tries one way before another needs it.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.list.truncate(length);
+    }
+
     /// Whether any finding is an error: then what was read must not be used.
     pub fn has_errors(&self) -> bool {
         self.iter().any(|diagnostic| diagnostic.severity == Severity::Error)

@@ -15,7 +15,7 @@ mod run;
 pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
 pub use plan::{Plan, StoreChoice, StrategyChoice};
 pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
-pub use run::RunError;
+pub use run::{RunError, space_of};
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
 pub use wayfarer_search as search;

@@ -78,13 +78,18 @@ pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Load
 
 fn load_source(source: Source, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let undefined = if options.strict_undefined { murphi::Undefined::Strict } else { murphi::Undefined::Copy };
-    let settings = murphi::Options { constants: options.constants.clone(), undefined };
+    let constants = options.constants.iter().map(|(name, value)| (name.clone(), constant(value))).collect();
+    let settings = murphi::Options { constants, undefined };
     let (program, diagnostics) = murphi::load(&source, &settings);
     let rendered = diagnostics.render(&source, options.colour);
     match program {
         Some(program) if !diagnostics.has_errors() => Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: rendered }),
         _ => Err(LoadError::Invalid(rendered)),
     }
+}
+
+fn constant(text: &str) -> murphi::ConstantValue {
+    text.parse().map_or_else(|_| murphi::ConstantValue::Name(text.to_string()), murphi::ConstantValue::Number)
 }
 
 fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {

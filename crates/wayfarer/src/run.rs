@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_jit::Compiled;
 use wayfarer_search::{
     Account, Bfs, Cause, Control, Deadlock, Dfs, Ending, ExactStore, Limits, Outcome, Progress, Settings, Stop, Store, Strategy, Verdict, Violation,
     Witness, WitnessError, explore,
@@ -16,10 +17,18 @@ use wayfarer_space::{Fault, Firing, PropertyBits, Space, Width};
 /// Why a run could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// A property of this name does not exist; the names that do.
-    UnknownProperty { name: String, known: Vec<String> },
-    /// The memory budget is too small to begin; the least that works, in bytes.
-    TooLittleMemory { least: usize },
+    /// A property of this name does not exist.
+    UnknownProperty {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The memory budget is too small to begin.
+    TooLittleMemory {
+        /// The least that works, in bytes.
+        least: usize,
+    },
     /// The model has no start state.
     NoStartState,
     /// A witness did not replay: a defect of this program, never of the model.
@@ -51,25 +60,32 @@ impl Plan {
         if program.starts.is_empty() {
             return Err(RunError::NoStartState);
         }
-        let limits = wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() };
-        let interpreter = Interpreter::new(program.clone(), limits);
+        let interpreter = Interpreter::new(program.clone(), self.code_limits());
         let settings = self.settings(program)?;
-        self.refuse_if_too_small(&interpreter, budget)?;
-        let mut store: Box<dyn Store> = match self.store {
-            StoreChoice::Exact => Box::new(ExactStore::new(interpreter.packing().clone(), budget, Some(segment_bytes(budget.limit())))),
+        refuse_if_too_small(&interpreter, budget)?;
+        let space = space_of(program, self);
+        let store: Box<dyn Store> = match self.store {
+            StoreChoice::Exact => {
+                let store = ExactStore::new(space.packing().clone(), budget, budget.limit());
+                Box::new(store.ok_or_else(|| too_little(&interpreter, budget))?)
+            }
         };
         let mut strategy: Box<dyn Strategy> = match self.strategy {
             StrategyChoice::Bfs => Box::new(Bfs::new(&settings.limits)),
             StrategyChoice::Dfs => Box::new(Dfs::new(&settings.limits)),
         };
         let mut watch = Watch { inner: control, budget, until: self.time.map(|time| started + time), asked: 0 };
-        let outcome = explore(&interpreter, &mut *store, &mut *strategy, &settings, &mut watch);
+        let outcome = explore(&*space, &*store, &mut *strategy, &settings, &mut watch);
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer = Writer { program, interpreter: &interpreter, space: &interpreter, store: &*store, deadlock: self.deadlock };
+        let writer = Writer { program, interpreter: &interpreter, space: &*space, store: &*store, deadlock: self.deadlock };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
+    }
+
+    fn code_limits(&self) -> wayfarer_ir::Limits {
+        wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
     }
 
     fn settings(&self, program: &Program) -> Result<Settings, RunError> {
@@ -84,17 +100,6 @@ impl Plan {
             properties.get_or_insert_with(PropertyBits::default).insert(number as u32);
         }
         Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties })
-    }
-
-    /// A run needs room for the index, a segment and one batch with its successors.
-    fn refuse_if_too_small(&self, space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
-        let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
-        let batch = 4 * (words * 8 + 64) * 256;
-        let needs = 128 * 1024 + segment_bytes(budget.limit()) + batch;
-        if budget.allows(needs) {
-            return Ok(());
-        }
-        Err(RunError::TooLittleMemory { least: (budget.used() + needs) * 65 / 64 + (1 << 16) })
     }
 
     fn report(&self, program: &Program, space: &dyn Space, outcome: &Outcome, store: &dyn Store, budget: &Budget, time: Duration) -> Report {
@@ -132,9 +137,29 @@ impl Plan {
     }
 }
 
-/// Segments are small enough that a small budget is not spent on the first.
-fn segment_bytes(limit: usize) -> usize {
-    (limit / 64).clamp(1 << 12, 1 << 20)
+/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
+pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
+    let limits = plan.code_limits();
+    if !plan.interpret
+        && let Ok(compiled) = Compiled::new(program.clone(), limits)
+    {
+        return Box::new(compiled);
+    }
+    Box::new(Interpreter::new(program.clone(), limits))
+}
+
+/// A run needs room for what its store begins with and for one batch with its successors.
+fn refuse_if_too_small(space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
+    if budget.allows(needs(space, budget)) { Ok(()) } else { Err(too_little(space, budget)) }
+}
+
+fn needs(space: &dyn Space, budget: &Budget) -> usize {
+    let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
+    ExactStore::least(budget.limit()) + 4 * (words * 8 + 64) * 256
+}
+
+fn too_little(space: &dyn Space, budget: &Budget) -> RunError {
+    RunError::TooLittleMemory { least: (budget.used() + needs(space, budget)) * 65 / 64 + (1 << 16) }
 }
 
 fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {

@@ -1,3 +1,6 @@
 //! The one integration-test binary of this crate; each module is a suite.
 
+mod bad_input;
 mod generated;
+mod header;
+mod models;

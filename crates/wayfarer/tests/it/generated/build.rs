@@ -13,7 +13,7 @@ pub(crate) fn build(genome: &Genome) -> Model {
     for gene in &genome.types {
         add_type(&mut model, gene);
     }
-    let mut room = 1e5;
+    let mut room = 1e7;
     for gene in &genome.variables {
         let usable: Vec<TypeId> = (0..model.types.len()).filter(|ty| is_declared(&model, *ty)).collect();
         // The later types are built from the earlier ones, and more interesting.
@@ -65,6 +65,7 @@ fn values(model: &Model, ty: TypeId) -> f64 {
         Type::Record(fields) => fields.iter().map(|(_, ty)| values(model, *ty)).product(),
         Type::Array(index, element) => values(model, *element).powi(super::value::all_of(model, *index).len() as i32),
         Type::Bag(capacity, element) => (1.0 + values(model, *element)).powi(*capacity as i32),
+        simple if simple.is_wide() => 4.0,
         _ => 1.0 + super::value::all_of(model, ty).len() as f64,
     }
 }
@@ -76,6 +77,11 @@ fn add_type(model: &mut Model, gene: &Gene) {
     let pick = |gene: &Gene, list: &[TypeId]| list[list.len() - 1 - gene.below(list.len())];
     let mut inline = gene.child(3).pick % 3 == 1;
     let ty = match gene.below(9) {
+        0 if gene.child(2).pick >= 128 => {
+            // Wide ones make large states of few values. (Fields of 63 bits make the compiler overflow where overflow is checked; `1 << 61` brings them.)
+            let width = [100, 40_000, 5_000_000_000, 1 << 55][gene.child(0).below(4)];
+            if gene.child(1).pick % 2 == 0 { Type::Range(0, width) } else { Type::Range(-width, width) }
+        }
         0 => Type::Range(-(gene.child(0).below(3) as i64), 1 + gene.child(1).below(3) as i64),
         1 => {
             inline = false;
@@ -106,7 +112,10 @@ fn add_type(model: &mut Model, gene: &Gene) {
             Type::Union(members)
         }
         5 => Type::Record((0..1 + gene.child(0).below(3)).map(|field| (format!("f{field}"), pick(gene.child(1 + field), &any))).collect()),
-        6 | 7 => Type::Array(pick(gene.child(0), &simple), pick(gene.child(1), &any)),
+        6 | 7 => {
+            let narrow: Vec<TypeId> = simple.iter().copied().filter(|ty| !model.types[*ty].ty.is_wide()).collect();
+            Type::Array(pick(gene.child(0), &narrow), pick(gene.child(1), &any))
+        }
         _ => {
             let elements: Vec<TypeId> = any.iter().copied().filter(|ty| !contains_bag(model, *ty)).collect();
             Type::Bag(1 + gene.child(0).below(3), pick(gene.child(1), &elements))
@@ -115,7 +124,7 @@ fn add_type(model: &mut Model, gene: &Gene) {
     let name = format!("T{}", model.types.len());
     model.types.push(TypeDecl { name, ty, inline });
     let last = model.types.len() - 1;
-    if values(model, last) > 3000.0 {
+    if values(model, last) > 1e5 {
         model.types[last] = TypeDecl { name: format!("T{last}"), ty: Type::Range(0, 1), inline };
     }
 }
@@ -134,9 +143,13 @@ fn add_function(model: &mut Model, gene: &Gene) {
     let simple: Vec<TypeId> = types.iter().copied().filter(|ty| model.types[*ty].ty.is_simple()).collect();
     let kind = gene.below(3);
     let pure = kind == 0;
-    let result = (kind < 2).then(|| simple[gene.child(0).below(simple.len())]);
+    let result = (kind < 2).then(|| {
+        // Where there are effects an object may be given back, of a type that some variable has.
+        let global = model.globals[gene.child(0).below(model.globals.len())].1;
+        if kind == 1 && gene.child(0).pick % 2 == 1 && !contains_bag(model, global) { global } else { simple[gene.child(0).below(simple.len())] }
+    });
     let mut scope = Scope::new(model, !pure);
-    scope.result = result;
+    scope.returns = result;
     scope.in_function = true;
     let mut parameters = Vec::new();
     for (number, gene) in gene.child(1).children.iter().take(3).enumerate() {
@@ -155,9 +168,8 @@ fn add_function(model: &mut Model, gene: &Gene) {
     body.extend(scope.statements(gene.child(3)));
     if let Some(ty) = result
         && gene.child(4).pick < 230
-        && let Some(value) = scope.assignable(ty, gene.child(4))
     {
-        body.push(Stmt::Return(Some(value)));
+        body.extend(scope.result(ty, gene.child(4)));
     }
     let name = format!("h{}", model.functions.len());
     let function = Function { name, parameters, result, pure, variables: scope.variables.clone(), locals: scope.locals, body };
@@ -225,7 +237,8 @@ fn start(model: &Model, gene: &Gene, number: usize) -> Unit {
 /// A rule that gives some simple part of the state any of its values.
 fn mover(model: &Model, gene: &Gene, number: usize) -> Option<Unit> {
     let mut scope = Scope::new(model, true);
-    let (_, ty) = scope.steady_place(&|model, ty| model.types[ty].ty.is_simple(), gene.child(0))?;
+    let narrow = |model: &Model, ty: TypeId| model.types[ty].ty.is_simple() && !model.types[ty].ty.is_wide();
+    let (_, ty) = scope.steady_place(&narrow, gene.child(0))?;
     let mut binders = if gene.pick % 2 == 0 { scope.ruleset(gene.child(1)) } else { Vec::new() };
     let value = scope.bound(LocalType::Of(ty), Access::Read);
     binders.push((value, Domain::Type(ty)));

@@ -1,7 +1,7 @@
 //! Runs expressions and statements of generated models, as Murphi means them, in the most direct way that can be written.
 
 use super::tree::{Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId};
-use super::value::{Kind, Scalar, Value, all_of};
+use super::value::{Kind, Scalar, Value, all_of, is_of};
 
 /// What a local name is bound to.
 #[derive(Clone, Debug)]
@@ -41,7 +41,8 @@ pub(crate) struct Machine<'a> {
 /// How a statement ended.
 enum Flow {
     Next,
-    Return(Option<Scalar>),
+    /// With the value of a function; none for a procedure.
+    Return(Option<Value>),
 }
 
 type Outcome<T> = Result<T, Kind>;
@@ -222,7 +223,10 @@ impl<'a> Machine<'a> {
     fn copied(&mut self, expr: &'a Expr) -> Outcome<Option<Scalar>> {
         match expr {
             Expr::Read(place) => self.read(place),
-            Expr::Call(function, arguments) => self.call(*function, arguments),
+            Expr::Call(function, arguments) => match self.call(*function, arguments)? {
+                Some(Value::Scalar(scalar)) => Ok(scalar),
+                other => unreachable!("{other:?} is no scalar"),
+            },
             _ => self.value(expr).map(Some),
         }
     }
@@ -238,6 +242,18 @@ impl<'a> Machine<'a> {
             Expr::Arithmetic(operator, left, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
                 Scalar::Number(arithmetic(*operator, left, right)?)
+            }
+            Expr::Compare(operator @ (Comparison::Equal | Comparison::NotEqual), left, right) if self.is_identifier(left) || self.is_identifier(right) => {
+                // As in CMurphi, an undefined scalarset or union is equal to what is undefined too.
+                let mut loosely = |expr| if self.is_identifier(expr) { self.copied(expr) } else { self.value(expr).map(Some) };
+                let (left, right) = (loosely(left)?, loosely(right)?);
+                Scalar::Boolean((left == right) == (*operator == Comparison::Equal))
+            }
+            Expr::Same(equal, left, right) => {
+                let (left, _) = self.resolve(left)?;
+                let (right, _) = self.resolve(right)?;
+                let left = self.at(&left).clone();
+                Scalar::Boolean((left == *self.at(&right)) == *equal)
             }
             Expr::Compare(operator, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
@@ -282,7 +298,7 @@ impl<'a> Machine<'a> {
             Expr::IsUndefined(place) => Scalar::Boolean(self.read(place)?.is_none()),
             Expr::IsMember(value, ty) => {
                 let value = self.value(value)?;
-                Scalar::Boolean(all_of(self.model, *ty).contains(&value))
+                Scalar::Boolean(is_of(self.model, *ty, value))
             }
             Expr::Count(local, bag, condition) => {
                 let (address, _) = self.resolve(bag)?;
@@ -296,15 +312,45 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// Whether an expression is a variable or result of a scalarset or union.
+    fn is_identifier(&self, expr: &Expr) -> bool {
+        let ty = match expr {
+            Expr::Read(place) => self.type_of(place),
+            Expr::Call(function, _) => self.model.functions[*function].result,
+            _ => None,
+        };
+        ty.is_some_and(|ty| matches!(self.model.types[ty].ty, Type::Scalarset(_) | Type::Union(_)))
+    }
+
+    /// The type of a place; none for a number that no type bounds.
+    fn type_of(&self, place: &Place) -> Option<TypeId> {
+        let mut ty = match place.root {
+            Root::Global(number) => self.model.globals[number].1,
+            Root::Local(local) => match self.frame().locals[local].ty {
+                LocalType::Of(ty) => ty,
+                LocalType::Number | LocalType::Slot(_) => return None,
+            },
+        };
+        for step in &place.path {
+            ty = match (step, &self.model.types[ty].ty) {
+                (Step::Field(number), Type::Record(fields)) => fields[*number].1,
+                (_, Type::Array(_, element) | Type::Bag(_, element)) => *element,
+                other => unreachable!("a step that does not fit its type: {other:?}"),
+            };
+        }
+        Some(ty)
+    }
+
     /// The value as one of a type; a fault where the type has no such value.
     fn fitted(&self, value: Option<Scalar>, ty: TypeId) -> Outcome<Option<Scalar>> {
         match value {
-            Some(scalar) if !all_of(self.model, ty).contains(&scalar) => Err(Kind::Range),
+            Some(scalar) if !is_of(self.model, ty, scalar) => Err(Kind::Range),
             _ => Ok(value),
         }
     }
 
-    fn call(&mut self, function: FunctionId, arguments: &'a [Argument]) -> Outcome<Option<Scalar>> {
+    /// Calls a function; none is the result of a procedure.
+    fn call(&mut self, function: FunctionId, arguments: &'a [Argument]) -> Outcome<Option<Value>> {
         let called = &self.model.functions[function];
         let mut bindings = vec![Binding::Unbound; called.locals.len()];
         for (parameter, argument) in called.parameters.iter().zip(arguments) {
@@ -325,7 +371,8 @@ impl<'a> Machine<'a> {
         let flow = self.block(&called.body);
         let result = match (flow, called.result) {
             (Err(kind), _) => Err(kind),
-            (Ok(Flow::Return(value)), Some(ty)) => self.fitted(value, ty),
+            (Ok(Flow::Return(Some(Value::Scalar(value)))), Some(ty)) => self.fitted(value, ty).map(|value| Some(Value::Scalar(value))),
+            (Ok(Flow::Return(value)), Some(_)) => Ok(value),
             (Ok(Flow::Next), Some(_)) => Err(Kind::NoResult),
             (Ok(_), None) => Ok(None),
         };
@@ -416,8 +463,20 @@ impl<'a> Machine<'a> {
                 *self.at(&address) = Value::undefined(self.model, ty);
             }
             Stmt::Return(value) => {
-                let value = value.as_ref().map_or(Ok(None), |value| self.copied(value))?;
+                let value = match value {
+                    Some(Argument::Value(value)) => Some(Value::Scalar(self.copied(value)?)),
+                    Some(Argument::Place(place)) => {
+                        let (address, _) = self.resolve(place)?;
+                        Some(self.at(&address).clone())
+                    }
+                    None => None,
+                };
                 return Ok(Flow::Return(value));
+            }
+            Stmt::CopyResult(to, function, arguments) => {
+                let (to, _) = self.resolve(to)?;
+                let value = self.call(*function, arguments)?;
+                *self.at(&to) = value.expect("a function has a result");
             }
             Stmt::Assert(condition, _) => {
                 if !self.truth(condition)? {
@@ -472,9 +531,9 @@ impl<'a> Machine<'a> {
 
 fn arithmetic(operator: Arithmetic, left: i64, right: i64) -> Outcome<i64> {
     Ok(match operator {
-        Arithmetic::Add => left + right,
-        Arithmetic::Subtract => left - right,
-        Arithmetic::Multiply => left * right,
+        Arithmetic::Add => left.checked_add(right).ok_or(Kind::Overflow)?,
+        Arithmetic::Subtract => left.checked_sub(right).ok_or(Kind::Overflow)?,
+        Arithmetic::Multiply => left.checked_mul(right).ok_or(Kind::Overflow)?,
         Arithmetic::Divide => left.checked_div(right).ok_or(Kind::Division)?,
         Arithmetic::Remainder => left.checked_rem(right).ok_or(Kind::Division)?,
     })

@@ -88,15 +88,16 @@ fn compare(model: &tree::Model) -> Result<(Compared, u64), String> {
         plan.check(program, &budget, &mut Unbounded).map_err(|error| format!("not carried out: {error}"))
     };
     let total: u64 = found.wrong.values().map(|(count, _)| count).sum();
-    for strategy in [StrategyChoice::Bfs, StrategyChoice::Dfs] {
-        let plan = Plan { strategy, ..Plan::default() };
+    for (strategy, interpret) in [(StrategyChoice::Bfs, true), (StrategyChoice::Dfs, true), (StrategyChoice::Bfs, false)] {
+        let plan = Plan { strategy, interpret, ..Plan::default() };
+        let way = format!("{}, {}", strategy.name(), if interpret { "interpreted" } else { "compiled" });
         let report = run(plan.clone())?;
-        check_first(&found, &report, program, strategy).map_err(|error| format!("{}: {error}", strategy.name()))?;
+        check_first(&found, &report, program, strategy).map_err(|error| format!("{way}: {error}"))?;
         if total <= MOST_WRONG {
             let report = run(Plan { max_errors: MOST_WRONG as usize + 1, ..plan })?;
             let (expected, got) = (expected_listing(&found, strategy), listing(&report, program, strategy));
             if expected != got {
-                return Err(format!("{}: the naive explorer found\n{expected}and wayfarer\n{got}", strategy.name()));
+                return Err(format!("{way}: the naive explorer found\n{expected}and wayfarer\n{got}"));
             }
         }
     }
@@ -164,6 +165,7 @@ fn described(violation: &wayfarer::ViolationReport, program: &Program) -> (Wrong
         FaultKind::Range => Kind::Range,
         FaultKind::Index => Kind::Index,
         FaultKind::Division => Kind::Division,
+        FaultKind::Overflow => Kind::Overflow,
         FaultKind::Collection => Kind::Collection,
         FaultKind::NoResult => Kind::NoResult,
         other => panic!("no generated model can meet {other:?}"),

@@ -185,7 +185,10 @@ impl Printer<'_> {
             Stmt::Clear(place) => self.line(format!("clear {};", self.place(place, locals))),
             Stmt::Undefine(place) => self.line(format!("undefine {};", self.place(place, locals))),
             Stmt::Return(None) => self.line("return;"),
-            Stmt::Return(Some(value)) => self.line(format!("return {};", self.expr(value, locals))),
+            Stmt::Return(Some(value)) => self.line(format!("return {};", self.argument(value, locals))),
+            Stmt::CopyResult(to, function, arguments) => {
+                self.line(format!("{} := {};", self.place(to, locals), self.call(*function, arguments, locals)));
+            }
             Stmt::Assert(condition, message) => self.line(format!("assert {} \"{message}\";", self.expr(condition, locals))),
             Stmt::Error(message) => self.line(format!("error \"{message}\";")),
             Stmt::Put(value) => self.line(format!("put {};", self.expr(value, locals))),
@@ -308,6 +311,10 @@ impl Printer<'_> {
                     Comparison::GreaterEqual => ">=",
                 };
                 (format!("{} {sign} {}", at(left, Level::Add), at(right, Level::Add)), Level::Compare)
+            }
+            Expr::Same(equal, left, right) => {
+                let sign = if *equal { "=" } else { "!=" };
+                (format!("{} {sign} {}", self.place(left, locals), self.place(right, locals)), Level::Compare)
             }
             Expr::Not(operand) => (format!("!{}", at(operand, Level::Not)), Level::Not),
             Expr::And(operands) => {

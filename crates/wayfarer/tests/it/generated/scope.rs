@@ -6,6 +6,10 @@ use super::tree::{
     Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId,
 };
 
+/// Whether a call that is part of a comparison with a union, or an argument of another call, runs once. The elaborator writes some of them out twice;
+/// once it does not, this is to be set.
+pub(crate) const CALLS_RUN_ONCE: bool = false;
+
 /// What may be done with a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Access {
@@ -34,7 +38,7 @@ pub(crate) struct Scope<'m> {
     pub(crate) locals: Vec<Local>,
     /// Locals that were declared in the body that is being built.
     pub(crate) variables: Vec<LocalId>,
-    pub(crate) result: Option<TypeId>,
+    pub(crate) returns: Option<TypeId>,
     pub(crate) in_function: bool,
     /// Whether globals may be written and impure functions called.
     effects: bool,
@@ -64,7 +68,7 @@ impl<'m> Scope<'m> {
             model,
             locals: Vec::new(),
             variables: Vec::new(),
-            result: None,
+            returns: None,
             in_function: false,
             effects,
             visible: Vec::new(),
@@ -132,7 +136,7 @@ impl<'m> Scope<'m> {
     }
 
     fn parameter(&mut self, gene: &Gene) -> (LocalId, Domain) {
-        let simple: Vec<TypeId> = self.simple_types();
+        let simple = self.narrow_types();
         if gene.pick % 8 == 7 {
             let (from, by) = (gene.child(0).below(2) as i64, 1 + gene.child(1).below(2) as i64);
             let span = Domain::Span(Box::new(Expr::Number(from)), Box::new(Expr::Number(2)), by);
@@ -142,9 +146,10 @@ impl<'m> Scope<'m> {
         (self.bound(LocalType::Of(ty), Access::Read), Domain::Type(ty))
     }
 
-    fn simple_types(&self) -> Vec<TypeId> {
+    /// Types that a loop or ruleset can run over.
+    fn narrow_types(&self) -> Vec<TypeId> {
         let declared = |ty: &TypeId| !(self.model.types[*ty].inline && matches!(self.ty(*ty), Type::Enum(_)));
-        (0..self.model.types.len()).filter(declared).filter(|ty| self.ty(*ty).is_simple()).collect()
+        (0..self.model.types.len()).filter(declared).filter(|ty| self.ty(*ty).is_simple() && !self.ty(*ty).is_wide()).collect()
     }
 
     // Places
@@ -255,6 +260,7 @@ impl<'m> Scope<'m> {
     fn literals(&self, ty: TypeId, out: &mut Vec<Expr>) {
         match self.ty(ty) {
             Type::Boolean => out.extend([Expr::Boolean(false), Expr::Boolean(true)]),
+            Type::Range(low, high) if high - low > 16 => out.extend([0, 1, *high, *low, high - 1].map(Expr::Number)),
             Type::Range(low, high) => out.extend((*low..=*high).map(Expr::Number)),
             Type::Enum(names) => out.extend((0..names.len()).map(|number| Expr::Member(ty, number))),
             Type::Union(members) => members.iter().for_each(|member| self.literals(*member, out)),
@@ -433,6 +439,13 @@ impl<'m> Scope<'m> {
     }
 
     fn equality(&mut self, gene: &Gene) -> Expr {
+        let whole = |model: &Model, ty: TypeId| !model.types[ty].ty.is_simple() && !contains_bag(model, ty);
+        if gene.pick % 8 == 5
+            && let Some((left, ty)) = self.place(&whole, false, gene.child(0))
+            && let Some((right, _)) = self.place(&|_, other| other == ty, false, gene.child(1))
+        {
+            return Expr::Same(gene.child(2).pick % 2 == 0, left, right);
+        }
         let operator = if gene.child(2).pick % 2 == 0 { Comparison::Equal } else { Comparison::NotEqual };
         let found = self.place(&|model, ty| model.types[ty].ty.is_simple(), false, gene.child(0));
         let Some((place, ty)) = found else { return Expr::Boolean(true) };
@@ -453,10 +466,10 @@ impl<'m> Scope<'m> {
     }
 
     fn binder(&mut self, gene: &Gene) -> (LocalId, Domain) {
-        let simple = self.simple_types();
+        let simple = self.narrow_types();
         if gene.children.len() > 1 {
             let by = [1, 1, 2, -1][gene.below(4)];
-            let (mut from, mut to) = (self.number(gene.child(0)), self.number(gene.child(1)));
+            let (mut from, mut to) = (self.bound_number(gene.child(0)), self.bound_number(gene.child(1)));
             if by != 1 && !matches!((&from, &to), (Expr::Read(_), Expr::Read(_))) {
                 // A step away from a constant bound is refused.
                 let start = gene.child(0).below(3) as i64;
@@ -466,6 +479,16 @@ impl<'m> Scope<'m> {
         }
         let ty = simple[simple.len() - 1 - gene.below(simple.len())];
         (self.bound(LocalType::Of(ty), Access::Read), Domain::Type(ty))
+    }
+
+    /// A number that is small, so that loops are short.
+    fn bound_number(&mut self, gene: &Gene) -> Expr {
+        let narrow = |model: &Model, ty: TypeId| matches!(model.types[ty].ty, Type::Range(..)) && !model.types[ty].ty.is_wide();
+        match gene.below(3) {
+            0 => Expr::Number(gene.pick as i64 % 4),
+            1 => Expr::Constant(0),
+            _ => self.place(&narrow, false, gene).map_or(Expr::Number(1), |(place, _)| Expr::Read(place)),
+        }
     }
 
     /// A call of a function that changes nothing.
@@ -493,12 +516,24 @@ impl<'m> Scope<'m> {
                 // What a function may write must be something that may be written here, even where it does not.
                 Argument::Place(self.place(&|_, other| other == ty, true, gene)?.0)
             } else if self.ty(ty).is_simple() {
-                Argument::Value(self.assignable(ty, gene)?)
+                Argument::Value(self.changing_call(ty, gene).map_or_else(|| self.assignable(ty, gene), Some)?)
             } else {
                 Argument::Place(self.place(&|_, other| other == ty, false, gene)?.0)
             });
         }
         Some(arguments)
+    }
+
+    /// Now and then, as the only argument that depends on the state, a call of a function that changes something and takes nothing.
+    fn changing_call(&mut self, ty: TypeId, gene: &Gene) -> Option<Expr> {
+        if !CALLS_RUN_ONCE || !self.effects || gene.pick % 8 != 3 {
+            return None;
+        }
+        let goes = |result: TypeId| result == ty || (self.is_range(result) && self.is_range(ty));
+        let function = self.model.functions.iter().position(|function| {
+            !function.pure && function.parameters.is_empty() && function.result.is_some_and(goes)
+        })?;
+        Some(Expr::Call(function, Vec::new()))
     }
 
     // Statements
@@ -572,6 +607,9 @@ impl<'m> Scope<'m> {
             }
             18 | 19 => {
                 let (place, ty) = self.target(&|_, _| true, gene.child(0))?;
+                if !self.surely_inside(&place) {
+                    return None;
+                }
                 self.open();
                 let local = self.bound(LocalType::Of(ty), Access::Write);
                 let mut body = self.statements(gene.child(1));
@@ -586,15 +624,50 @@ impl<'m> Scope<'m> {
             26 => match gene.child(0).pick {
                 0..=150 => Some(Stmt::Assert(self.boolean(gene.child(1)), "claim".to_string())),
                 151..=180 => Some(Stmt::Error("stop".to_string())),
-                181..=200 => match (self.in_function, self.result) {
-                    (true, Some(ty)) => Some(Stmt::Return(Some(self.assignable(ty, gene.child(1))?))),
+                181..=200 => match (self.in_function, self.returns) {
+                    (true, Some(ty)) => self.result(ty, gene.child(1)),
                     _ => Some(Stmt::Return(None)),
                 },
                 _ => Some(Stmt::Put(self.number(gene.child(1)))),
             },
-            27..=30 => self.bag_statement(gene),
+            27..=29 => self.bag_statement(gene),
+            _ if gene.pick % 2 == 0 => self.impure_condition(gene),
             _ => self.impure_result(gene),
         }
+    }
+
+    /// Whether no index of a place misses its array. An alias of a place outside that is never used is a fault in CMurphi and none in rumur.
+    fn surely_inside(&self, place: &Place) -> bool {
+        let mut ty = match place.root {
+            Root::Global(number) => self.model.globals[number].1,
+            Root::Local(local) => match self.locals[local].ty {
+                LocalType::Of(ty) => ty,
+                LocalType::Number | LocalType::Slot(_) => return true,
+            },
+        };
+        for step in &place.path {
+            match (step, self.ty(ty)) {
+                (Step::Field(number), Type::Record(fields)) => ty = fields[*number].1,
+                (Step::Slot(_), Type::Bag(_, element)) => ty = *element,
+                (Step::Index(index), Type::Array(domain, element)) => {
+                    let inside = match (&**index, self.ty(*domain)) {
+                        (Expr::Number(value), Type::Range(low, high)) => (low..=high).contains(&value),
+                        (Expr::Read(place), Type::Range(..)) => match place.root {
+                            Root::Local(local) => self.locals[local].ty == LocalType::Of(*domain),
+                            Root::Global(number) => self.model.globals[number].1 == *domain,
+                        },
+                        (Expr::Read(_) | Expr::Member(..) | Expr::Boolean(_), _) => true,
+                        _ => false,
+                    };
+                    if !inside {
+                        return false;
+                    }
+                    ty = *element;
+                }
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn assignment(&mut self, gene: &Gene) -> Option<Stmt> {
@@ -608,6 +681,16 @@ impl<'m> Scope<'m> {
         let (to, ty) = self.target(&|model, ty| !model.types[ty].ty.is_simple(), gene.child(0))?;
         let (from, _) = self.place(&|_, other| other == ty, false, gene.child(1))?;
         Some(Stmt::Copy(to, from))
+    }
+
+    /// `return` with a value.
+    pub(crate) fn result(&mut self, ty: TypeId, gene: &Gene) -> Option<Stmt> {
+        let value = if self.ty(ty).is_simple() {
+            Argument::Value(self.assignable(ty, gene)?)
+        } else {
+            Argument::Place(self.place(&|_, other| other == ty, false, gene)?.0)
+        };
+        Some(Stmt::Return(Some(value)))
     }
 
     fn switch(&mut self, gene: &Gene) -> Option<Stmt> {
@@ -656,7 +739,31 @@ impl<'m> Scope<'m> {
         if place.path.iter().any(|step| matches!(step, Step::Index(_))) {
             return None;
         }
-        Some(Stmt::Assign(place, Expr::Call(function, self.arguments(function, gene)?)))
+        let arguments = self.arguments(function, gene)?;
+        Some(match self.ty(result).is_simple() {
+            true => Stmt::Assign(place, Expr::Call(function, arguments)),
+            false => Stmt::CopyResult(place, function, arguments),
+        })
+    }
+
+    /// `if f(…) = x then … end` where the function changes something, so that it matters how often it is called.
+    fn impure_condition(&mut self, gene: &Gene) -> Option<Stmt> {
+        let Some(Stmt::Assign(_, call @ Expr::Call(function, _))) = self.impure_result(gene) else { return None };
+        let result = self.model.functions[function].result?;
+        // A name bound by a loop, or a literal: nothing that the function could change.
+        let mut others: Vec<Expr> = self.plain(result, gene.child(1), true).into_iter().collect();
+        if CALLS_RUN_ONCE {
+            let holds = |ty: &TypeId| matches!(self.ty(*ty), Type::Union(members) if members.contains(&result));
+            for ty in (0..self.model.types.len()).filter(holds) {
+                others.extend(self.plain(ty, gene.child(1), true).filter(|other| matches!(other, Expr::Read(_))));
+            }
+        }
+        if others.is_empty() {
+            return None;
+        }
+        let other = others.swap_remove(gene.child(0).below(others.len()));
+        let test = Expr::Compare(Comparison::Equal, Box::new(call), Box::new(other));
+        Some(Stmt::If(vec![(test, self.statements(gene.child(1)))], None))
     }
 
     fn bag_statement(&mut self, gene: &Gene) -> Option<Stmt> {

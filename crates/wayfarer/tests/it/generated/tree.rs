@@ -41,6 +41,11 @@ impl Type {
     pub(crate) fn is_simple(&self) -> bool {
         !matches!(self, Type::Record(_) | Type::Array(..) | Type::Bag(..))
     }
+
+    /// Whether it has too many values to go through.
+    pub(crate) fn is_wide(&self) -> bool {
+        matches!(self, Type::Range(low, high) if high - low > 16)
+    }
 }
 
 /// What a local name stands for.
@@ -136,6 +141,8 @@ pub(crate) enum Expr {
     Negate(Box<Expr>),
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
     Compare(Comparison, Box<Expr>, Box<Expr>),
+    /// Whether two records or arrays are alike, or (false) differ.
+    Same(bool, Place, Place),
     Not(Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -181,7 +188,9 @@ pub(crate) enum Stmt {
     Call(FunctionId, Vec<Argument>),
     Clear(Place),
     Undefine(Place),
-    Return(Option<Expr>),
+    Return(Option<Argument>),
+    /// From a function whose result is an object.
+    CopyResult(Place, FunctionId, Vec<Argument>),
     Assert(Expr, String),
     Error(String),
     Put(Expr),

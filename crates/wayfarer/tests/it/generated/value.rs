@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     Range,
     Index,
     Division,
+    Overflow,
     Collection,
     NoResult,
     Assertion,
@@ -41,7 +42,10 @@ impl Value {
 
     /// Every scalar at the least value of its type, every bag empty.
     pub(crate) fn cleared(model: &Model, ty: TypeId) -> Value {
-        Value::filled(model, ty, &|ty| all_of(model, ty).first().copied())
+        Value::filled(model, ty, &|ty| match model.types[ty].ty {
+            Type::Range(low, _) => Some(Scalar::Number(low)),
+            _ => all_of(model, ty).first().copied(),
+        })
     }
 
     fn filled(model: &Model, ty: TypeId, leaf: &dyn Fn(TypeId) -> Option<Scalar>) -> Value {
@@ -66,7 +70,16 @@ impl Value {
     }
 }
 
-/// All values of a simple type, in order.
+/// Whether a simple type has a value.
+pub(crate) fn is_of(model: &Model, ty: TypeId, scalar: Scalar) -> bool {
+    match (&model.types[ty].ty, scalar) {
+        (Type::Range(low, high), Scalar::Number(number)) => (low..=high).contains(&&number),
+        (Type::Range(..), _) => false,
+        _ => all_of(model, ty).contains(&scalar),
+    }
+}
+
+/// All values of a simple type, in order. Never asked of a wide range.
 pub(crate) fn all_of(model: &Model, ty: TypeId) -> Vec<Scalar> {
     match &model.types[ty].ty {
         Type::Boolean => vec![Scalar::Boolean(false), Scalar::Boolean(true)],

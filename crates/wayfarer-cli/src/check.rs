@@ -1,0 +1,199 @@
+//! `wayfarer check`: plans a run from the options, watches it, and says what came of it.
+
+use crate::options::CheckOptions;
+use crate::output::{Paint, complain, print, warning};
+use crate::progress::{Style, Watcher};
+use crate::render::{self, View};
+use crate::signals::Signals;
+use crate::witness::Form;
+use crate::{Exit, Failure, memory, model, sizes, suggest};
+use std::path::{Path, PathBuf};
+use wayfarer::ir::Program;
+use wayfarer::memory::Budget;
+use wayfarer::{Loaded, Plan, Report, RunError, itf};
+
+/// Carries out `wayfarer check`.
+pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
+    let limit = options.memory.unwrap_or_else(memory::default_budget);
+    warn_if_not_there(options.memory);
+    let loaded = model::load(&options.model)?;
+    let plan = plan(options, &loaded.program, limit)?;
+    let budget = Budget::new(limit, besides(limit));
+    let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
+    let report = plan.check(&loaded.program, &budget, &mut watcher);
+    watcher.finish();
+    let report = report.map_err(|error| failure(&error, limit))?;
+    show(options, &loaded, &report, limit)?;
+    Ok(exit(options, &report))
+}
+
+/// What the process holds besides what it takes through the allocator.
+fn besides(limit: usize) -> usize {
+    if limit >= memory::WHOLE_PROCESS { memory::resident().saturating_sub(wayfarer::memory::taken()) } else { 0 }
+}
+
+fn warn_if_not_there(wanted: Option<usize>) {
+    if let (Some(wanted), Some(free)) = (wanted, memory::free())
+        && wanted > free
+    {
+        let (wanted, free) = (sizes::bytes(wanted), sizes::bytes(free));
+        warning(&format!("--memory {wanted} is more than the {free} that are free: the system may end the run"));
+    }
+}
+
+fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan, Failure> {
+    let known: Vec<&str> = program.properties.iter().map(|property| property.name.as_str()).collect();
+    if let Some(name) = options.properties.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Failure::wrong(suggest::unknown("property", name, &known)));
+    }
+    Ok(Plan {
+        memory: Some(memory),
+        time: options.time,
+        states: options.states,
+        steps: options.steps,
+        depth: options.depth,
+        seed: options.seed,
+        strategy: options.strategy,
+        store: options.store,
+        deadlock: options.deadlock.rule.into(),
+        properties: options.properties.clone(),
+        max_errors: options.max_errors as usize,
+        loop_limit: options.model.loop_limit,
+        interpret: options.interpret,
+    })
+}
+
+fn failure(error: &RunError, limit: usize) -> Failure {
+    match error {
+        RunError::UnknownProperty { .. } | RunError::NoStartState => Failure::wrong(error.to_string()),
+        RunError::TooLittleMemory { least } => {
+            let least_kib = least.div_ceil(1024);
+            let shown = if least_kib < 10 << 10 { format!("{least_kib}K") } else { format!("{}M", least_kib.div_ceil(1024)) };
+            let limit = sizes::bytes(limit);
+            Failure::failed(format!("a memory budget of {limit} is too small to begin\n  the least that works for this model is --memory {shown}"))
+        }
+        _ => Failure::failed(error.to_string()),
+    }
+}
+
+/// Prints the report and writes the witnesses that were asked for.
+fn show(options: &CheckOptions, loaded: &Loaded, report: &Report, limit: usize) -> Result<(), Failure> {
+    let (form, files) = witness_options(&options.witness);
+    if options.json {
+        print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
+    } else {
+        let again = again(options);
+        let paint = Paint::stdout();
+        let view = View { paint, form, memory: limit, besides_on_top: limit < memory::WHOLE_PROCESS, again: &again };
+        print(&render::report(report, &loaded.program, &view)).map_err(Failure::failed)?;
+    }
+    for file in files {
+        write_witnesses(&file, &loaded.program, report)?;
+    }
+    Ok(())
+}
+
+/// The form to show and the files to write.
+fn witness_options(values: &[String]) -> (Form, Vec<PathBuf>) {
+    let mut form = Form::default();
+    let mut files = Vec::new();
+    for value in values {
+        match value.as_str() {
+            "changes" => form = Form::Changes,
+            "full" => form = Form::Full,
+            "none" => form = Form::None,
+            file => files.push(PathBuf::from(file)),
+        }
+    }
+    (form, files)
+}
+
+/// Writes the first witness to `file`, and further ones beside it.
+fn write_witnesses(file: &Path, program: &Program, report: &Report) -> Result<(), Failure> {
+    let with_way = report.violations.iter().filter_map(|violation| Some((violation, violation.witness.as_ref()?)));
+    let mut written = 0;
+    for (violation, witness) in with_way {
+        written += 1;
+        let file = if written == 1 { file.to_path_buf() } else { numbered(file, written) };
+        let object = itf::write(program, witness, &format!("{}: {}", violation.kind, violation.name));
+        let text = format!("{object:#}\n");
+        std::fs::write(&file, text).map_err(|error| Failure::failed(format!("cannot write the witness to `{}`: {error}", file.display())))?;
+        complain(&format!("witness written to {}\n", file.display()));
+    }
+    if written == 0 {
+        complain(&format!("there is no witness, so {} was not written\n", file.display()));
+    }
+    Ok(())
+}
+
+/// `trace.itf.json` becomes `trace.2.itf.json`.
+fn numbered(file: &Path, number: usize) -> PathBuf {
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let (stem, rest) = name.split_once('.').map_or((name.as_str(), String::new()), |(stem, rest)| (stem, format!(".{rest}")));
+    file.with_file_name(format!("{stem}.{number}{rest}"))
+}
+
+/// The command line that leads to the same run, as far as it depends on options, without budgets.
+fn again(options: &CheckOptions) -> String {
+    let mut words = vec!["wayfarer check".to_string(), quoted(&options.model.model)];
+    words.extend(options.model.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}")))));
+    words.extend(options.properties.iter().map(|name| format!("--property {}", quoted(name))));
+    words.extend(options.depth.map(|depth| format!("--depth {depth}")));
+    let defaults = Plan::default();
+    let deadlock: wayfarer::search::Deadlock = options.deadlock.rule.into();
+    if deadlock != defaults.deadlock {
+        words.push(format!("--deadlock {}", if deadlock == wayfarer::search::Deadlock::Off { "off" } else { "stuck" }));
+    }
+    if options.model.undefined != crate::options::Undefined::Copy {
+        words.push("--undefined strict".to_string());
+    }
+    if options.model.loop_limit != defaults.loop_limit {
+        words.push(format!("--loop-limit {}", options.model.loop_limit));
+    }
+    if options.max_errors != 1 {
+        words.push(format!("--max-errors {}", options.max_errors));
+    }
+    if options.strategy != defaults.strategy {
+        words.push(format!("--strategy {}", options.strategy.name()));
+    }
+    words.push(format!("--seed {}", options.seed));
+    words.join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./=:+,@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+fn exit(options: &CheckOptions, report: &Report) -> Exit {
+    match report.verdict {
+        "violated" => Exit::Found,
+        "not-found" if options.exhaustive => Exit::Cut,
+        _ => Exit::Well,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_witnesses_get_numbers() {
+        assert_eq!(numbered(Path::new("a/trace.itf.json"), 2), Path::new("a/trace.2.itf.json"));
+        assert_eq!(numbered(Path::new("trace"), 3), Path::new("trace.3"));
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("models/german.m"), "models/german.m");
+        assert_eq!(quoted("it's x"), r"'it'\''s x'");
+    }
+
+    #[test]
+    fn witness_values_are_forms_or_files() {
+        let (form, files) = witness_options(&["full".to_string(), "out.json".to_string()]);
+        assert_eq!((form, files), (Form::Full, vec![PathBuf::from("out.json")]));
+    }
+}

@@ -1,0 +1,132 @@
+//! What memory there is: free on the machine, allowed by the process's control group and limits, and held by the process itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Below this the process's fixed needs (code, stacks, tables of the system) are not part of the budget: they would eat it up.
+pub(crate) const WHOLE_PROCESS: usize = 64 << 20;
+
+/// Bytes that may still be taken: the least of what the machine has free and what control groups (version 1 and 2) and the limit on address
+/// space leave. None where nothing of this can be read.
+pub(crate) fn free() -> Option<usize> {
+    free_below(Path::new("/"))
+}
+
+/// The default budget: three quarters of what is free; 1 GiB where that is not known.
+pub(crate) fn default_budget() -> usize {
+    free().map_or(1 << 30, |free| free / 4 * 3)
+}
+
+/// Bytes that this process holds in memory now.
+pub(crate) fn resident() -> usize {
+    const PAGE: usize = 4096;
+    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<usize>().ok()).map_or(0, |pages| pages * PAGE)
+}
+
+fn free_below(root: &Path) -> Option<usize> {
+    let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
+    let group = read_groups(root).into_iter().min();
+    let address_space = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|limits| {
+        let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
+        line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()
+    });
+    [machine, group, address_space].into_iter().flatten().min()
+}
+
+/// What each control group around this process leaves.
+fn read_groups(root: &Path) -> Vec<usize> {
+    let mut left = Vec::new();
+    for line in fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default().lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (mount, limit, used) = if controllers.is_empty() {
+            (root.join("sys/fs/cgroup"), "memory.max", "memory.current")
+        } else if controllers.split(',').any(|controller| controller == "memory") {
+            (root.join("sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+        } else {
+            continue;
+        };
+        // Every group above counts too. Inside a container the path may be that of the host: the mount's root is then the container's group.
+        let mut group: PathBuf = mount.join(path.trim_start_matches('/'));
+        loop {
+            left.extend(left_in(&group, limit, used));
+            if group == mount || !group.pop() {
+                break;
+            }
+        }
+    }
+    left
+}
+
+fn left_in(group: &Path, limit: &str, used: &str) -> Option<usize> {
+    let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<usize>().ok();
+    let limit = number(limit)?;
+    // Pages of files that nobody uses are given back on demand.
+    let stat = group.join("memory.stat");
+    let reclaimable = field(&stat, "total_inactive_file").or_else(|| field(&stat, "inactive_file")).unwrap_or(0);
+    Some(limit.saturating_sub(number(used)?.saturating_sub(reclaimable)))
+}
+
+/// The number after a name at the start of a line.
+fn field(file: &Path, name: &str) -> Option<usize> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.split_whitespace().next() == Some(name))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(name: &str, files: &[(&str, &str)]) -> Option<usize> {
+        let root = std::env::temp_dir().join(format!("wayfarer-memory-{}-{name}", std::process::id()));
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let free = free_below(&root);
+        let _ = fs::remove_dir_all(&root);
+        free
+    }
+
+    const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable:    800 kB\n");
+
+    #[test]
+    fn a_machine_without_groups_gives_what_it_has() {
+        assert_eq!(machine("plain", &[MEMINFO]), Some(800 * 1024));
+        assert_eq!(machine("unknown", &[("proc/other", "")]), None);
+    }
+
+    #[test]
+    fn groups_of_version_2_count_with_those_above() {
+        let files = [
+            MEMINFO,
+            ("proc/self/cgroup", "0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/b/memory.current", "1000\n"),
+            ("sys/fs/cgroup/a/memory.max", "500000\n"),
+            ("sys/fs/cgroup/a/memory.current", "200000\n"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 100\ninactive_file 50000\n"),
+        ];
+        assert_eq!(machine("v2", &files), Some(350_000));
+    }
+
+    #[test]
+    fn groups_of_version_1_count_also_where_the_path_is_the_hosts() {
+        let files = [
+            MEMINFO,
+            ("proc/self/cgroup", "5:cpu:/\n4:memory:/docker/123\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "600000\n"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "100000\n"),
+        ];
+        assert_eq!(machine("v1", &files), Some(500_000));
+    }
+
+    #[test]
+    fn a_limit_on_address_space_counts() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\nMax address space         300000               unlimited            bytes\n";
+        assert_eq!(machine("limits", &[MEMINFO, ("proc/self/limits", limits)]), Some(300_000));
+    }
+}

@@ -1,0 +1,454 @@
+//! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
+
+use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+use wayfarer::search::Deadlock;
+use wayfarer::{StoreChoice, StrategyChoice};
+
+const ABOUT: &str = "Explores the state space of a concurrent system within a budget of memory and time";
+
+const LONG_ABOUT: &str = "\
+Explores the state space of a concurrent system within a budget of memory and time.
+
+A model describes what a system can do: variables, start states, and rules that change the variables. Wayfarer fires every rule in every state it \
+can reach and looks for states in which an invariant fails, an assertion or error statement is hit, a value leaves its range, or nothing can happen \
+any more. What it finds comes with the shortest way there (breadth-first search), step by step. Models are written in Murphi, as CMurphi and rumur \
+read it.";
+
+const EXAMPLES: &str = "\
+Examples:
+  wayfarer check german.m                      check everything in the model
+  wayfarer check german.m --memory 2G --time 10m
+                                               stay within 2 GiB and ten minutes
+  wayfarer check german.m --const NODE_NUM=4   the same protocol with four nodes
+  wayfarer info german.m                       what the model consists of
+  wayfarer simulate german.m --seed 7          watch one random run
+  wayfarer step german.m                       choose every rule yourself
+
+`wayfarer COMMAND --help` explains a command and all its options.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  wayfarer check german.m
+      Visits every reachable state, or stops at the first violation and shows the way there.
+  wayfarer check german.m --memory 512M --time 1h30m
+      Stays within a budget; what was not seen is said in the verdict.
+  wayfarer check german.m --property CtrlProp --deadlock off
+      Judges one property only.
+  wayfarer check german.m --witness full --witness trace.itf.json
+      Shows whole states, and writes the witness to a file that `wayfarer replay` and other tools read.
+  wayfarer check german.m --json --quiet > report.json
+      One JSON object for scripts.
+  generate-model | wayfarer check -
+      Reads the model from the standard input.
+
+Signals: Ctrl-C or SIGTERM ends the run with the verdict so far, a second one at once; SIGUSR1 prints a line on where the run stands.
+
+Exit codes:
+  0  no violation was found
+  1  a violation was found
+  2  the model or the command line is wrong
+  3  the run could not be carried out
+  4  with --exhaustive: the budget ended before everything was visited";
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  wayfarer info german.m
+  wayfarer info german.m --const NODE_NUM=8    how much larger a state becomes
+  wayfarer info german.m --json | jq .state_bits";
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  wayfarer simulate german.m                   twenty random steps
+  wayfarer simulate german.m --steps 1k --seed 7
+
+The same seed gives the same run.
+
+Exit codes:
+  0  all steps were made, or no rule is enabled and --deadlock is off
+  1  the run met a violation (it ends there)
+  2  the model or the command line is wrong
+  3  the run could not be carried out";
+
+const STEP_EXAMPLES: &str = "\
+At the prompt: a number fires that rule, r a random one, u takes a step back, s shows the whole state, q ends.
+Commands can also be piped in, one on each line:
+  printf '1\\n2\\nu\\ns\\n' | wayfarer step german.m";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  wayfarer check german.m --witness trace.itf.json     record a violation
+  wayfarer replay german.m trace.itf.json              after changing the model: is it still there?
+
+Exit codes:
+  0  every step does what was recorded, and what was wrong at the end is still wrong
+  1  the model departs from the witness; the step and the difference are named
+  2  the model, the witness or the command line is wrong
+  3  the replay could not be carried out";
+
+const CORPUS_EXAMPLES: &str = "\
+A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, …) or an
+`expectations.json` (expect_accept, expect_verdict, states, rules), or whose files begin with lines such as `-- verdict: holds`,
+`-- states: 12`, `-- rules: 30` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
+`wayfarer check` in a process of its own.
+
+Examples:
+  wayfarer corpus shared/corpus/murphi --time-per-model 30s
+  wayfarer corpus shared/corpus/murphi-language --only switch
+  wayfarer corpus models/murphi
+
+Exit codes:
+  0  nothing differs (models that were cut off or could not be compared count as skipped)
+  1  something differs
+  2  the folder or the command line is wrong";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "wayfarer", version, about = ABOUT, long_about = LONG_ABOUT, after_help = EXAMPLES, max_term_width = 110)]
+#[command(arg_required_else_help = true, subcommand_required = true, infer_subcommands = false)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a model: explore it, give a verdict, show the way to what is wrong
+    #[command(after_long_help = CHECK_EXAMPLES)]
+    Check(Box<CheckOptions>),
+    /// Show what a model consists of: state, layout, rules, properties
+    #[command(after_long_help = INFO_EXAMPLES)]
+    Info(InfoOptions),
+    /// Make one random run and print it step by step
+    #[command(after_long_help = SIMULATE_EXAMPLES)]
+    Simulate(SimulateOptions),
+    /// Walk through a model by hand, choosing each rule at a prompt
+    #[command(after_help = STEP_EXAMPLES)]
+    Step(StepOptions),
+    /// Fire a recorded witness again and name the step where the model departs from it
+    #[command(after_long_help = REPLAY_EXAMPLES)]
+    Replay(ReplayOptions),
+    /// Check a folder of models against recorded results and print each difference
+    #[command(after_long_help = CORPUS_EXAMPLES)]
+    Corpus(CorpusOptions),
+    /// Print the completions for a shell
+    #[command(after_help = "Example:\n  wayfarer completions bash > ~/.local/share/bash-completion/completions/wayfarer")]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print a man page
+    #[command(after_help = "Examples:\n  wayfarer man | man -l -\n  wayfarer man check > wayfarer-check.1")]
+    Man {
+        /// The command whose page to print; without it, that of wayfarer itself
+        command: Option<String>,
+    },
+}
+
+/// Which model, and how it is read.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ModelOptions {
+    /// The model, a Murphi file; `-` reads the standard input
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+
+    /// Give a constant of the model another value
+    ///
+    /// The constant must exist in the model. May be given several times.
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = parse_constant, help_heading = "Model")]
+    pub(crate) constants: Vec<(String, String)>,
+
+    /// Whether copying an undefined value is a fault
+    #[arg(long, value_enum, value_name = "RULE", default_value_t = Undefined::Copy, help_heading = "Model")]
+    pub(crate) undefined: Undefined,
+
+    /// Loop rounds and calls that one firing may take before it counts as endless
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = parse_count, help_heading = "Model")]
+    pub(crate) loop_limit: u64,
+}
+
+/// Whether copying an undefined value is a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undefined {
+    /// Copying an undefined value is accepted, as CMurphi does; using one in an expression is a fault
+    Copy,
+    /// Copying is a fault too, as in rumur
+    Strict,
+}
+
+/// When a state counts as a deadlock.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct DeadlockOption {
+    /// When a state counts as a deadlock
+    #[arg(long = "deadlock", value_enum, value_name = "RULE", default_value_t = DeadlockRule::Stuttering, help_heading = "What to look for")]
+    pub(crate) rule: DeadlockRule,
+}
+
+/// When a state counts as a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeadlockRule {
+    /// Never
+    Off,
+    /// When no rule is enabled
+    Stuck,
+    /// When every enabled rule leads back to the same state
+    Stuttering,
+}
+
+impl From<DeadlockRule> for Deadlock {
+    fn from(rule: DeadlockRule) -> Deadlock {
+        match rule {
+            DeadlockRule::Off => Deadlock::Off,
+            DeadlockRule::Stuck => Deadlock::Stuck,
+            DeadlockRule::Stuttering => Deadlock::Stuttering,
+        }
+    }
+}
+
+/// The options of `check`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CheckOptions {
+    /// Memory that the run may take, such as 512M or 2G [default: three quarters of what is free]
+    ///
+    /// K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB powers of 1000. What is free is the least of what the machine, its control
+    /// groups and the limit on address space leave. From 64M on, the whole process counts; below, what it needs in any case (code, stacks) comes on top.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
+    pub(crate) memory: Option<usize>,
+
+    /// Time that the run may take, such as 30s, 10m or 1h30m
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
+    pub(crate) time: Option<Duration>,
+
+    /// Stop after so many distinct states
+    ///
+    /// Counts may be written as 1000000, 1_000_000, 500k or 1M.
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
+    pub(crate) states: Option<u64>,
+
+    /// Stop after so many fired rules
+    ///
+    /// Unlike --time this gives the same report every time: a run that the clock ended names the number that repeats it.
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
+    pub(crate) steps: Option<u64>,
+
+    /// Do not go on from states at this depth
+    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
+    pub(crate) depth: Option<u32>,
+
+    /// Where to look first: bfs finds shortest witnesses, dfs goes deep
+    #[arg(long, value_name = "NAME", default_value = "bfs", value_parser = strategy_parser(), help_heading = "Search")]
+    pub(crate) strategy: StrategyChoice,
+
+    /// What to remember of visited states
+    #[arg(long, value_name = "NAME", default_value = "exact", value_parser = store_parser(), help_heading = "Search")]
+    pub(crate) store: StoreChoice,
+
+    /// The seed of everything random; the same seed gives the same report
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
+    pub(crate) seed: u64,
+
+    /// Interpret the model instead of compiling it to machine code
+    #[arg(long, help_heading = "Search")]
+    pub(crate) interpret: bool,
+
+    #[command(flatten)]
+    pub(crate) deadlock: DeadlockOption,
+
+    /// Judge this property only
+    ///
+    /// May be given several times. Deadlocks and faults of rules are looked for besides. `wayfarer info MODEL` lists the names.
+    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) properties: Vec<String>,
+
+    /// Go on until so many violations are found
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]
+    pub(crate) max_errors: u32,
+
+    /// Exit with code 4 where a budget ended before everything was visited
+    #[arg(long, help_heading = "What to look for")]
+    pub(crate) exhaustive: bool,
+
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// How to show a witness: changes, full, none, or a file to write it to
+    ///
+    /// `changes` (the default) shows what each step changed, `full` the whole state after it, `none` nothing. Any other value is the name of a file
+    /// that the witness is written to in addition, as JSON in the Informal Trace Format. May be given several times.
+    #[arg(long, value_name = "FORM|FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) witness: Vec<String>,
+
+    /// Print one JSON object on the standard output, and nothing else there
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// The options of `info`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InfoOptions {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// Print one JSON object instead
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// The options of `simulate`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SimulateOptions {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// How many steps to make
+    #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count, help_heading = "Run")]
+    pub(crate) steps: u64,
+
+    /// The seed; the same seed gives the same run
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Run")]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) deadlock: DeadlockOption,
+
+    /// Print the whole state after each step, not only what changed
+    #[arg(long, help_heading = "Output")]
+    pub(crate) full: bool,
+}
+
+/// The options of `step`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct StepOptions {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// The seed of the command `r`
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Run")]
+    pub(crate) seed: u64,
+}
+
+/// The options of `replay`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReplayOptions {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// The witness, as `wayfarer check --witness FILE` wrote it; `-` reads the standard input
+    #[arg(value_name = "WITNESS", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) witness: String,
+
+    #[command(flatten)]
+    pub(crate) deadlock: DeadlockOption,
+}
+
+/// The options of `corpus`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CorpusOptions {
+    /// The folder of models, with its reference.json or expectations.json where it has one
+    #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    /// Check only models whose file name contains this; may be given several times
+    #[arg(long, value_name = "TEXT", help_heading = "Which models")]
+    pub(crate) only: Vec<String>,
+
+    /// A file of known differences, one on each line: file name, then the reason
+    #[arg(long, value_name = "FILE", help_heading = "Which models")]
+    pub(crate) known: Option<PathBuf>,
+
+    /// Cut each model off after so many states
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
+    pub(crate) limit_states: Option<u64>,
+
+    /// Cut each model off after this time
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, help_heading = "Budget")]
+    pub(crate) time_per_model: Duration,
+
+    /// Memory that each model may take [default: three quarters of what is free, shared by the jobs]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
+    pub(crate) memory: Option<usize>,
+
+    /// How many models to check at once [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
+    pub(crate) jobs: Option<u32>,
+
+    /// Interpret the models instead of compiling them
+    #[arg(long, help_heading = "Search")]
+    pub(crate) interpret: bool,
+
+    /// Print one JSON object instead of text
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Print differences and the summary only
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+impl ModelOptions {
+    /// How the library is to read the model.
+    pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
+        wayfarer::LoadOptions { constants: self.constants.clone(), strict_undefined: self.undefined == Undefined::Strict, colour }
+    }
+
+    /// What one firing may use.
+    pub(crate) fn limits(&self) -> wayfarer::ir::Limits {
+        wayfarer::ir::Limits { fuel: self.loop_limit, ..wayfarer::ir::Limits::default() }
+    }
+}
+
+fn parse_constant(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok((name.trim().to_string(), value.trim().to_string())),
+        _ => Err(format!("`{text}` gives no constant a value; write for example NODE_NUM=4")),
+    }
+}
+
+fn strategy_parser() -> impl TypedValueParser<Value = StrategyChoice> {
+    named(&StrategyChoice::ALL)
+}
+
+fn store_parser() -> impl TypedValueParser<Value = StoreChoice> {
+    named(&StoreChoice::ALL)
+}
+
+/// A parser for things that are chosen by name: it lists what exists and suggests what is near.
+fn named<T: Copy + Send + Sync + 'static>(all: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|(_, name)| *name)).map(move |chosen| {
+        // The parser before admits only names of the list.
+        all.iter().find(|(_, name)| *name == chosen).map_or(all[0].0, |(choice, _)| *choice)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_table_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_is_explained() {
+        fn walk(command: &clap::Command) {
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
+            command.get_subcommands().for_each(walk);
+        }
+        let mut command = CommandLine::command();
+        command.build();
+        walk(&command);
+    }
+}

@@ -1,0 +1,192 @@
+//! A report for a person: the verdict in words, the figures, how often each rule fired, and what it means where the run was cut.
+
+use crate::output::Paint;
+use crate::sizes::{bytes, count, counted, seconds};
+use crate::witness::{self, Form};
+use wayfarer::ir::Program;
+use wayfarer::{Report, RuleReport, ViolationReport};
+
+/// How a report is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) paint: Paint,
+    pub(crate) form: Form,
+    /// The memory budget in bytes.
+    pub(crate) memory: usize,
+    /// Whether the process's fixed needs come on top of the budget.
+    pub(crate) besides_on_top: bool,
+    /// The command line of this run without its budgets, for the line that repeats it.
+    pub(crate) again: &'a str,
+}
+
+/// How many rules are listed before the table is cut.
+const RULES_SHOWN: usize = 12;
+const UNFIRED_SHOWN: usize = 20;
+
+/// The whole report.
+pub(crate) fn report(report: &Report, program: &Program, view: &View) -> String {
+    let mut out = verdict(report, view.paint);
+    for (index, violation) in report.violations.iter().enumerate() {
+        out.push_str(&violation_text(violation, index, report.violations.len(), view.paint));
+        if let Some(found) = violation.witness.as_ref().filter(|_| view.form != Form::None) {
+            out.push_str(&witness::witness(program, found, view.form, view.paint));
+        }
+    }
+    out.push('\n');
+    out.push_str(&figures(report, view));
+    out.push_str(&rule_table(&report.rules, view.paint));
+    out.push_str(&unfired(report, view.paint));
+    for remark in &report.remarks {
+        out.push_str(&format!("\n{} {remark}\n", view.paint.doubt("note:")));
+    }
+    out.push_str(&cut(report, view));
+    out
+}
+
+fn verdict(report: &Report, paint: Paint) -> String {
+    let (word, sentence) = match report.verdict {
+        "holds" if report.assumed => {
+            (paint.good("holds"), "under the model's assumptions: every state reachable under them was visited and none is bad")
+        }
+        "holds" => (paint.good("holds"), "every reachable state was visited and none is bad"),
+        "violated" => (paint.bad("violated"), ""),
+        _ => (paint.doubt("not found"), "no violation was found, but not everything was visited"),
+    };
+    match report.verdict {
+        "violated" => format!("{} {word}\n", report.model),
+        "not-found" => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report.stop)),
+        _ => format!("{} {word}: {sentence}\n", report.model),
+    }
+}
+
+/// Why a run ended, as a clause.
+fn stop_words(stop: &str) -> &str {
+    match stop {
+        "memory" => "the memory budget is spent",
+        "time" => "the time is up",
+        "states" => "the limit on states was reached",
+        "steps" => "the limit on steps was reached",
+        "depth" => "states at the depth limit were not expanded",
+        "interrupted" => "interrupted",
+        "limit" => "a limit of representation was met",
+        "violation" => "as many violations were found as were asked for",
+        _ => "everything was visited",
+    }
+}
+
+/// What is wrong, in a sentence.
+pub(crate) fn sentence(violation: &ViolationReport) -> String {
+    let name = &violation.name;
+    match violation.kind {
+        "invariant" => format!("invariant `{name}` does not hold"),
+        "deadlock" => "deadlock".to_string(),
+        "assertion" => format!("assertion failed: {name}"),
+        "error" => format!("error statement reached: {name}"),
+        "fault" => format!("fault: {name}"),
+        "cover" => format!("cover `{name}` was never reached"),
+        "liveness" => format!("liveness `{name}` does not hold"),
+        other => format!("{other}: {name}"),
+    }
+}
+
+fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
+    let number = if of > 1 { format!("{} of {of}: ", index + 1) } else { String::new() };
+    let mut out = format!("\n{number}{}", paint.bad(&sentence(violation)));
+    if !violation.at.is_empty() {
+        out.push_str(&format!("  {}", violation.at));
+    }
+    out.push('\n');
+    if let Some(detail) = &violation.detail {
+        out.push_str(&format!("  {detail}\n"));
+    }
+    out
+}
+
+fn figures(report: &Report, view: &View) -> String {
+    let rate = if report.seconds > 0.0 { report.states as f64 / report.seconds } else { 0.0 };
+    let frontier = if report.frontier > 0 { format!(" ({} of them not expanded)", count(report.frontier)) } else { String::new() };
+    let on_top = if view.besides_on_top { " (what the process needs in any case comes on top)" } else { "" };
+    let mut lines = vec![
+        ("states", format!("{}{frontier}", count(report.states))),
+        ("rules fired", count(report.rules_fired)),
+        ("depth", count(u64::from(report.depth))),
+        ("time", format!("{} ({} states/s)", seconds(report.seconds), crate::sizes::rough(rate))),
+        ("peak memory", format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory))),
+    ];
+    if let Some(per_state) = report.bytes_per_state {
+        // Stores take memory in pieces: before the first are full, the quotient says little about the store.
+        let few = if report.states < 10_000 { "; so few states leave most of the room empty" } else { "" };
+        lines.push(("bytes per state", format!("{per_state:.1} (a state has {}{few})", counted(report.state_bits as u64, "bit"))));
+    }
+    lines.push(("search", format!("{}, {} store, seed {}", report.strategy, report.store, report.seed)));
+    lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<16}")))).collect()
+}
+
+/// Rules by how often they fired, the most fired first.
+fn rule_table(rules: &[RuleReport], paint: Paint) -> String {
+    let mut fired: Vec<&RuleReport> = rules.iter().filter(|rule| rule.fired > 0).collect();
+    if fired.is_empty() {
+        return String::new();
+    }
+    fired.sort_by_key(|rule| std::cmp::Reverse(rule.fired));
+    let shown = if fired.len() > RULES_SHOWN + 3 { RULES_SHOWN } else { fired.len() };
+    let numbers: Vec<String> = fired[..shown].iter().map(|rule| count(rule.fired)).collect();
+    let wide = numbers.iter().map(String::len).max().unwrap_or(0);
+    let names = fired[..shown].iter().map(|rule| rule.rule.chars().count()).max().unwrap_or(0).min(48);
+    let mut out = format!("\n{}\n", paint.strong("how often each rule fired"));
+    for (rule, number) in fired[..shown].iter().zip(&numbers) {
+        out.push_str(&format!("  {number:>wide$}  {:<names$}  {}\n", rule.rule, paint.faint(&rule.at)));
+    }
+    if shown < fired.len() {
+        let rest: u64 = fired[shown..].iter().map(|rule| rule.fired).sum();
+        out.push_str(&format!("  {:>wide$}  {} (all of them: --json)\n", count(rest), counted((fired.len() - shown) as u64, "other rule")));
+    }
+    out
+}
+
+fn unfired(report: &Report, paint: Paint) -> String {
+    let rules: Vec<&RuleReport> = report.unfired_rules().collect();
+    if rules.is_empty() {
+        return String::new();
+    }
+    let names = rules.iter().take(UNFIRED_SHOWN).map(|rule| rule.rule.chars().count()).max().unwrap_or(0).min(48);
+    let heading = if report.complete { "rules that can never fire" } else { "rules that did not fire" };
+    let mut out = format!("\n{}\n", paint.doubt(heading));
+    for rule in rules.iter().take(UNFIRED_SHOWN) {
+        out.push_str(&format!("  {:<names$}  {}\n", rule.rule, paint.faint(&rule.at)));
+    }
+    if rules.len() > UNFIRED_SHOWN {
+        out.push_str(&format!("  and {} (all of them: --json)\n", counted((rules.len() - UNFIRED_SHOWN) as u64, "other")));
+    }
+    out
+}
+
+/// What it means that a run was cut, and what to try.
+fn cut(report: &Report, view: &View) -> String {
+    if report.verdict != "not-found" {
+        return String::new();
+    }
+    let left = "a violation may lie among the states that were not visited";
+    let advice = match report.stop {
+        "memory" => format!(
+            "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
+            bytes(view.memory)
+        ),
+        "time" => format!("The time was up before every state was visited: {left}. Try a longer --time, or a smaller model (--const)."),
+        "states" => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
+        "steps" => format!("The run ended at the limit on fired rules: {left}. Try a larger --steps, or none."),
+        "depth" => format!(
+            "States at depth {} were not expanded: a violation may lie deeper. Try a larger --depth, or none.",
+            count(u64::from(report.depth))
+        ),
+        "interrupted" => format!("The run was interrupted: {left}."),
+        "limit" => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
+        _ => format!("The run ended early: {left}."),
+    };
+    let mut out = format!("\n{advice}\n");
+    // The wall clock and signals are not repeatable; the number of fired rules is.
+    if matches!(report.stop, "time" | "interrupted") && report.rules_fired > 0 {
+        out.push_str(&format!("To repeat exactly this run: {} --steps {}\n", view.again, report.rules_fired));
+    }
+    out
+}

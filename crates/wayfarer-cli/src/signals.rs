@@ -1,0 +1,37 @@
+//! Signals: Ctrl-C and SIGTERM ask a run to end with the verdict so far, a second one ends the program at once, SIGUSR1 asks for a line.
+
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What was asked for by signals since they are caught.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Signals {
+    end: Arc<AtomicBool>,
+    line: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Catches the signals from now on. Before, they end the program as they always do.
+    pub(crate) fn catch() -> std::io::Result<Signals> {
+        let signals = Signals::default();
+        for (signal, code) in [(SIGINT, 130), (SIGTERM, 143)] {
+            // The order matters: the first handler ends the program only where the flag was set by an earlier signal.
+            flag::register_conditional_shutdown(signal, code, signals.end.clone())?;
+            flag::register(signal, signals.end.clone())?;
+        }
+        flag::register(SIGUSR1, signals.line.clone())?;
+        Ok(signals)
+    }
+
+    /// Whether the run was asked to end.
+    pub(crate) fn end(&self) -> bool {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    /// Whether a line was asked for; asking takes the request away.
+    pub(crate) fn take_line(&self) -> bool {
+        self.line.swap(false, Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,108 @@
+//! `wayfarer simulate`: one random run, printed step by step with what the model prints.
+
+use crate::options::SimulateOptions;
+use crate::output::{Paint, print};
+use crate::witness::{self, Form};
+use crate::{Exit, Failure, model, sizes};
+use wayfarer::ir::Interpreter;
+use wayfarer::search::Deadlock;
+use wayfarer::space::{Fired, Firing, Rng, Space, Word};
+
+/// Carries out `wayfarer simulate`.
+pub(crate) fn simulate(options: &SimulateOptions) -> Result<Exit, Failure> {
+    let loaded = model::load(&options.model)?;
+    let space = Interpreter::new(loaded.program, options.model.limits());
+    let form = if options.full { Form::Full } else { Form::Changes };
+    let mut run =
+        Run { space: &space, paint: Paint::stdout(), form, deadlock: options.deadlock.rule.into(), rng: Rng::new(options.seed, "simulate") };
+    let exit = run.run(options.steps)?;
+    Ok(exit)
+}
+
+struct Run<'a> {
+    space: &'a Interpreter,
+    paint: Paint,
+    form: Form,
+    deadlock: Deadlock,
+    rng: Rng,
+}
+
+impl Run<'_> {
+    fn run(&mut self, steps: u64) -> Result<Exit, Failure> {
+        let program = self.space.program().clone();
+        let starts = model::starts(self.space);
+        let Some(start) = starts.get(self.rng.below(starts.len() as u64) as usize) else {
+            return Err(Failure::wrong("the model has no start state, so there is nothing to run"));
+        };
+        let mut state = Vec::new();
+        let mut printed = Vec::new();
+        let fired = self.space.start_printing(*start, &mut state, &mut printed);
+        self.say(&format!("  {} {}\n", self.paint.faint("start"), self.paint.strong(&program.describe_start(*start))))?;
+        self.put(&printed)?;
+        if let Fired::Fault(fault) = fired {
+            return self.fails(&[model::fault(&program, fault)]);
+        }
+        self.say(&witness::state(&program, &state, self.form, self.paint))?;
+        let digits = steps.to_string().len().max(4);
+        let mut next = Vec::new();
+        for number in 1..=steps {
+            let wrong = model::wrong_in(self.space, &state, self.deadlock);
+            if !wrong.is_empty() {
+                return self.fails(&wrong);
+            }
+            let Some((firing, _)) = self.space.sample(&state, &mut self.rng, &mut next) else {
+                self.say("no rule is enabled here\n")?;
+                return Ok(Exit::Well);
+            };
+            if self.step(number, digits, &mut state, firing)? == Exit::Found {
+                return Ok(Exit::Found);
+            }
+        }
+        let wrong = model::wrong_in(self.space, &state, self.deadlock);
+        if wrong.is_empty() {
+            self.say(&format!("{} made\n", sizes::counted(steps, "step")))?;
+            return Ok(Exit::Well);
+        }
+        self.fails(&wrong)
+    }
+
+    fn step(&self, number: u64, digits: usize, state: &mut Vec<Word>, firing: Firing) -> Result<Exit, Failure> {
+        let program = self.space.program();
+        let at = program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| model::place(program, program.rules[family].at));
+        self.say(&witness::step_line(number, digits, &program.describe_rule(firing.rule), &at, self.paint))?;
+        let mut next = Vec::new();
+        let mut printed = Vec::new();
+        let fired = self.space.fire_printing(state, firing, &mut next, &mut printed);
+        self.put(&printed)?;
+        match fired {
+            Fired::To => {
+                self.say(&match self.form {
+                    Form::Full => witness::state(program, &next, self.form, self.paint),
+                    _ => witness::changes(program, state, &next, self.paint),
+                })?;
+                *state = next;
+            }
+            Fired::Fault(fault) => return self.fails(&[model::fault(program, fault)]),
+            Fired::Discarded => self.say(&format!("        {}\n", self.paint.faint("excluded by an assumption; the state stays")))?,
+            Fired::Disabled => {}
+        }
+        Ok(Exit::Well)
+    }
+
+    /// What the model printed.
+    fn put(&self, printed: &[String]) -> Result<(), Failure> {
+        let text = printed.concat();
+        text.lines().try_for_each(|line| self.say(&format!("      | {line}\n")))
+    }
+
+    fn fails(&self, wrong: &[String]) -> Result<Exit, Failure> {
+        for sentence in wrong {
+            self.say(&format!("{} {sentence}\n", self.paint.bad("violated:")))?;
+        }
+        Ok(Exit::Found)
+    }
+
+    fn say(&self, text: &str) -> Result<(), Failure> {
+        print(text).map_err(Failure::failed)
+    }
+}

@@ -1,0 +1,178 @@
+//! `wayfarer step`: a walk by hand. Each state lists the rules that are enabled, a line of input chooses one.
+
+use crate::options::StepOptions;
+use crate::output::{Paint, print};
+use crate::witness::{self, Form};
+use crate::{Exit, Failure, model, sizes};
+use std::io::{BufRead, IsTerminal};
+use wayfarer::ir::Interpreter;
+use wayfarer::search::Deadlock;
+use wayfarer::space::{Fired, Firing, Rng, Word};
+
+const HELP: &str =
+    "  NUMBER  fire that rule        r  fire a random one    u  take a step back\n  s       show the whole state  l  list the rules       q  quit\n";
+
+/// How many rules are listed at once.
+const LISTED: usize = 40;
+
+/// Carries out `wayfarer step`.
+pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
+    if options.model.model == "-" {
+        return Err(Failure::wrong("`step` reads commands from the standard input, so the model must be a file"));
+    }
+    let loaded = model::load(&options.model)?;
+    let space = Interpreter::new(loaded.program, options.model.limits());
+    let starts = model::starts(&space);
+    if starts.is_empty() {
+        return Err(Failure::wrong("the model has no start state, so there is nowhere to begin"));
+    }
+    let mut walk = Walk { space: &space, paint: Paint::stdout(), rng: Rng::new(options.seed, "step"), path: Vec::new(), starts };
+    if walk.starts.len() == 1 {
+        walk.choose(0)?;
+    }
+    walk.arrive()?;
+    // A terminal shows what is typed; piped commands would be missing from the output.
+    let echo = !std::io::stdin().is_terminal();
+    let mut lines = std::io::stdin().lock().lines();
+    loop {
+        walk.say(&format!("{} ", walk.paint.strong(">")))?;
+        let line = match lines.next() {
+            Some(Ok(line)) => line,
+            Some(Err(error)) => return Err(Failure::failed(format!("cannot read the standard input: {error}"))),
+            None => {
+                walk.say("\n")?;
+                return Ok(Exit::Well);
+            }
+        };
+        if echo {
+            walk.say(&format!("{line}\n"))?;
+        }
+        match line.trim() {
+            "q" | "quit" => return Ok(Exit::Well),
+            "" | "l" => walk.list()?,
+            "s" => walk.show()?,
+            "u" => walk.undo()?,
+            "r" => walk.random()?,
+            "?" | "h" | "help" => walk.say(HELP)?,
+            other => match other.parse::<usize>() {
+                Ok(number) if (1..=walk.choices().len()).contains(&number) => {
+                    if walk.choose(number - 1)? {
+                        walk.arrive()?;
+                    }
+                }
+                Ok(number) => {
+                    walk.say(&format!("{number} is not in the list: {}; l shows them\n", sizes::counted(walk.choices().len() as u64, "choice")))?
+                }
+                Err(_) => walk.say(&format!("`{other}` is not a command\n{HELP}"))?,
+            },
+        }
+    }
+}
+
+struct Walk<'a> {
+    space: &'a Interpreter,
+    paint: Paint,
+    rng: Rng,
+    /// The states on the way; empty before a start state is chosen.
+    path: Vec<Vec<Word>>,
+    starts: Vec<u32>,
+}
+
+impl Walk<'_> {
+    /// What can be chosen here: start states before the walk, then rules.
+    fn choices(&self) -> Vec<(u32, String)> {
+        let program = self.space.program();
+        match self.path.last() {
+            None => self.starts.iter().map(|start| (*start, program.describe_start(*start))).collect(),
+            Some(state) => model::enabled(self.space, state).iter().map(|firing| (firing.rule, program.describe_rule(firing.rule))).collect(),
+        }
+    }
+
+    /// Fires a choice; says whether the walk moved on.
+    fn choose(&mut self, index: usize) -> Result<bool, Failure> {
+        let program = self.space.program();
+        let choices = self.choices();
+        let Some((number, name)) = choices.get(index) else { return Ok(false) };
+        let mut next = Vec::new();
+        let mut printed = Vec::new();
+        let fired = match self.path.last() {
+            None => self.space.start_printing(*number, &mut next, &mut printed),
+            Some(state) => self.space.fire_printing(state, Firing::of(*number), &mut next, &mut printed),
+        };
+        self.say(&format!("  {}\n", self.paint.strong(name)))?;
+        for line in printed.concat().lines() {
+            self.say(&format!("      | {line}\n"))?;
+        }
+        match fired {
+            Fired::To => {
+                self.say(&match self.path.last() {
+                    None => witness::state(program, &next, Form::Changes, self.paint),
+                    Some(state) => witness::changes(program, state, &next, self.paint),
+                })?;
+                self.path.push(next);
+                return Ok(true);
+            }
+            Fired::Fault(fault) => self.say(&format!("  {} {}\n", self.paint.bad("fails:"), model::fault(program, fault)))?,
+            Fired::Discarded => self.say("  excluded by an assumption\n")?,
+            Fired::Disabled => self.say("  not enabled\n")?,
+        }
+        Ok(false)
+    }
+
+    /// Judges the state that was reached and lists what can be done.
+    fn arrive(&self) -> Result<(), Failure> {
+        if let Some(state) = self.path.last() {
+            for sentence in model::wrong_in(self.space, state, Deadlock::Off) {
+                self.say(&format!("  {} {sentence}\n", self.paint.bad("violated:")))?;
+            }
+        }
+        self.list()
+    }
+
+    fn list(&self) -> Result<(), Failure> {
+        let choices = self.choices();
+        let heading = match self.path.len() {
+            0 => "choose a start state:".to_string(),
+            _ if choices.is_empty() => "no rule is enabled here: a deadlock (u takes a step back, q quits)".to_string(),
+            length => format!("after {}, {} enabled:", sizes::counted(length as u64 - 1, "step"), sizes::counted(choices.len() as u64, "rule")),
+        };
+        let mut text = format!("{}\n", self.paint.faint(&heading));
+        for (index, (_, name)) in choices.iter().enumerate().take(LISTED) {
+            text.push_str(&format!("  {:>4}  {name}\n", index + 1));
+        }
+        if choices.len() > LISTED {
+            text.push_str(&format!("  and {} more\n", choices.len() - LISTED));
+        }
+        self.say(&text)
+    }
+
+    fn show(&self) -> Result<(), Failure> {
+        match self.path.last() {
+            Some(state) => self.say(&witness::state(self.space.program(), state, Form::Full, self.paint)),
+            None => self.say("there is no state yet: choose a start state\n"),
+        }
+    }
+
+    fn undo(&mut self) -> Result<(), Failure> {
+        // With one start state there is nothing to choose before it.
+        let least = usize::from(self.starts.len() == 1);
+        if self.path.len() <= least {
+            return self.say("this is the beginning\n");
+        }
+        self.path.pop();
+        self.list()
+    }
+
+    fn random(&mut self) -> Result<(), Failure> {
+        let count = self.choices().len();
+        if count == 0 {
+            return self.list();
+        }
+        let index = self.rng.below(count as u64) as usize;
+        if self.choose(index)? { self.arrive() } else { Ok(()) }
+    }
+
+    fn say(&self, text: &str) -> Result<(), Failure> {
+        print(text).map_err(Failure::failed)
+    }
+}

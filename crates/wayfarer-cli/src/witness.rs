@@ -1,0 +1,90 @@
+//! A witness for a person: the start state with its variables, one line for each step, and below it what changed. Simulations and walks by hand
+//! speak the same way.
+
+use crate::output::Paint;
+use crate::sizes;
+use wayfarer::WitnessReport;
+use wayfarer::ir::Program;
+use wayfarer::ir::show::ABSENT;
+use wayfarer::space::Word;
+
+/// How much of each state is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// What each step changed.
+    #[default]
+    Changes,
+    /// The whole state after each step.
+    Full,
+    /// Nothing.
+    None,
+}
+
+/// A whole witness.
+pub(crate) fn witness(program: &Program, witness: &WitnessReport, form: Form, paint: Paint) -> String {
+    let mut out = format!("{}\n", paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step"))));
+    out.push_str(&format!("  {} {}\n", paint.faint("start"), paint.strong(&witness.start)));
+    if let Some(first) = witness.raw.states.first() {
+        out.push_str(&state(program, first, form, paint));
+    }
+    let digits = witness.steps.len().to_string().len().max(4);
+    for (index, step) in witness.steps.iter().enumerate() {
+        out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
+        match (&step.fault, form, witness.raw.states.get(index + 1)) {
+            (Some(fault), ..) => out.push_str(&format!("        {}\n", paint.bad(&format!("fails: {fault}")))),
+            (None, Form::Full, Some(after)) => out.push_str(&state(program, after, form, paint)),
+            _ => {
+                for change in &step.changes {
+                    out.push_str(&change_line(&change.path, &change.from, &change.to, paint));
+                }
+                if step.changes.is_empty() {
+                    out.push_str(&format!("        {}\n", paint.faint("nothing changes")));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The heading of a step: its number, the rule with its parameters, and where the rule was written.
+pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint: Paint) -> String {
+    format!("  {} {}  {}\n", paint.faint(&format!("{number:>digits$}.")), paint.strong(rule), paint.faint(at))
+}
+
+/// What a step changed.
+pub(crate) fn changes(program: &Program, before: &[Word], after: &[Word], paint: Paint) -> String {
+    let differences = program.differences(before, after);
+    if differences.is_empty() {
+        return format!("        {}\n", paint.faint("nothing changes"));
+    }
+    differences.iter().map(|change| change_line(&change.path, &change.old, &change.new, paint)).collect()
+}
+
+fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
+    // An element of a bag comes or goes: it has no old and new value.
+    let bag = path.trim_end_matches("{}");
+    match (from, to) {
+        (ABSENT, element) if bag != path => format!("        {bag} + {}\n", paint.strong(element)),
+        (element, ABSENT) if bag != path => format!("        {bag} - {element}\n"),
+        _ => format!("        {path}: {from} → {}\n", paint.strong(to)),
+    }
+}
+
+/// A whole state. Undefined values are left out and counted, unless the full form is wanted.
+pub(crate) fn state(program: &Program, state: &[Word], form: Form, paint: Paint) -> String {
+    let mut out = String::new();
+    let mut undefined = 0;
+    for leaf in program.scalars(state) {
+        if form != Form::Full && leaf.scalar.value(leaf.stored).is_none() {
+            undefined += 1;
+        } else {
+            out.push_str(&format!("        {}: {}\n", leaf.path, leaf.text()));
+        }
+    }
+    if undefined > 0 {
+        let all = out.is_empty();
+        let text = if all { "every value is undefined".to_string() } else { format!("{} undefined", sizes::counted(undefined, "other value")) };
+        out.push_str(&format!("        {}\n", paint.faint(&text)));
+    }
+    out
+}

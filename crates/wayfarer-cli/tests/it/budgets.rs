@@ -1,0 +1,86 @@
+//! Limits: each ends a run with the reason, and says what that means.
+
+use crate::models::*;
+use crate::{check, report};
+use std::time::Instant;
+
+#[test]
+fn each_limit_is_a_reason_to_stop() {
+    for (arguments, stop, advice) in [
+        (["--states", "1000"], "states", "--states"),
+        (["--steps", "1k"], "steps", "--steps"),
+        (["--depth", "3"], "depth", "--depth"),
+        (["--time", "200ms"], "time", "--time"),
+        (["--memory", "2M"], "memory", "--memory"),
+    ] {
+        let report = report(BIG, &arguments);
+        assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &stop.into()), "{report:#}");
+        assert_eq!(report["complete"], false);
+        check(BIG, &arguments)
+            .exits(0)
+            .prints("not found: no violation was found, but not everything was visited")
+            .prints(&format!("Try a larger {advice}").replace("larger --time", "longer --time"));
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    assert_eq!(report(BIG, &["--states", "1000"])["states"], 1000);
+    assert_eq!(report(BIG, &["--depth", "2"])["depth"], 2);
+    // States with up to two steps behind them: 1 + 6 + 21.
+    assert_eq!(report(BIG, &["--depth", "2"])["states"], 28);
+    let steps = report(BIG, &["--steps", "1000"])["rules_fired"].as_u64().unwrap();
+    assert!((1000..100_000).contains(&steps), "{steps}");
+    let peak = report(BIG, &["--memory", "2M"])["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= 2 << 20, "{peak}");
+}
+
+#[test]
+fn time_is_kept_within_a_fraction_of_a_second() {
+    let started = Instant::now();
+    check(BIG, &["--time", "500ms", "--quiet"])
+        .exits(0)
+        .prints("the time is up")
+        .prints("To repeat exactly this run: wayfarer check ")
+        .prints("--steps ");
+    // Half a second of work; the rest is starting a process on a busy machine.
+    assert!(started.elapsed().as_secs_f64() < 3.0, "{:?}", started.elapsed());
+}
+
+#[test]
+fn an_exhaustive_run_that_was_cut_has_its_own_exit_code() {
+    check(BIG, &["--states", "1000", "--exhaustive"]).exits(4);
+    check(COUNTER, &["--exhaustive"]).exits(0);
+    check(VIOLATED, &["--exhaustive"]).exits(1);
+    check(BIG, &["--states", "1000"]).exits(0);
+}
+
+#[test]
+fn a_budget_too_small_to_begin_names_the_least() {
+    let done = check(COUNTER, &["--memory", "8K"]).exits(3).complains("too small to begin");
+    let least = done.err.split("--memory ").nth(1).unwrap().split_whitespace().next().unwrap().to_string();
+    check(COUNTER, &["--memory", &least]).exits(0).prints("comes on top");
+}
+
+#[test]
+fn more_memory_than_there_is_gets_a_warning() {
+    check(COUNTER, &["--memory", "900T"]).exits(0).complains("warning: --memory 900.0 TiB is more than");
+}
+
+#[test]
+fn progress_goes_to_the_standard_error_and_can_be_silenced() {
+    let loud = check(BIG, &["--time", "2500ms", "--json"]).exits(0);
+    assert!(loud.err.contains("states (") && loud.err.contains("frontier"), "{}", loud.err);
+    loud.json();
+    let quiet = check(BIG, &["--time", "2500ms", "--quiet"]).exits(0);
+    assert_eq!(quiet.err, "");
+}
+
+#[test]
+fn a_rule_that_never_ends_is_a_fault_soon() {
+    let model = "var x: boolean;\nstartstate begin x := false; end;\nrule \"spin\" true ==> begin while true do x := !x; end; end;\n";
+    let started = Instant::now();
+    let report = report(model, &[]);
+    assert_eq!(report["violation"]["kind"], "fault", "{report:#}");
+    assert!(started.elapsed().as_secs() < 10);
+}

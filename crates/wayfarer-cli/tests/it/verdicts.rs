@@ -1,0 +1,201 @@
+//! Verdicts, witnesses, the JSON report and exit codes.
+
+use crate::models::*;
+use crate::{Folder, check, report, short, wayfarer, wayfarer_with_input};
+use serde_json::json;
+
+#[test]
+fn a_model_that_holds_says_so_with_its_figures() {
+    let done = check(COUNTER, &[]).exits(0);
+    done.prints("holds: every reachable state was visited and none is bad")
+        .prints("states           4\n")
+        .prints("rules fired      6\n")
+        .prints("depth            3\n")
+        .prints("seed 1")
+        .prints("rules that can never fire\n  never")
+        .prints("model.m:7:1");
+}
+
+#[test]
+fn the_json_report_has_the_fields_that_are_promised() {
+    let report = report(COUNTER, &["--seed", "7"]);
+    for (field, value) in [
+        ("schema", json!(1)),
+        ("verdict", json!("holds")),
+        ("stop", json!("exhausted")),
+        ("states", json!(4)),
+        ("rules_fired", json!(6)),
+        ("depth", json!(3)),
+        ("seed", json!(7)),
+        ("strategy", json!("bfs")),
+        ("store", json!("exact")),
+        ("unfired_rules", json!(["never"])),
+        ("violation", json!(null)),
+        ("witness", json!(null)),
+        ("confidence", json!(null)),
+    ] {
+        assert_eq!(report[field], value, "{field}");
+    }
+    assert!(report["seconds"].is_f64() && report["peak_memory_bytes"].is_u64() && report["state_bits"].as_u64() == Some(3), "{report:#}");
+}
+
+#[test]
+fn json_is_one_line_and_alone_on_the_standard_output() {
+    let done = check(VIOLATED, &["--json"]).exits(1);
+    assert_eq!(done.out.lines().count(), 1);
+    done.json();
+}
+
+#[test]
+fn a_violated_invariant_is_named_with_its_witness() {
+    let done = check(VIOLATED, &[]).exits(1);
+    done.prints("invariant `below two` does not hold")
+        .prints("model.m:8:1")
+        .prints("conjunct 2 of 2")
+        .prints("witness of 2 steps\n  start Init\n        x: 0\n        y[1]: false\n")
+        .prints("     1. flip, i: ")
+        .prints("        x: 0 → 1\n")
+        .prints("        x: 1 → 2\n");
+    let report = report(VIOLATED, &[]);
+    assert_eq!(report["violation"]["kind"], "invariant");
+    assert_eq!(report["violation"]["name"], "below two");
+    assert_eq!(short(&report["violation"]["at"]), "model.m:8:1");
+    assert_eq!(report["witness"]["length"], 2);
+    assert_eq!(report["witness"]["start"], "Init");
+    assert_eq!(report["witness"]["steps"][1]["changes"]["x"], json!(["1", "2"]));
+}
+
+#[test]
+fn a_witness_can_be_shown_in_full_or_not_at_all() {
+    check(VIOLATED, &["--witness", "full"]).exits(1).prints("        y[1]: true\n        y[2]: true\n");
+    let done = check(VIOLATED, &["--witness", "none"]).exits(1);
+    assert!(!done.out.contains("start Init"), "{}", done.out);
+}
+
+#[test]
+fn kinds_of_violations_are_told_apart() {
+    for (model, kind, text) in [
+        (STUTTERS, "deadlock", "deadlock"),
+        (ASSERTION, "assertion", "x stays below two"),
+        (ERROR, "error", "it went off"),
+        (UNDEFINED, "fault", "undefined"),
+        (RANGE, "fault", "x"),
+    ] {
+        let report = report(model, &[]);
+        assert_eq!(report["verdict"], "violated", "{report:#}");
+        assert_eq!(report["violation"]["kind"], kind, "{report:#}");
+        check(model, &[]).exits(1).prints(text);
+    }
+}
+
+#[test]
+fn a_step_that_fails_ends_the_witness() {
+    let report = report(ASSERTION, &[]);
+    assert_eq!(report["witness"]["length"], 2);
+    let last = &report["witness"]["steps"][1];
+    assert_eq!(last["rule"], "up");
+    assert!(last["fault"].as_str().unwrap().contains("x stays below two"), "{last:#}");
+    check(ASSERTION, &[]).prints("fails: ");
+}
+
+#[test]
+fn deadlocks_are_judged_as_asked() {
+    assert_eq!(report(STUTTERS, &["--deadlock", "off"])["verdict"], "holds");
+    assert_eq!(report(STUTTERS, &["--deadlock", "stuck"])["verdict"], "holds");
+    assert_eq!(report(STUTTERS, &["--deadlock", "stuttering"])["witness"]["length"], 2);
+}
+
+#[test]
+fn copying_an_undefined_value_is_a_fault_only_where_asked_for() {
+    assert_eq!(report(COPIES, &[])["verdict"], "holds");
+    assert_eq!(report(COPIES, &["--undefined", "strict"])["violation"]["kind"], "fault");
+}
+
+#[test]
+fn constants_can_be_overridden() {
+    assert_eq!(report(COUNTER, &["--const", "N=9"])["states"], 10);
+    check(COUNTER, &["--const", "M=9"]).exits(2).complains("M");
+}
+
+#[test]
+fn single_properties_can_be_chosen() {
+    assert_eq!(report(VIOLATED, &["--property", "fine", "--deadlock", "off"])["verdict"], "holds");
+    check(VIOLATED, &["--property", "fin"]).exits(2).complains("did you mean `fine`?").complains("`below two`");
+}
+
+#[test]
+fn several_violations_can_be_collected() {
+    let report = report(VIOLATED, &["--max-errors", "100"]);
+    assert!(report["violations"].as_array().unwrap().len() > 1, "{report:#}");
+}
+
+#[test]
+fn a_verdict_under_assumptions_says_so() {
+    check(ASSUMES, &[]).exits(0).prints("holds: under the model's assumptions");
+    assert_eq!(report(ASSUMES, &[])["assumed"], true);
+}
+
+#[test]
+fn elements_that_come_and_go_are_shown() {
+    let done = check(BAG, &["--deadlock", "off"]).exits(1);
+    done.prints("        net + 1\n").prints("        net - 1\n");
+}
+
+#[test]
+fn depth_first_search_gives_the_same_verdict() {
+    let report = report(COUNTER, &["--strategy", "dfs"]);
+    assert_eq!((&report["verdict"], &report["states"], &report["strategy"]), (&json!("holds"), &json!(4), &json!("dfs")));
+    check(VIOLATED, &["--strategy", "dfs"]).exits(1);
+}
+
+#[test]
+fn interpreting_gives_the_same_report() {
+    let mut reports = [report(VIOLATED, &[]), report(VIOLATED, &["--interpret"])];
+    for report in &mut reports {
+        forget_what_may_differ(report);
+    }
+    assert_eq!(reports[0], reports[1]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let folder = Folder::new();
+    let file = folder.file("model.m", BIG);
+    for strategy in ["bfs", "dfs"] {
+        let run = || {
+            let mut report =
+                wayfarer(&["check", &file, "--json", "--quiet", "--states", "5000", "--strategy", strategy, "--seed", "5"]).exits(0).json();
+            forget_what_may_differ(&mut report);
+            report
+        };
+        assert_eq!(run(), run(), "{strategy}");
+    }
+}
+
+fn forget_what_may_differ(report: &mut serde_json::Value) {
+    for field in ["seconds", "peak_memory_bytes"] {
+        report[field] = json!(null);
+    }
+    // Runs on different temporary files.
+    let text = report.to_string().replace(report["model"].as_str().unwrap(), "model.m");
+    *report = serde_json::from_str(&text).unwrap();
+}
+
+#[test]
+fn a_model_can_come_from_the_standard_input() {
+    wayfarer_with_input(&["check", "-"], COUNTER).exits(0).prints("<stdin> holds");
+}
+
+#[test]
+fn no_colours_go_to_a_pipe() {
+    let done = check(VIOLATED, &[]);
+    assert!(!done.out.contains('\x1b') && !done.err.contains('\x1b'));
+}
+
+#[test]
+fn a_long_table_of_rules_is_cut_with_a_hint() {
+    let rules: String = (0..40).map(|number| format!("rule \"r{number}\" true ==> begin x := !x; end;\n")).collect();
+    let model = format!("var x: boolean;\nstartstate begin x := false; end;\n{rules}");
+    check(&model, &[]).exits(0).prints("other rules (all of them: --json)");
+    assert_eq!(report(&model, &[])["rules"].as_array().unwrap().len(), 40);
+}

@@ -1,0 +1,518 @@
+//! All guards at once: which rules are enabled in a state, as a set of bits.
+//!
+//! A guard is taken apart into conjuncts. A conjunct that one small field decides becomes a column of that field's table: for each value of the
+//! field, which rules it rules out and for which it is a fault. A state then costs a few loads and masks for 64 rules together, without a branch.
+//! What is left of a guard is evaluated by code, and only where its tables let it through.
+//!
+//! The result is exact. A fault in a conjunct counts only if the conjuncts before it are true, so a rule's tables are consulted in the order of its
+//! conjuncts. Where a fault is met the guard is *undecided*, as it is where its evaluation is too long to be here; the caller then asks the guard's
+//! own code, which also tells the fault.
+
+use crate::emit::{Area, Condition, Emitter, Faults, Fuel, Noted, Outcome, Setting, Stop, Val};
+use crate::probe::{Field, Miss, Probe};
+use crate::shape;
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::Variable;
+use std::rc::Rc;
+use wayfarer_ir::{Expr, LoopKind, Reg, Rule, UnaryOp};
+
+/// Fields of at most this many bits get tables.
+const LARGEST_FIELD: u32 = 8;
+/// Of a guard at most this many nodes are evaluated here.
+const LARGEST_REST: usize = 1_500;
+/// Conjuncts of a guard that get tables.
+const MOST_CONJUNCTS: usize = 64;
+
+/// More than all columns of a guard together can stand for.
+const ENOUGH_FUEL: u64 = 100_000;
+
+/// A truth value that must hold, under the given values of registers.
+#[derive(Clone)]
+struct Conjunct<'a> {
+    expr: &'a Expr,
+    negated: bool,
+    registers: Rc<[i64]>,
+}
+
+/// A set of values of a field.
+type Values = [u64; 4];
+
+/// A conjunct that one field decides.
+#[derive(Clone, Debug)]
+struct Column {
+    field: Field,
+    holds: Values,
+    faults: Values,
+}
+
+/// What is known of one rule's guard.
+#[derive(Default)]
+struct Analysed<'a> {
+    /// Never enabled, and never a fault.
+    never: bool,
+    columns: Vec<Column>,
+    /// Conjuncts to be evaluated by code, in order.
+    rest: Vec<Conjunct<'a>>,
+    /// It must be asked after the columns.
+    ask: bool,
+    /// Registers of the guard.
+    registers: u32,
+    /// Fuel that its columns stand for.
+    units: u64,
+}
+
+/// Sixty-four guards, ready to be written.
+struct Group<'a> {
+    guards: Vec<Analysed<'a>>,
+}
+
+/// One consultation of a table: for each value of the field, the rules that go on, and the rules that meet a fault.
+struct Lookup {
+    field: Field,
+    /// Where the first table begins in [`Guards::tables`].
+    table: usize,
+    faults: bool,
+}
+
+/// A guard that cannot be written here.
+pub(crate) struct Unwritable {
+    group: usize,
+    bit: usize,
+}
+
+/// The guards of many rules.
+pub(crate) struct Guards<'a> {
+    groups: Vec<Group<'a>>,
+    lookups: Vec<Vec<Lookup>>,
+    /// All tables one after another. Code refers to their addresses, so they must not move once it is written.
+    pub(crate) tables: Vec<u64>,
+}
+
+impl<'a> Guards<'a> {
+    /// Takes the guards of all the given rules apart, and all instances of each, sixty-four to a group.
+    pub(crate) fn new(setting: Setting<'a>, rules: &[&'a Rule]) -> Self {
+        let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), tables: Vec::new() };
+        for rule in rules {
+            let mut values = vec![0; rule.parameters.len()];
+            for member in 0..rule.instances() {
+                rule.values(member, &mut values);
+                let analysed = analyse(setting, rule, &values);
+                match guards.groups.last_mut() {
+                    Some(group) if group.guards.len() < 64 => group.guards.push(analysed),
+                    _ => guards.groups.push(Group { guards: vec![analysed] }),
+                }
+            }
+        }
+        for group in &guards.groups {
+            let lookups = group.schedule(&mut guards.tables);
+            guards.lookups.push(lookups);
+        }
+        guards
+    }
+
+    pub(crate) fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// How large the code of a group will be, roughly.
+    pub(crate) fn nodes(&self, setting: Setting<'a>, group: usize) -> usize {
+        let rest: usize = self.groups[group].guards.iter().flat_map(|guard| &guard.rest).map(|conjunct| setting.shape.nodes_unrolled(conjunct.expr)).sum();
+        rest + self.lookups[group].len() * 4 + 8
+    }
+
+    /// Leaves a guard to its own code.
+    pub(crate) fn give_up(&mut self, Unwritable { group, bit }: Unwritable) {
+        self.groups[group].guards[bit].ask = true;
+    }
+
+    /// Writes the function that decides the guards of some groups: state, and where to put the words of enabled and of undecided rules, which
+    /// alternate. It gives back whether any is undecided.
+    pub(crate) fn write(&self, mut emitter: Emitter<'a, '_>, groups: std::ops::Range<usize>) -> Result<(), Unwritable> {
+        let (state, out) = (emitter.parameter(0), emitter.parameter(1));
+        emitter.state = Area::fixed(state, emitter.setting.program.words);
+        let mut any = emitter.builder.ins().iconst(types::I64, 0);
+        for (place, group) in groups.enumerate() {
+            let (enabled, undecided) = self.write_group(&mut emitter, group)?;
+            let at = (place * 16) as i32;
+            emitter.builder.ins().store(MemFlagsData::trusted(), enabled, out, at);
+            emitter.builder.ins().store(MemFlagsData::trusted(), undecided, out, at + 8);
+            any = emitter.builder.ins().bor(any, undecided);
+        }
+        emitter.builder.ins().return_(&[any]);
+        emitter.finish();
+        Ok(())
+    }
+
+    fn write_group(&self, emitter: &mut Emitter<'a, '_>, number: usize) -> Result<(Value, Value), Unwritable> {
+        let group = &self.groups[number];
+        let members = |test: &dyn Fn(&Analysed) -> bool| -> u64 {
+            group.guards.iter().enumerate().filter(|(_, guard)| test(guard)).map(|(bit, _)| 1u64 << bit).sum()
+        };
+        let mut alive = emitter.builder.ins().iconst(types::I64, members(&|guard| !guard.never) as i64);
+        let mut undecided = emitter.builder.ins().iconst(types::I64, 0);
+        for lookup in &self.lookups[number] {
+            let spot = emitter.state_spot(lookup.field.offset);
+            let value = emitter.load(spot, lookup.field.bits);
+            let value = emitter.word(value);
+            let base = emitter.builder.ins().iconst(types::I64, self.tables[lookup.table..].as_ptr() as i64);
+            let distance = emitter.builder.ins().ishl_imm_s(value, 3);
+            let entry = emitter.builder.ins().iadd(base, distance);
+            let flags = MemFlagsData::trusted().with_readonly().with_can_move();
+            if lookup.faults {
+                let faults = emitter.builder.ins().load(types::I64, flags, entry, 8 << lookup.field.bits);
+                let faults = emitter.builder.ins().band(alive, faults);
+                undecided = emitter.builder.ins().bor(undecided, faults);
+            }
+            let holds = emitter.builder.ins().load(types::I64, flags, entry, 0);
+            alive = emitter.builder.ins().band(alive, holds);
+        }
+        let ask = members(&|guard| guard.ask);
+        if ask != 0 {
+            let asked = emitter.builder.ins().band_imm_s(alive, ask as i64);
+            undecided = emitter.builder.ins().bor(undecided, asked);
+            alive = emitter.builder.ins().band_imm_s(alive, !ask as i64);
+        }
+        let rest = members(&|guard| !guard.rest.is_empty() && !guard.ask);
+        if rest == 0 {
+            return Ok((alive, undecided));
+        }
+        let variables = [alive, undecided].map(|value| {
+            let variable = emitter.builder.declare_var(types::I64);
+            emitter.builder.def_var(variable, value);
+            variable
+        });
+        let [alive, undecided] = variables;
+        // Sixteen at a time are passed by together where none of them is alive.
+        for quarter in 0..4 {
+            let inside = rest & (0xFFFF << (quarter * 16));
+            if inside == 0 {
+                continue;
+            }
+            let end = emitter.block();
+            if inside.count_ones() > 1 {
+                let (some, now) = (emitter.block(), emitter.builder.use_var(alive));
+                let now = emitter.builder.ins().band_imm_s(now, inside as i64);
+                emitter.branch(now, some, end);
+                emitter.enter(some);
+            }
+            for bit in (0..64).filter(|bit| inside >> bit & 1 == 1) {
+                self.write_rest(emitter, &group.guards[bit], bit, alive, undecided).map_err(|_| Unwritable { group: number, bit })?;
+            }
+            emitter.jump(end);
+            emitter.enter(end);
+        }
+        Ok((emitter.builder.use_var(alive), emitter.builder.use_var(undecided)))
+    }
+
+    /// Evaluates what is left of a guard where it is still alive.
+    fn write_rest(&self, emitter: &mut Emitter<'a, '_>, guard: &Analysed<'a>, bit: usize, alive: Variable, undecided: Variable) -> Outcome<()> {
+        emitter.fuel = Fuel::Bounded(guard.units);
+        let mask = 1i64 << bit;
+        let (test, end) = (emitter.block(), emitter.block());
+        let now = emitter.builder.use_var(alive);
+        let here = emitter.builder.ins().band_imm_s(now, mask);
+        emitter.branch(here, test, end);
+        emitter.enter(test);
+        let leaking = vec![false; guard.registers as usize];
+        emitter.begin(guard.registers, leaking, 0)?;
+        let small: usize = guard.rest.iter().map(|conjunct| emitter.setting.shape.nodes_unrolled(conjunct.expr)).sum();
+        let eager = if small <= 40 {
+            let outer = std::mem::replace(&mut emitter.faults, Faults::Noted(Noted::none()));
+            let result = conjunction(emitter, &guard.rest);
+            let noted = std::mem::replace(&mut emitter.faults, outer);
+            match (result, noted) {
+                (Ok(holds), Faults::Noted(noted)) => Some((holds, noted.any)),
+                (Err(Stop::Branches), _) => None,
+                (Err(stop), _) => return Err(stop),
+                _ => None,
+            }
+        } else {
+            None
+        };
+        let faulted = emitter.block();
+        let holds = match eager {
+            Some((holds, faults)) => {
+                if let Condition::Flag(flag) = faults {
+                    let next = emitter.block();
+                    emitter.branch(flag, faulted, next);
+                    emitter.enter(next);
+                } else if let Condition::Known(true) = faults {
+                    emitter.jump(faulted);
+                    let next = emitter.block();
+                    emitter.enter(next);
+                }
+                holds
+            }
+            None => {
+                let outer = std::mem::replace(&mut emitter.faults, Faults::Go(faulted));
+                let holds = conjunction(emitter, &guard.rest)?;
+                emitter.faults = outer;
+                holds
+            }
+        };
+        let now = emitter.builder.use_var(alive);
+        let without = emitter.builder.ins().band_imm_s(now, !mask);
+        let flag = emitter.flag(holds);
+        let after = emitter.builder.ins().select(flag, now, without);
+        emitter.builder.def_var(alive, after);
+        emitter.jump(end);
+        emitter.builder.set_cold_block(faulted);
+        emitter.enter(faulted);
+        let now = emitter.builder.use_var(alive);
+        let without = emitter.builder.ins().band_imm_s(now, !mask);
+        emitter.builder.def_var(alive, without);
+        let asked = emitter.builder.use_var(undecided);
+        let asked = emitter.builder.ins().bor_imm_s(asked, mask);
+        emitter.builder.def_var(undecided, asked);
+        emitter.jump(end);
+        emitter.enter(end);
+        emitter.activations.pop();
+        Ok(())
+    }
+}
+
+/// Whether all conjuncts hold; lazy, in order.
+fn conjunction(emitter: &mut Emitter<'_, '_>, conjuncts: &[Conjunct]) -> Outcome<Condition> {
+    let mut holds = Condition::Known(true);
+    let mut exit = None;
+    for conjunct in conjuncts {
+        let operand = |emitter: &mut Emitter<'_, '_>| {
+            for (register, value) in conjunct.registers.iter().enumerate() {
+                emitter.set_register(Reg(register as u32), Val::constant(*value));
+            }
+            let value = emitter.expression(conjunct.expr)?;
+            let truth = emitter.truth(value);
+            Ok(if conjunct.negated { emitter.negated(truth) } else { truth })
+        };
+        if emitter.faults_are_noted() {
+            let here = emitter.noting_where(holds, operand)?;
+            holds = emitter.both(holds, here);
+            continue;
+        }
+        match holds {
+            Condition::Known(false) => break,
+            Condition::Known(true) => {}
+            Condition::Flag(flag) => {
+                let exit = *exit.get_or_insert_with(|| emitter.builder.create_block());
+                let next = emitter.block();
+                emitter.branch(flag, next, exit);
+                emitter.enter(next);
+            }
+        }
+        holds = operand(emitter)?;
+    }
+    let Some(exit) = exit else { return Ok(holds) };
+    let result = emitter.builder.declare_var(types::I8);
+    let end = emitter.block();
+    let value = emitter.flag(holds);
+    emitter.builder.def_var(result, value);
+    emitter.jump(end);
+    emitter.enter(exit);
+    let no = emitter.builder.ins().iconst(types::I8, 0);
+    emitter.builder.def_var(result, no);
+    emitter.jump(end);
+    emitter.enter(end);
+    Ok(Condition::Flag(emitter.builder.use_var(result)))
+}
+
+fn analyse<'a>(setting: Setting<'a>, rule: &'a Rule, values: &[i64]) -> Analysed<'a> {
+    let guard = &rule.guard;
+    let mut result = Analysed { registers: guard.registers, ..Analysed::default() };
+    let mut calls = Vec::new();
+    shape::calls_in(&guard.value, &mut calls);
+    let leaks = shape::leaking_in(guard.registers, [&guard.value]).contains(&true);
+    // Where fuel is short, it is left to the guard's own code to count it.
+    let counts = has_loop_or_call(&guard.value) && setting.limits.fuel < ENOUGH_FUEL;
+    if leaks || counts || !setting.shape.keeps_depth(&calls, 0, &setting.limits) {
+        result.ask = true;
+        return result;
+    }
+    let mut registers = values.to_vec();
+    registers.resize(guard.registers as usize, 0);
+    let mut conjuncts = Vec::new();
+    let mut units = 0;
+    take_apart(Conjunct { expr: &guard.value, negated: false, registers: registers.into() }, &mut conjuncts, &mut units, setting);
+    for conjunct in conjuncts {
+        if result.rest.is_empty() && result.columns.len() < MOST_CONJUNCTS {
+            match decide(setting, &conjunct, &mut units) {
+                Decided::Always => continue,
+                Decided::Never => {
+                    if result.columns.iter().all(|column| column.faults == [0; 4]) {
+                        result.never = true;
+                        return result;
+                    }
+                    result.rest.push(conjunct);
+                    break;
+                }
+                Decided::Fault => {
+                    result.ask = true;
+                    break;
+                }
+                Decided::By(column) => {
+                    result.push(column);
+                    continue;
+                }
+                Decided::Open => {}
+            }
+        }
+        result.rest.push(conjunct);
+    }
+    let nodes: usize = result.rest.iter().map(|conjunct| setting.shape.nodes_unrolled(conjunct.expr)).sum();
+    result.ask |= nodes > LARGEST_REST;
+    result.units = units;
+    result
+}
+
+impl Analysed<'_> {
+    /// Appends a column, or joins it with the one before on the same field.
+    fn push(&mut self, column: Column) {
+        match self.columns.last_mut() {
+            Some(last) if last.field == column.field => {
+                for word in 0..4 {
+                    last.faults[word] |= last.holds[word] & column.faults[word];
+                    last.holds[word] &= column.holds[word];
+                }
+            }
+            _ => self.columns.push(column),
+        }
+    }
+}
+
+enum Decided {
+    Always,
+    Never,
+    Fault,
+    By(Column),
+    Open,
+}
+
+/// Whether a conjunct needs nothing of the state, or just one small field.
+fn decide(setting: Setting, conjunct: &Conjunct, units: &mut u64) -> Decided {
+    let evaluate = |known| {
+        let mut probe = Probe::new(setting.program, known);
+        let result = probe.value(&mut conjunct.registers.to_vec(), conjunct.expr);
+        (result.map(|value| (value != 0) != conjunct.negated), probe.units)
+    };
+    let field = match evaluate(None) {
+        (Ok(holds), used) => {
+            *units += used;
+            return if holds { Decided::Always } else { Decided::Never };
+        }
+        (Err(Miss::Fault(_)), _) => return Decided::Fault,
+        (Err(Miss::Hard), _) => return Decided::Open,
+        (Err(Miss::Unknown(field)), _) => field,
+    };
+    if field.bits > LARGEST_FIELD {
+        return Decided::Open;
+    }
+    let mut column = Column { field, holds: [0; 4], faults: [0; 4] };
+    let mut most = 0;
+    for value in 0..1u64 << field.bits {
+        let (result, used) = evaluate(Some((field, value)));
+        most = most.max(used);
+        let (word, bit) = ((value / 64) as usize, 1 << (value % 64));
+        match result {
+            Ok(true) => column.holds[word] |= bit,
+            Ok(false) => {}
+            Err(Miss::Fault(_)) => column.faults[word] |= bit,
+            Err(_) => return Decided::Open,
+        }
+    }
+    *units += most;
+    Decided::By(column)
+}
+
+/// Splits what is a conjunction into its parts: `All`, a loop over all rounds with known bounds, and their mirror images under a negation.
+fn take_apart<'a>(conjunct: Conjunct<'a>, out: &mut Vec<Conjunct<'a>>, units: &mut u64, setting: Setting) {
+    if out.len() >= MOST_CONJUNCTS {
+        out.push(conjunct);
+        return;
+    }
+    match (conjunct.expr, conjunct.negated) {
+        (Expr::Unary(UnaryOp::Not, operand), negated) => {
+            take_apart(Conjunct { expr: operand, negated: !negated, ..conjunct }, out, units, setting);
+        }
+        (Expr::All(operands), false) | (Expr::Any(operands), true) => {
+            for operand in operands {
+                take_apart(Conjunct { expr: operand, ..conjunct.clone() }, out, units, setting);
+            }
+        }
+        (Expr::Loop(fold), negated) if fold.kind == if negated { LoopKind::Any } else { LoopKind::All } => {
+            let bound = |expr: &Expr| Probe::new(setting.program, None).value(&mut conjunct.registers.to_vec(), expr);
+            let (Ok(from), Ok(to)) = (bound(&fold.from), bound(&fold.to)) else {
+                out.push(conjunct);
+                return;
+            };
+            let rounds = crate::emit::rounds(from, to, fold.by);
+            if has_loop_or_call(&fold.from) || has_loop_or_call(&fold.to) || rounds > MOST_CONJUNCTS as u64 {
+                out.push(conjunct);
+                return;
+            }
+            for round in 0..rounds {
+                *units += 1;
+                let mut registers = conjunct.registers.to_vec();
+                registers[fold.register.0 as usize] = from.wrapping_add((round as i64).wrapping_mul(fold.by));
+                take_apart(Conjunct { expr: &fold.body, negated, registers: registers.into() }, out, units, setting);
+            }
+        }
+        _ => out.push(conjunct),
+    }
+}
+
+fn has_loop_or_call(expr: &Expr) -> bool {
+    let mut calls = Vec::new();
+    shape::calls_in(expr, &mut calls);
+    !calls.is_empty() || shape::has_loop(expr)
+}
+
+impl Group<'_> {
+    /// Finds a sequence of fields in which every guard meets its columns in order, and fills the tables for it. Each step takes the field that is
+    /// next for some guard and that the fewest others still need later.
+    fn schedule(&self, tables: &mut Vec<u64>) -> Vec<Lookup> {
+        let mut next = vec![0usize; self.guards.len()];
+        let mut lookups = Vec::new();
+        loop {
+            let mut candidates: Vec<(Field, usize, usize)> = Vec::new(); // field, guards for which it is next, guards that need it later
+            for (guard, next) in self.guards.iter().zip(&next) {
+                if let Some(column) = guard.columns.get(*next) {
+                    match candidates.iter_mut().find(|(field, _, _)| *field == column.field) {
+                        Some((_, count, _)) => *count += 1,
+                        None => candidates.push((column.field, 1, 0)),
+                    }
+                }
+            }
+            for (guard, next) in self.guards.iter().zip(&next) {
+                for column in guard.columns.iter().skip(next + 1) {
+                    if let Some((_, _, later)) = candidates.iter_mut().find(|(field, _, _)| *field == column.field) {
+                        *later += 1;
+                    }
+                }
+            }
+            let Some((field, _, _)) = candidates.into_iter().min_by_key(|(field, count, later)| (*later, usize::MAX - *count, *field)) else { break };
+            let values = 1usize << field.bits;
+            let table = tables.len();
+            tables.resize(table + values, u64::MAX);
+            tables.resize(table + 2 * values, 0);
+            let mut any_fault = false;
+            for (bit, (guard, next)) in self.guards.iter().zip(&mut next).enumerate() {
+                let Some(column) = guard.columns.get(*next).filter(|column| column.field == field) else { continue };
+                *next += 1;
+                for value in 0..values {
+                    let (word, at) = (value / 64, value % 64);
+                    if column.holds[word] >> at & 1 == 0 {
+                        tables[table + value] &= !(1 << bit);
+                    }
+                    if column.faults[word] >> at & 1 == 1 {
+                        tables[table + values + value] |= 1 << bit;
+                        any_fault = true;
+                    }
+                }
+            }
+            if !any_fault {
+                tables.truncate(table + values);
+            }
+            lookups.push(Lookup { field, table, faults: any_fault });
+        }
+        lookups
+    }
+}

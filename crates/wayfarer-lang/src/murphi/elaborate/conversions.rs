@@ -1,0 +1,157 @@
+//! From operands to stored forms of a type: coercions between unions and members, range checks, and copies of what may be undefined.
+
+use super::build;
+use super::operand::{Object, Operand, Storage, Value};
+use super::types::{Simple, Ty};
+use super::{Elaborator, Undefined};
+use crate::source::Span;
+use wayfarer_ir::{Block, Expr, FaultKind, Place, Stmt, Test};
+
+/// For what a value is meant, for messages.
+#[derive(Clone, Copy)]
+pub(super) enum Goal<'g> {
+    /// An assignment to what is written here.
+    Assignment(Span),
+    /// The element of a multiset.
+    Element,
+    /// A parameter of a function.
+    Parameter(&'g str, &'g str),
+    /// The result of a function.
+    Result(&'g str),
+}
+
+impl<'a> Elaborator<'a> {
+    /// The stored form, in a type, of an operand written at `span`. With a block, intermediate values get registers; without, they are written out.
+    pub(super) fn stored_as(&mut self, operand: Operand, to: Ty, span: Span, goal: Goal, block: Option<&mut Block>) -> Option<Expr> {
+        let simple = self.types.simple(to)?;
+        match operand {
+            Operand::Error => None,
+            Operand::Undefined => Some(Expr::Const(0)),
+            Operand::Value(value) => self.value_as(value, to, span, goal),
+            Operand::Object(object) | Operand::Result { object, .. } if self.types.simple(object.ty).is_none() => {
+                self.mismatch(object.ty, to, span, goal);
+                None
+            }
+            Operand::Object(object) | Operand::Result { object, .. } => match self.options.undefined {
+                Undefined::Strict => {
+                    let value = self.read(object)?;
+                    self.value_as(value, to, span, goal)
+                }
+                Undefined::Copy => self.copy_as(object, to, simple, span, goal, block),
+            },
+        }
+    }
+
+    fn value_as(&mut self, value: Value, to: Ty, span: Span, goal: Goal) -> Option<Expr> {
+        let simple = self.types.simple(to)?;
+        let Some(shift) = self.types.shift(value.ty, to) else {
+            self.mismatch(value.ty, to, span, goal);
+            return None;
+        };
+        let (mut expr, range) = (build::add(value.expr, shift), value.range.shift(shift));
+        if !range.within(simple.range()) {
+            let fault = self.out_of_range(value.ty, to, simple, span, goal);
+            expr = build::require(expr, Test::Between(simple.low, simple.high), fault);
+        }
+        Some(build::add(expr, simple.to_stored()))
+    }
+
+    /// The stored form of a copy. Stored forms differ by a constant, except that undefined is 0 in all.
+    fn copy_as(&mut self, object: Object, to: Ty, simple: Simple, span: Span, goal: Goal, block: Option<&mut Block>) -> Option<Expr> {
+        let from = self.types.simple(object.ty)?;
+        let Some(shift) = self.types.shift(object.ty, to) else {
+            self.mismatch(object.ty, to, span, goal);
+            return None;
+        };
+        let fits = from.range().shift(shift).within(simple.range());
+        let stored = self.stored(&object);
+        let by = from.low.wrapping_add(shift).wrapping_sub(simple.low);
+        if by == 0 && fits {
+            return Some(stored);
+        }
+        if by == 0 && from.range().modest() {
+            let fault = self.out_of_range(object.ty, to, simple, span, goal);
+            return Some(build::require(stored, Test::Between(0, simple.high - simple.low + 1), fault));
+        }
+        let stored = match block {
+            Some(block) => Expr::Reg(self.code.bind(stored, block)),
+            None if build::size(&stored) > build::LARGEST / 4 => {
+                self.error(span, "this expression is too large when written out");
+                return None;
+            }
+            None => stored,
+        };
+        let mut value = build::add(stored.clone(), shift.wrapping_sub(from.to_stored()));
+        if !fits {
+            let fault = self.out_of_range(object.ty, to, simple, span, goal);
+            value = build::require(value, Test::Between(simple.low, simple.high), fault);
+        }
+        Some(build::select(stored, build::add(value, simple.to_stored()), Expr::Const(0)))
+    }
+
+    fn out_of_range(&mut self, from: Ty, to: Ty, simple: Simple, span: Span, goal: Goal) -> wayfarer_ir::FaultId {
+        let goal = self.goal(goal);
+        let message = match self.types.is_number(from) {
+            true => format!("the value of {} is outside the range {}..{} of {goal}", self.quote(span), simple.low, simple.high),
+            false => format!("the value of {} is not of type {}, as {goal} needs", self.quote(span), self.types.describe(to)),
+        };
+        self.fault(FaultKind::Range, span, message)
+    }
+
+    fn goal(&self, goal: Goal) -> String {
+        match goal {
+            Goal::Assignment(span) => self.quote(span),
+            Goal::Element => "an element of the multiset".to_string(),
+            Goal::Parameter(function, name) => format!("the parameter `{name}` of `{function}`"),
+            Goal::Result(function) => format!("the result of `{function}`"),
+        }
+    }
+
+    pub(super) fn mismatch(&mut self, from: Ty, to: Ty, span: Span, goal: Goal) {
+        if from == Ty::ERROR || to == Ty::ERROR {
+            return;
+        }
+        let (found, expected, goal) = (self.types.describe(from), self.types.describe(to), self.goal(goal));
+        self.error(span, format!("{goal} is of type {expected}, but this is of type {found}"));
+    }
+
+    /// Writes a stored form to a scalar object.
+    pub(super) fn store(&mut self, object: &Object, value: Expr, block: &mut Block) {
+        match &object.storage {
+            Storage::Register(register) => block.push(Stmt::Set(*register, value)),
+            Storage::Memory(place) => {
+                let bits = self.types.bits(object.ty);
+                self.note_write(place, bits);
+                block.push(Stmt::Store { place: place.clone(), bits: bits as u8, value });
+            }
+            Storage::Computed(_) => {}
+        }
+    }
+
+    /// Copies a record, array or bag into memory.
+    pub(super) fn copy_whole(&mut self, to: Place, ty: Ty, operand: Operand, span: Span, goal: Goal, block: &mut Block) {
+        let from = match operand {
+            Operand::Object(object) => object,
+            Operand::Result { call, object } => {
+                block.push(Stmt::Do(call));
+                object
+            }
+            Operand::Value(value) => return self.mismatch(value.ty, ty, span, goal),
+            Operand::Undefined => {
+                let bits = self.types.bits(ty);
+                self.note_write(&to, bits);
+                block.push(Stmt::Zero { place: to, bits });
+                return;
+            }
+            Operand::Error => return,
+        };
+        if !self.types.same(from.ty, ty) {
+            return self.mismatch(from.ty, ty, span, goal);
+        }
+        if let Storage::Memory(place) = from.storage {
+            let bits = self.types.bits(ty);
+            self.note_write(&to, bits);
+            block.push(Stmt::Copy { to, from: place, bits });
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the elaboration of an expression gives.
+
+use super::interval::Interval;
+use super::types::Ty;
+use crate::source::Span;
+use wayfarer_ir::{Expr, Place, Reg};
+
+/// What an expression stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Operand {
+    /// Something was wrong and has been reported.
+    Error,
+    /// The word `undefined`.
+    Undefined,
+    /// A value, not undefined.
+    Value(Value),
+    /// Something in memory or a register, which may be undefined.
+    Object(Object),
+    /// An object that holds a function's result once `call` was evaluated.
+    Result { call: Expr, object: Object },
+}
+
+/// A value with what is known about it.
+#[derive(Clone, Debug)]
+pub(super) struct Value {
+    pub(super) expr: Expr,
+    pub(super) ty: Ty,
+    pub(super) range: Interval,
+}
+
+impl Value {
+    pub(super) fn new(expr: Expr, ty: Ty, range: Interval) -> Self {
+        Value { expr, ty, range }
+    }
+
+    pub(super) fn constant(value: i64, ty: Ty) -> Self {
+        Value::new(Expr::Const(value), ty, Interval::one(value))
+    }
+
+    pub(super) fn truth(expr: Expr) -> Self {
+        Value::new(expr, Ty::BOOLEAN, Interval::TRUTH)
+    }
+
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        match self.expr {
+            Expr::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// Something that is stored.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) storage: Storage,
+    pub(super) ty: Ty,
+    /// Why it cannot be written, where it cannot.
+    pub(super) fixed: Option<&'static str>,
+    /// Where it was mentioned.
+    pub(super) span: Span,
+}
+
+/// Where an object is. Only scalars are in registers or results, in their stored form.
+#[derive(Clone, Debug)]
+pub(super) enum Storage {
+    Memory(Place),
+    Register(Reg),
+    /// The result of a call, just computed.
+    Computed(Expr),
+}

@@ -1,0 +1,303 @@
+//! Types: the table of them, when two go together, and how values pass from one to another.
+//!
+//! Values of a boolean are 0 and 1, of an enum or scalarset the positions of its members, of a union the positions in the list of all its members'
+//! values. So passing between a union and a member adds a constant.
+
+use super::interval::Interval;
+use std::collections::HashMap;
+use wayfarer_ir::{Names, Type, TypeId, layout};
+
+/// A type in [`Types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ty(u32);
+
+impl Ty {
+    /// The type of what was reported as wrong; goes with every other.
+    pub(super) const ERROR: Ty = Ty(0);
+    /// The type of numbers that no declaration bounds.
+    pub(super) const NUMBER: Ty = Ty(1);
+    pub(super) const BOOLEAN: Ty = Ty(2);
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    Error,
+    Number,
+    Boolean,
+    Range,
+    Enum,
+    Scalarset,
+    /// The members, unions among them flattened, with the value at which each begins.
+    Union(Vec<Member>),
+    Record(Vec<Field>),
+    Array {
+        index: Ty,
+        element: Ty,
+        stride: u32,
+        count: u32,
+    },
+    Bag(Bag),
+    /// The position of an element in a bag of the given type.
+    Slot(Ty),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) ty: Ty,
+    pub(super) base: i64,
+    pub(super) count: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) ty: Ty,
+    pub(super) offset: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bag {
+    pub(super) element: Ty,
+    pub(super) capacity: u32,
+    pub(super) stride: u32,
+    pub(super) element_at: u32,
+    pub(super) slot_bits: u32,
+}
+
+/// The values of a scalar type and the width of their stored form, which is the value less `low` plus one; zero is undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Simple {
+    pub(super) low: i64,
+    pub(super) high: i64,
+    pub(super) bits: u8,
+}
+
+impl Simple {
+    pub(super) fn range(self) -> Interval {
+        Interval::new(self.low, self.high)
+    }
+
+    /// What to add to a value for its stored form.
+    pub(super) fn to_stored(self) -> i64 {
+        1i64.wrapping_sub(self.low)
+    }
+}
+
+struct Info {
+    shape: Shape,
+    name: Option<String>,
+    simple: Option<Simple>,
+    ir: TypeId,
+    /// How deep it is nested, for the limit.
+    depth: u32,
+    /// Whether there is a bag in it.
+    has_bag: bool,
+}
+
+/// All types of a model. Those that have values in memory have a counterpart in the program.
+pub(super) struct Types {
+    list: Vec<Info>,
+    ir: Vec<Type>,
+    any_number: Option<Ty>,
+    slots: HashMap<Ty, Ty>,
+}
+
+impl Types {
+    pub(super) fn new() -> Self {
+        let mut types = Types { list: Vec::new(), ir: Vec::new(), any_number: None, slots: HashMap::new() };
+        let names = Names::Names(vec!["false".to_string(), "true".to_string()]);
+        let boolean = layout::scalar(Some("boolean".to_string()), 0, 2, true, names);
+        let simple = Simple { low: 0, high: 1, bits: boolean.bits };
+        types.ir.push(Type::Scalar(boolean));
+        for (name, shape, simple) in [("unknown", Shape::Error, None), ("integer", Shape::Number, None), ("boolean", Shape::Boolean, Some(simple))] {
+            types.list.push(Info { shape, name: Some(name.to_string()), simple, ir: TypeId(0), depth: 1, has_bag: false });
+        }
+        types
+    }
+
+    /// The program's types so far.
+    pub(super) fn laid_out(&self) -> &[Type] {
+        &self.ir
+    }
+
+    /// The program's types.
+    pub(super) fn into_ir(self) -> Vec<Type> {
+        self.ir
+    }
+
+    pub(super) fn shape(&self, ty: Ty) -> &Shape {
+        &self.list[ty.0 as usize].shape
+    }
+
+    pub(super) fn ir(&self, ty: Ty) -> TypeId {
+        self.list[ty.0 as usize].ir
+    }
+
+    pub(super) fn bits(&self, ty: Ty) -> u32 {
+        self.ir[self.ir(ty).0 as usize].bits()
+    }
+
+    pub(super) fn ir_bits(&self, ty: TypeId) -> u32 {
+        self.ir[ty.0 as usize].bits()
+    }
+
+    /// The values, for types that have single values in memory.
+    pub(super) fn simple(&self, ty: Ty) -> Option<Simple> {
+        self.list[ty.0 as usize].simple
+    }
+
+    pub(super) fn is_number(&self, ty: Ty) -> bool {
+        matches!(self.shape(ty), Shape::Number | Shape::Range)
+    }
+
+    /// Whether values of the type take part in expressions.
+    pub(super) fn is_value(&self, ty: Ty) -> bool {
+        !matches!(self.shape(ty), Shape::Record(_) | Shape::Array { .. } | Shape::Bag(_))
+    }
+
+    /// What to add to a value of `from` for the same value of `to`; none where the two do not go together. Whether the value exists in `to` is
+    /// another question.
+    pub(super) fn shift(&self, from: Ty, to: Ty) -> Option<i64> {
+        if from == to || (self.is_number(from) && self.is_number(to)) {
+            return Some(0);
+        }
+        match (self.shape(from), self.shape(to)) {
+            (Shape::Union(members), Shape::Union(others)) => {
+                let shift = self.member(others, members.first()?.ty)?.base;
+                members.iter().all(|member| self.member(others, member.ty).is_some_and(|other| other.base == member.base + shift)).then_some(shift)
+            }
+            (_, Shape::Union(members)) => Some(self.member(members, from)?.base),
+            (Shape::Union(members), _) => Some(-self.member(members, to)?.base),
+            // Scalarsets without a name can be told apart only by their size.
+            (Shape::Scalarset, Shape::Scalarset) => {
+                let anonymous = self.list[from.0 as usize].name.is_none() && self.list[to.0 as usize].name.is_none();
+                (anonymous && self.simple(from) == self.simple(to)).then_some(0)
+            }
+            _ => None,
+        }
+    }
+
+    /// The member of a union.
+    pub(super) fn member(&self, members: &[Member], ty: Ty) -> Option<Member> {
+        members.iter().copied().find(|member| member.ty == ty)
+    }
+
+    /// Whether two types of objects are built alike, so that one can be copied onto the other bit by bit.
+    pub(super) fn same(&self, a: Ty, b: Ty) -> bool {
+        if a == b {
+            return true;
+        }
+        match (self.shape(a), self.shape(b)) {
+            (Shape::Error, _) | (_, Shape::Error) => true,
+            (Shape::Range, Shape::Range) => self.simple(a) == self.simple(b),
+            (Shape::Scalarset, Shape::Scalarset) => self.shift(a, b) == Some(0),
+            (Shape::Union(members), Shape::Union(others)) => members == others,
+            (Shape::Record(fields), Shape::Record(others)) => {
+                fields.len() == others.len()
+                    && fields.iter().zip(others).all(|(field, other)| field.name == other.name && self.same(field.ty, other.ty))
+            }
+            (Shape::Array { index, element, .. }, Shape::Array { index: other, element: others, .. }) => {
+                self.same(*index, *other) && self.same(*element, *others)
+            }
+            (Shape::Bag(bag), Shape::Bag(other)) => bag.capacity == other.capacity && self.same(bag.element, other.element),
+            _ => false,
+        }
+    }
+
+    /// The type for a message: its name, or what was written.
+    pub(super) fn describe(&self, ty: Ty) -> String {
+        format!("`{}`", self.written(ty, 3))
+    }
+
+    /// The type as it could be written, down to some depth.
+    fn written(&self, ty: Ty, depth: u32) -> String {
+        let info = &self.list[ty.0 as usize];
+        if let Some(name) = &info.name {
+            return name.clone();
+        }
+        if depth == 0 {
+            return "…".to_string();
+        }
+        let inner = |ty: Ty| self.written(ty, depth - 1);
+        match &info.shape {
+            Shape::Range => info.simple.map_or(String::new(), |simple| format!("{}..{}", simple.low, simple.high)),
+            Shape::Enum => format!("enum {{{}}}", shortened(self.names(ty).unwrap_or_default())),
+            Shape::Scalarset => info.simple.map_or(String::new(), |simple| format!("scalarset({})", simple.high + 1)),
+            Shape::Union(members) => format!("union {{{}}}", shortened(members.iter().map(|member| inner(member.ty)).collect())),
+            Shape::Record(fields) => format!("record {{{}}}", shortened(fields.iter().map(|field| field.name.clone()).collect())),
+            Shape::Array { index, element, .. } => format!("array [{}] of {}", inner(*index), inner(*element)),
+            Shape::Bag(bag) => format!("multiset [{}] of {}", bag.capacity, inner(bag.element)),
+            Shape::Slot(bag) => format!("position in {}", inner(*bag)),
+            Shape::Error | Shape::Number | Shape::Boolean => String::new(),
+        }
+    }
+
+    /// A type of numbers or names, of which there are `count` from `low` on.
+    pub(super) fn simple_type(&mut self, shape: Shape, name: Option<String>, low: i64, count: u64, names: Names) -> Ty {
+        let scalar = layout::scalar(name.clone(), low, count, true, names);
+        let simple = Simple { low, high: low.wrapping_add((count - 1) as i64), bits: scalar.bits };
+        self.push(shape, name, Some(simple), Type::Scalar(scalar), 1)
+    }
+
+    /// A type of whole numbers, which must have fewer than 2^64 values.
+    pub(super) fn range_type(&mut self, name: Option<&str>, low: i64, high: i64) -> Ty {
+        self.simple_type(Shape::Range, name.map(str::to_string), low, high.wrapping_sub(low) as u64 + 1, Names::Numbers)
+    }
+
+    /// A type in which computed numbers are shown.
+    pub(super) fn any_number(&mut self) -> Ty {
+        if let Some(ty) = self.any_number {
+            return ty;
+        }
+        let ty = self.range_type(None, i64::MIN + 1, i64::MAX);
+        self.any_number = Some(ty);
+        ty
+    }
+
+    /// The type of positions in bags of a type.
+    pub(super) fn slot_type(&mut self, bag: Ty, capacity: u32) -> Ty {
+        if let Some(ty) = self.slots.get(&bag) {
+            return *ty;
+        }
+        let ty = self.simple_type(Shape::Slot(bag), None, 0, capacity.into(), Names::Numbers);
+        self.slots.insert(bag, ty);
+        ty
+    }
+
+    pub(super) fn push(&mut self, shape: Shape, name: Option<String>, simple: Option<Simple>, ir: Type, depth: u32) -> Ty {
+        let has_bag = match &shape {
+            Shape::Record(fields) => fields.iter().any(|field| self.has_bag(field.ty)),
+            Shape::Array { element, .. } => self.has_bag(*element),
+            Shape::Bag(_) => true,
+            _ => false,
+        };
+        self.ir.push(ir);
+        self.list.push(Info { shape, name, simple, ir: TypeId(self.ir.len() as u32 - 1), depth, has_bag });
+        Ty(self.list.len() as u32 - 1)
+    }
+
+    pub(super) fn names(&self, ty: Ty) -> Option<Vec<String>> {
+        match &self.ir[self.ir(ty).0 as usize].scalar()?.names {
+            Names::Names(names) => Some(names.clone()),
+            Names::Numbers => None,
+        }
+    }
+
+    pub(super) fn has_bag(&self, ty: Ty) -> bool {
+        self.list[ty.0 as usize].has_bag
+    }
+
+    pub(super) fn depth(&self, ty: Ty) -> u32 {
+        self.list[ty.0 as usize].depth
+    }
+}
+
+/// The first few of a list of names.
+fn shortened(mut names: Vec<String>) -> String {
+    const SHOWN: usize = 3;
+    if names.len() > SHOWN {
+        names.truncate(SHOWN - 1);
+        names.push("…".to_string());
+    }
+    names.join(", ")
+}

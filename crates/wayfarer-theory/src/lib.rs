@@ -1,0 +1,48 @@
+//! What the papers say URS and SDRS will do, computed exactly: cover times, reachability probabilities, coverage with and without
+//! re-initialisation, and the small formulas beside them.
+//!
+//! - [`ExplicitGraph`]: any graph of about twenty nodes, over the sets of covered nodes
+//! - [`Tree`]: complete trees, over the numbers of covered nodes per level
+//! - [`Grid`]: grids, as explicit graphs
+//! - [`CoverTimes`], [`Coverage`] are what comes out; [`simulate_cover_times`], [`simulate_coverage`] estimate the same
+//! - [`predict_cover_times`], [`predict_coverage`]: exact while it fits, else simulated, and the [`Prediction`] says which
+//! - [`StorageModel`], [`TableOne`]: what difference storage saves
+//! - [`walks_needed`], [`density_factor`], [`degree`], [`redundancy`]: criteria
+//!
+//! The papers are Abed, Tripakis, Vincent: *Resource-Aware Verification using Randomized Exploration of Large State Spaces*, and *Systems Verification using
+//! Randomized Exploration of Large State Spaces* (SPIN 2008); Mukherjee, Tari, Bertok: *Memory Efficient State-Space Analysis in Software
+//! Model-Checking*. Where a printed formula is wrong, the module that computes it says so; the tests prove the right one against brute force.
+//!
+//! A *step* is one turn of an algorithm's loop. The start states are covered after 0 steps. (The papers' n is one more.)
+//! This crate does no I/O and reads no clock. Every computation takes the bytes it may use, and a watch that sees its progress and may end it.
+
+mod algorithm;
+mod cover;
+mod coverage;
+mod criteria;
+mod effort;
+mod error;
+mod estimate;
+mod explicit;
+mod grid;
+mod prediction;
+mod renewal;
+mod sets;
+mod simulate;
+mod storage;
+mod sum;
+mod tree;
+
+pub use algorithm::{Algorithm, SelfLoops};
+pub use cover::{CoverTime, CoverTimes};
+pub use coverage::{Coverage, NodeClass, Place};
+pub use criteria::{degree, density_factor, redundancy, walks_needed};
+pub use effort::{Cost, Progress, Watch, unwatched};
+pub use error::TheoryError;
+pub use estimate::{Confidence, Estimate};
+pub use explicit::ExplicitGraph;
+pub use grid::Grid;
+pub use prediction::{Prediction, predict_cover_times, predict_coverage};
+pub use simulate::{SimulatedCover, SimulatedCoverage, SimulatedTime, Simulation, simulate_cover_times, simulate_coverage};
+pub use storage::{StorageModel, TableOne};
+pub use tree::Tree;

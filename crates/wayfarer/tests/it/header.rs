@@ -1,0 +1,73 @@
+//! What a model file says about itself in its first lines, and whether a report agrees.
+
+use wayfarer::Report;
+use wayfarer::ir::{FaultKind, Program};
+use wayfarer::search::Ending;
+
+/// The header of a model: `-- name: value` lines up to the first that is not one.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) verdict: String,
+    /// A kind, and a name or sort of fault where one is given.
+    pub(crate) violation: Option<(String, Option<String>)>,
+    pub(crate) states: Option<u64>,
+    pub(crate) rules: Option<u64>,
+    pub(crate) witness: Option<usize>,
+}
+
+impl Header {
+    pub(crate) fn read(text: &str) -> Header {
+        let lines = text.lines().map_while(|line| line.strip_prefix("-- ")?.split_once(": "));
+        let field = |name: &str| lines.clone().find(|(found, _)| *found == name).map(|(_, value)| value.trim().to_string());
+        let number = |name: &str| field(name).map(|value| value.parse::<u64>().unwrap_or_else(|_| panic!("`{name}: {value}` is no number")));
+        let violation = field("violation").map(|value| match value.split_once(' ') {
+            Some((kind, rest)) => (kind.to_string(), Some(rest.trim_matches('"').to_string())),
+            None => (value, None),
+        });
+        Header {
+            verdict: field("verdict").expect("a model's header gives its verdict"),
+            violation,
+            states: number("states"),
+            rules: number("rules"),
+            witness: number("witness").map(|length| length as usize),
+        }
+    }
+
+    /// Everything in which a report departs from the header, one line each. How long a witness is says nothing unless it is a shortest one, and
+    /// counts nothing unless the run was complete.
+    pub(crate) fn differences(&self, report: &Report, program: &Program, shortest: bool) -> Vec<String> {
+        let mut differences = Vec::new();
+        let mut expect = |what: &str, expected: &str, found: &str| {
+            if expected != found {
+                differences.push(format!("{what}: expected {expected}, found {found}"));
+            }
+        };
+        expect("verdict", &self.verdict, report.verdict);
+        let found = report.violations.first();
+        if let Some((kind, name)) = &self.violation {
+            expect("violation", kind, found.map_or("none", |violation| violation.kind));
+            if let (Some(name), Some(violation)) = (name, found) {
+                let sort = violation.witness.as_ref().and_then(|witness| fault_word(&witness.raw.ending, program));
+                expect("violation", name, if kind == "fault" { sort.unwrap_or("no fault") } else { &violation.name });
+            }
+        }
+        let length = found.and_then(|violation| violation.witness.as_ref()).map(|witness| witness.length);
+        if shortest && self.witness.is_some() {
+            expect("witness", &format!("{:?}", self.witness), &format!("{length:?}"));
+        }
+        if self.verdict == "holds" {
+            expect("states", &self.states.map_or(String::new(), |states| states.to_string()), &report.states.to_string());
+        }
+        if let Some(rules) = self.rules {
+            expect("rules", &rules.to_string(), &report.rules_fired.to_string());
+        }
+        differences
+    }
+}
+
+/// The word for the sort of fault at the end of a witness.
+fn fault_word(ending: &Ending, program: &Program) -> Option<&'static str> {
+    let (Ending::Fault(_, fault) | Ending::PropertyFault(_, fault) | Ending::Start(fault)) = ending else { return None };
+    let kind = program.faults[fault.0 as usize].kind;
+    FaultKind::ALL.iter().find(|(other, _)| *other == kind).map(|(_, word)| *word)
+}

@@ -1,0 +1,183 @@
+//! Our own models against their headers: verdict, violation, counts and the length of the shortest witness.
+//!
+//! Models of more than 300,000 states take too long for every day; `WAYFARER_LARGE=1` runs them too, and without it the tests say what they left out.
+
+use crate::header::Header;
+use std::path::{Path, PathBuf};
+use wayfarer::ir::{Interpreter, Limits};
+use wayfarer::memory::Budget;
+use wayfarer::search::Unbounded;
+use wayfarer::{LoadOptions, Loaded, Plan, Report, StoreChoice, StrategyChoice, itf, load};
+
+/// From here on a model is large.
+const LARGE: u64 = 300_000;
+/// Up to here a model is small: it is run in every way there is.
+const SMALL: u64 = 20_000;
+
+struct Model {
+    file: String,
+    header: Header,
+    loaded: Loaded,
+}
+
+impl Model {
+    fn read(path: &Path) -> Model {
+        let text = std::fs::read_to_string(path).expect("the model is there");
+        let file = path.file_name().expect("a file").to_string_lossy().into_owned();
+        let loaded = load(path.to_str().expect("a plain path"), &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(loaded.warnings, "", "{file} has warnings");
+        Model { header: Header::read(&text), file, loaded }
+    }
+
+    fn run(&self, plan: &Plan) -> Report {
+        let budget = Budget::new(2 << 30, 0);
+        plan.check(&self.loaded.program, &budget, &mut Unbounded).unwrap_or_else(|error| panic!("{}: {error}", self.file))
+    }
+
+    /// The run's departures from the header, each headed by the model and the plan.
+    fn differences(&self, plan: &Plan) -> Vec<String> {
+        let report = self.run(plan);
+        let way = if plan.interpret { "interpreted" } else { "compiled" };
+        let differences = self.header.differences(&report, &self.loaded.program, plan.strategy == StrategyChoice::Bfs);
+        differences.into_iter().map(|difference| format!("{}, {}, {way}: {difference}", self.file, plan.strategy.name())).collect()
+    }
+
+    fn states(&self) -> u64 {
+        self.header.states.unwrap_or(0)
+    }
+}
+
+fn folder(path: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).filter(|path| path.extension().is_some_and(|ext| ext == "m")).collect();
+    paths.sort();
+    paths
+}
+
+fn models() -> Vec<Model> {
+    let models: Vec<Model> = folder("../../models/murphi").iter().map(|path| Model::read(path)).collect();
+    assert!(models.len() >= 15, "only {} models were found", models.len());
+    models
+}
+
+fn plan(strategy: StrategyChoice, interpret: bool) -> Plan {
+    Plan { strategy, interpret, ..Plan::default() }
+}
+
+fn assert_none(differences: &[String]) {
+    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn models_are_as_their_headers_say() {
+    let large = std::env::var_os("WAYFARER_LARGE").is_some();
+    let mut differences = Vec::new();
+    for model in models() {
+        if model.states() > LARGE && !large {
+            println!("left out: {} with {} states (set WAYFARER_LARGE to run it)", model.file, model.states());
+            continue;
+        }
+        differences.extend(model.differences(&plan(StrategyChoice::Bfs, false)));
+    }
+    assert_none(&differences);
+}
+
+#[test]
+fn small_models_are_the_same_in_every_way() {
+    let mut differences = Vec::new();
+    for model in models().iter().filter(|model| model.states() <= SMALL) {
+        for (strategy, _) in StrategyChoice::ALL {
+            for (store, _) in StoreChoice::ALL {
+                for interpret in [true, false] {
+                    let mut found = model.differences(&Plan { store, ..plan(strategy, interpret) });
+                    // Which of several violations a depth-first search meets first is its own affair.
+                    found.retain(|difference| strategy == StrategyChoice::Bfs || difference.contains("verdict") || model.header.violation.is_none());
+                    differences.extend(found);
+                }
+            }
+        }
+    }
+    assert_none(&differences);
+}
+
+/// Failures that were found by generated models and shrunk, kept for ever.
+#[test]
+fn kept_failures_stay_mended() {
+    let mut differences = Vec::new();
+    for path in folder("tests/it/regressions") {
+        let model = Model::read(&path);
+        for (strategy, _) in StrategyChoice::ALL {
+            for interpret in [true, false] {
+                differences.extend(model.differences(&plan(strategy, interpret)));
+            }
+        }
+    }
+    assert_none(&differences);
+}
+
+/// The same plan gives the same report, less seconds and memory.
+#[test]
+fn runs_repeat_themselves() {
+    for model in models().iter().filter(|model| model.states() <= SMALL) {
+        for (strategy, _) in StrategyChoice::ALL {
+            let once = || Report { seconds: 0.0, peak_memory_bytes: 0, ..model.run(&Plan { max_errors: 3, ..plan(strategy, false) }) };
+            assert_eq!(once(), once(), "{}, {}", model.file, strategy.name());
+        }
+    }
+}
+
+/// Interpreted and compiled runs give the same report: same order, same witness.
+#[test]
+fn compiled_code_does_what_the_interpreter_does() {
+    for model in models().iter().filter(|model| model.states() <= SMALL) {
+        for (strategy, _) in StrategyChoice::ALL {
+            let run = |interpret| Report { seconds: 0.0, peak_memory_bytes: 0, bytes_per_state: None, ..model.run(&plan(strategy, interpret)) };
+            assert_eq!(run(true), run(false), "{}, {}", model.file, strategy.name());
+        }
+    }
+}
+
+#[test]
+fn witnesses_replay_and_can_be_written_down() {
+    let mut seen = 0;
+    for model in models().iter().filter(|model| model.header.verdict == "violated") {
+        let program = &model.loaded.program;
+        let interpreter = Interpreter::new(program.clone(), Limits::default());
+        for (strategy, _) in StrategyChoice::ALL {
+            let report = model.run(&plan(strategy, false));
+            let violation = report.violations.first().expect("it is violated");
+            let witness = violation.witness.as_ref().expect("it is about a state");
+            witness.raw.replay(&interpreter, true).unwrap_or_else(|error| panic!("{}: {error}", model.file));
+            assert_eq!(witness.length, witness.steps.len(), "{}", model.file);
+            for step in witness.steps.iter().filter(|step| step.fault.is_none()) {
+                assert!(!step.changes.is_empty(), "{}: a step of a witness that changes nothing: {}", model.file, step.rule);
+            }
+            let trace = itf::read(&itf::write(program, witness, violation.kind)).unwrap_or_else(|error| panic!("{}: {error}", model.file));
+            let rules: Vec<&str> = witness.steps.iter().map(|step| step.rule.as_str()).collect();
+            assert_eq!(trace.rules, rules, "{}", model.file);
+            assert_eq!(trace.states.len(), witness.raw.states.len(), "{}", model.file);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 20, "only {seen} witnesses were looked at");
+}
+
+/// A run that was cut short says so, whatever cut it.
+#[test]
+fn limits_are_kept() {
+    let model = Model::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/murphi/ticket_lock.m"));
+    for (strategy, _) in StrategyChoice::ALL {
+        let usual = plan(strategy, false);
+        let report = model.run(&Plan { states: Some(100), ..usual.clone() });
+        assert_eq!((report.verdict, report.stop, report.states), ("not-found", "states", 100));
+        let report = model.run(&Plan { depth: Some(3), ..usual.clone() });
+        assert_eq!((report.verdict, report.stop), ("not-found", "depth"));
+        assert!(report.depth <= 3 && report.states < 3255, "{report:?}");
+        // A depth-first search does not count what it left at the limit.
+        assert!(report.frontier > 0 || strategy == StrategyChoice::Dfs, "{report:?}");
+        let report = model.run(&Plan { steps: Some(500), ..usual });
+        assert_eq!((report.verdict, report.stop), ("not-found", "steps"));
+        assert!(report.rules_fired >= 500 && report.rules_fired < 6475);
+    }
+}
