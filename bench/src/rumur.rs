@@ -23,7 +23,8 @@ pub(crate) fn checker(request: &Request, model: &Path) -> Result<PathBuf, String
         return Ok(program);
     }
     let made = Command::new("rumur").args(FLAGS).arg("--output").arg(&code).arg(model).status().map_err(|error| error.to_string())?;
-    let compiled = Command::new("gcc").args(["-O3", "-march=native", "-std=c11", "-o"]).arg(&program).arg(&code).args(["-lpthread", "-latomic"]).status();
+    let compiled =
+        Command::new("gcc").args(["-O3", "-march=native", "-std=c11", "-o"]).arg(&program).arg(&code).args(["-lpthread", "-latomic"]).status();
     match (made.success(), compiled) {
         (true, Ok(status)) if status.success() => Ok(program),
         _ => Err(format!("rumur or gcc did not accept {}", model.display())),

@@ -550,7 +550,7 @@ impl Compiled {
     fn fire_into(&self, starts: bool, number: usize, member: u64, source: u32, state: &[Word], steps: &mut Steps, scratch: &mut Scratch) {
         let family = if starts { &self.starts[number] } else { &self.families[number] };
         let firing = Firing::of(family.first + member as u32);
-        let out = steps.states.push_zero(self.words);
+        let out = steps.states.push_dirty(self.words);
         let fired = self.fire_command(starts, number, member, state, out, scratch);
         match fired {
             Fired::To => steps.describe_last(source, firing, state),

@@ -75,12 +75,15 @@ impl<'a> ExactStore<'a> {
         let words = self.packing.words();
         let tight = &seat.tight[at * words..(at + 1) * words];
         let same = |handle: u32| self.records.same(handle, tight);
-        let written = if room && !seat.full { self.records.write(&mut seat.run, tight, parent.map(|parent| parent.0), self.account) } else { None };
-        let found = match written {
-            Some(handle) => self.index.find_or_insert(&mut seat.index, hash, handle, same, self.account, &|handle| self.hash_of(handle)),
+        let next = if room && !seat.full { self.records.next(&mut seat.run, self.account) } else { None };
+        let found = match next {
+            Some(handle) => {
+                let write = || self.records.write(&seat.run, tight, parent.map(|parent| parent.0));
+                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, self.account, &|handle| self.hash_of(handle))
+            }
             None => self.index.find(hash, same),
         };
-        match (found, written) {
+        match (found, next) {
             (Found::Present(handle), _) => Visit::Seen(Handle(handle)),
             (Found::Inserted, Some(handle)) => {
                 seat.run.keep();
@@ -161,7 +164,7 @@ impl Store for ExactStore<'_> {
         let mut tight = vec![0; self.packing.words()];
         for handle in handles {
             self.records.read(handle.0, &mut tight);
-            self.packing.unpack(&tight, out.push_zero(self.packing.masks().len()));
+            self.packing.unpack(&tight, out.push_dirty(self.packing.masks().len()));
         }
         true
     }

@@ -191,6 +191,7 @@ impl<'a> Run<'a> {
             let mut faulty = false;
             while moves < self.steps.len() && self.steps.sources[moves] as usize == source {
                 self.outcome.firings[self.steps.firings[moves].rule as usize] += 1;
+                self.outcome.fired += 1;
                 changes |= self.steps.changed[moves] != 0;
                 moves += 1;
             }
@@ -199,11 +200,11 @@ impl<'a> Run<'a> {
                 faulty = true;
                 fault += 1;
                 self.outcome.firings[step.firing.rule as usize] += 1;
+                self.outcome.fired += 1;
                 if self.speaks_against_model(step.firing, step.fault) {
                     self.violated(Cause::Fault(step.firing, step.fault), Some(selection.handles[source]));
                 }
             }
-            self.outcome.fired += u64::from(self.steps.enabled[source]);
             let deadlock = match self.settings.deadlock {
                 Deadlock::Off => false,
                 Deadlock::Stuck => self.steps.enabled[source] == 0,

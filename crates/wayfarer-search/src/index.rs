@@ -11,20 +11,17 @@
 //! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as frozen, which stops insertions there, copies
 //! the entries, and publishes the new table; others that meet a frozen slot wait for that one share and look again. A table that was replaced is freed when
 //! every worker has begun another batch since.
-#![allow(unsafe_code)] // Buckets are atomics in raw blocks of the arena.
+
+mod table;
 
 use crate::Account;
 use crate::arena::{Arena, LINE};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use table::{BUCKET, Matches, Slot, Table};
 use wayfarer_space::Hash;
 
 const SHARES: usize = 1024;
-const BUCKET: usize = 16;
-/// The fewest hash bits a narrow slot may keep.
-const LEAST_PRINT: u32 = 4;
-const WIDE_HANDLE: u32 = 33;
-const WIDE_PRINT: u32 = 30;
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
@@ -58,20 +55,6 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
-/// A share's table: where its buckets are and how its slots are divided. All of it fits one word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Table {
-    /// The first bucket.
-    base: *mut u8,
-    /// The number of buckets is a power of two.
-    bucket_bits: u32,
-    /// Width of a handle plus one; 0 marks a free slot.
-    handle_bits: u32,
-    /// Width of the hash bits.
-    print_bits: u32,
-    wide: bool,
-}
-
 /// What a lookup found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -81,13 +64,6 @@ pub(crate) enum Found {
     Inserted,
     /// The state is not there (and nothing was to be inserted, or there was no room).
     Absent,
-}
-
-/// A slot as a lookup sees it.
-enum Slot {
-    Free,
-    Frozen,
-    Entry { handle: u32, displaced: bool, print: u64 },
 }
 
 impl Index {
@@ -155,7 +131,7 @@ impl Index {
     pub(crate) fn find(&self, hash: Hash, mut same: impl FnMut(u32) -> bool) -> Found {
         loop {
             let table = self.table(share_of(hash));
-            match self.look(table, hash, &mut same, None) {
+            match self.look(table, hash, &mut same, None::<(u32, &fn())>) {
                 Looked::Found(handle) => return Found::Present(handle),
                 Looked::Frozen => self.wait_for(share_of(hash), table),
                 _ => return Found::Absent,
@@ -163,8 +139,8 @@ impl Index {
         }
     }
 
-    /// Looks for a state and, where it is not there, inserts `handle` for it; `hash_of` computes the hash of a stored state. [`Found::Absent`] says that the
-    /// account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
+    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record; `hash_of` computes the hash of a stored state.
+    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
     #[inline]
     pub(crate) fn find_or_insert(
         &self,
@@ -172,6 +148,7 @@ impl Index {
         hash: Hash,
         handle: u32,
         mut same: impl FnMut(u32) -> bool,
+        write: impl Fn(),
         account: &dyn Account,
         hash_of: &dyn Fn(u32) -> Hash,
     ) -> Found {
@@ -185,7 +162,7 @@ impl Index {
                 }
                 continue;
             }
-            match self.look(table, hash, &mut same, Some(handle)) {
+            match self.look(table, hash, &mut same, Some((handle, &write))) {
                 Looked::Found(found) => return Found::Present(found),
                 Looked::Inserted => {
                     self.count(seat, share, table, handle, account, hash_of);
@@ -223,7 +200,7 @@ impl Index {
 
     /// Walks from the home bucket on. With a handle, takes the first free slot.
     #[inline]
-    fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<u32>) -> Looked {
+    fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
         if table.wide {
             return self.look_wide(table, hash, same, insert);
         }
@@ -241,7 +218,8 @@ impl Index {
             }
             if free != 0 && frozen == 0 {
                 let slot = free.trailing_zeros() as usize;
-                let Some(handle) = insert else { return Looked::Free };
+                let Some((handle, write)) = insert else { return Looked::Free };
+                write();
                 let value = table.entry(handle, bucket != home, print) as u32;
                 match table.narrow(bucket, slot).compare_exchange(0, value, Ordering::Release, Ordering::Relaxed) {
                     Ok(_) => return Looked::Inserted,
@@ -260,7 +238,7 @@ impl Index {
     }
 
     #[cold]
-    fn look_wide(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<u32>) -> Looked {
+    fn look_wide(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
         let print = table.print(hash);
         let home = table.home(hash);
         let mut bucket = home;
@@ -272,7 +250,8 @@ impl Index {
                     Slot::Entry { .. } => slot += 1,
                     Slot::Frozen => return Looked::Frozen,
                     Slot::Free => {
-                        let Some(handle) = insert else { return Looked::Free };
+                        let Some((handle, write)) = insert else { return Looked::Free };
+                        write();
                         let value = table.entry(handle, bucket != home, print);
                         if table.wide_slot(bucket, slot).compare_exchange(0, value, Ordering::Release, Ordering::Relaxed).is_ok() {
                             return Looked::Inserted;
@@ -354,217 +333,6 @@ enum Looked {
     Full,
 }
 
-/// The slots of a bucket, a bit each.
-struct Matches {
-    /// Their hash bits agree.
-    agree: u32,
-    free: u32,
-    frozen: u32,
-}
-
-impl Table {
-    const ADDRESS: u32 = 42;
-
-    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits.
-    fn to_word(self) -> u64 {
-        (self.base as u64 >> 6)
-            | u64::from(self.bucket_bits) << Self::ADDRESS
-            | u64::from(self.handle_bits) << (Self::ADDRESS + 6)
-            | u64::from(self.print_bits) << (Self::ADDRESS + 12)
-            | u64::from(self.wide) << (Self::ADDRESS + 18)
-    }
-
-    #[inline]
-    fn from_word(word: u64) -> Self {
-        let field = |at: u32| (word >> (Self::ADDRESS + at) & 63) as u32;
-        Table {
-            base: ((word & ((1 << Self::ADDRESS) - 1)) << 6) as *mut u8,
-            bucket_bits: field(0),
-            handle_bits: field(6),
-            print_bits: field(12),
-            wide: word >> (Self::ADDRESS + 18) & 1 == 1,
-        }
-    }
-
-    #[inline]
-    fn buckets(&self) -> usize {
-        1 << self.bucket_bits
-    }
-
-    #[inline]
-    fn bucket_mask(&self) -> usize {
-        self.buckets() - 1
-    }
-
-    fn bytes(&self) -> usize {
-        self.bucket_bytes() << self.bucket_bits
-    }
-
-    #[inline]
-    fn bucket_bytes(&self) -> usize {
-        if self.wide { 2 * LINE } else { LINE }
-    }
-
-    #[inline]
-    fn handle_mask(&self) -> u32 {
-        (1u32 << self.handle_bits) - 1
-    }
-
-    #[inline]
-    fn home(&self, hash: Hash) -> usize {
-        hash.address() as usize & self.bucket_mask()
-    }
-
-    /// The hash bits kept in a slot: those after the address in a narrow one, so that doubling finds its next address bit there; others in a wide one.
-    #[inline]
-    fn print(&self, hash: Hash) -> u64 {
-        let bits = if self.wide { hash.second() } else { hash.address() >> self.bucket_bits };
-        bits & ((1 << self.print_bits) - 1)
-    }
-
-    /// What a slot holds for a handle.
-    #[inline]
-    fn entry(&self, handle: u32, displaced: bool, print: u64) -> u64 {
-        print << (self.handle_bits + 1) | u64::from(displaced) << self.handle_bits | (u64::from(handle) + 1)
-    }
-
-    #[inline]
-    fn bucket(&self, bucket: usize) -> *mut u8 {
-        self.base.wrapping_add(bucket * self.bucket_bytes())
-    }
-
-    #[inline]
-    fn narrow(&self, bucket: usize, slot: usize) -> &AtomicU32 {
-        debug_assert!(!self.wide && bucket < self.buckets() && slot < BUCKET);
-        // SAFETY: the block has `buckets` lines of 16 aligned slots, is only ever read and written through atomics while it is a table, and outlives the
-        // batch in which it was found (see `enter`).
-        unsafe { &*self.bucket(bucket).cast::<AtomicU32>().add(slot) }
-    }
-
-    #[inline]
-    fn wide_slot(&self, bucket: usize, slot: usize) -> &AtomicU64 {
-        debug_assert!(self.wide && bucket < self.buckets() && slot < BUCKET);
-        // SAFETY: as for `narrow`, with two lines to a bucket.
-        unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
-    }
-
-    /// Sorts a bucket's slots by what they mean for a lookup.
-    #[inline]
-    fn matches(&self, bucket: usize, print: u64) -> Matches {
-        let wanted = (print << (self.handle_bits + 1)) as u32;
-        let mask = !(self.handle_mask() << 1 | 1);
-        let mut matches = self.compare(bucket, wanted, mask);
-        matches.agree &= !(matches.free | matches.frozen);
-        matches
-    }
-
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    #[inline]
-    fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
-        use std::arch::x86_64::*;
-        let line = self.bucket(bucket).cast::<__m128i>();
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
-        // SAFETY: the line is aligned and inside the table's block. Each aligned load reads every slot in it whole, as an acquire load on this machine
-        // does; slots only go from free to an entry or to frozen, so an older value is as good as one read a moment earlier.
-        unsafe {
-            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(mask as i32));
-            for quarter in 0..4 {
-                let slots = _mm_load_si128(line.add(quarter));
-                let bits = |equal: __m128i| (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << (4 * quarter);
-                matches.agree |= bits(_mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted));
-                matches.free |= bits(_mm_cmpeq_epi32(slots, _mm_setzero_si128()));
-                matches.frozen |= bits(_mm_cmpeq_epi32(slots, _mm_set1_epi32(-1)));
-            }
-        }
-        std::sync::atomic::fence(Ordering::Acquire);
-        matches
-    }
-
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
-        for slot in 0..BUCKET {
-            let value = self.narrow(bucket, slot).load(Ordering::Acquire);
-            matches.agree |= u32::from(value & mask == wanted) << slot;
-            matches.free |= u32::from(value == 0) << slot;
-            matches.frozen |= u32::from(value == u32::MAX) << slot;
-        }
-        matches
-    }
-
-    /// The handle in a slot that held an entry when it was looked at.
-    #[inline]
-    fn handle_at(&self, bucket: usize, slot: u32) -> u32 {
-        (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
-    }
-
-    fn slot(&self, bucket: usize, slot: usize) -> Slot {
-        let (value, frozen) = if self.wide {
-            let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);
-            (value, value == u64::MAX)
-        } else {
-            let value = self.narrow(bucket, slot).load(Ordering::Acquire);
-            (u64::from(value), value == u32::MAX)
-        };
-        match value {
-            0 => Slot::Free,
-            _ if frozen => Slot::Frozen,
-            _ => Slot::Entry {
-                handle: ((value & ((1 << self.handle_bits) - 1)) - 1) as u32,
-                displaced: value >> self.handle_bits & 1 == 1,
-                print: value >> (self.handle_bits + 1),
-            },
-        }
-    }
-
-    /// Stops all insertions: every free slot becomes frozen.
-    fn freeze(&self) {
-        for bucket in 0..self.buckets() {
-            for slot in 0..BUCKET {
-                // Where the exchange fails, an entry came in before: it is copied with the others.
-                if self.wide {
-                    let _ = self.wide_slot(bucket, slot).compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Acquire);
-                } else {
-                    let _ = self.narrow(bucket, slot).compare_exchange(0, u32::MAX, Ordering::AcqRel, Ordering::Acquire);
-                }
-            }
-        }
-    }
-
-    /// An empty table with room for `handle`, in twice the buckets where `doubled`.
-    fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
-        let bucket_bits = self.bucket_bits + u32::from(doubled);
-        // Until this share doubles again the whole grows by about two: leave room for that and a little more. Other workers' handles may be larger
-        // than this one's, but what is in the table fits its width.
-        let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
-        let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
-        let wide = self.wide || print_bits < LEAST_PRINT;
-        let (handle_bits, print_bits) = if wide { (WIDE_HANDLE, WIDE_PRINT) } else { (handle_bits, print_bits) };
-        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
-        grown.base = arena.take(grown.bytes(), account)?;
-        Some(grown)
-    }
-
-    /// Puts an entry into the first free slot from its home bucket on, in a table that no one else sees yet and that has room.
-    fn put(&self, home: usize, handle: u32, print: u64) {
-        let mut bucket = home;
-        loop {
-            for slot in 0..BUCKET {
-                if let Slot::Free = self.slot(bucket, slot) {
-                    let value = self.entry(handle, bucket != home, print);
-                    if self.wide {
-                        self.wide_slot(bucket, slot).store(value, Ordering::Relaxed);
-                    } else {
-                        self.narrow(bucket, slot).store(value as u32, Ordering::Relaxed);
-                    }
-                    return;
-                }
-            }
-            bucket = (bucket + 1) & self.bucket_mask();
-        }
-    }
-}
-
 /// The share of a hash: its upper half as a position t in [0, 1), bent by an approximation of log2(1 + t), so that the shares' widths spread evenly
 /// (by logarithm) over a factor of two.
 #[inline]
@@ -586,7 +354,7 @@ mod tests {
     }
 
     fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
-        index.find_or_insert(seat, hash_of(handle), handle, |found| found == handle, &Unlimited, &hash_of)
+        index.find_or_insert(seat, hash_of(handle), handle, |found| found == handle, || (), &Unlimited, &hash_of)
     }
 
     #[test]

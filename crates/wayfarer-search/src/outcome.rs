@@ -80,7 +80,7 @@ pub struct Outcome {
     pub states: u64,
     /// Start states found.
     pub starts: u64,
-    /// Rules fired.
+    /// Rules fired, those included that ended in a fault, without those that an assumption discarded.
     pub fired: u64,
     /// How often each rule fired, parameters fixed.
     pub firings: Vec<u64>,

@@ -121,20 +121,25 @@ impl Records {
         (link != NO_PARENT).then_some(link)
     }
 
-    /// Writes a record at the worker's next handle, without moving on: the handle is used up by [`Run::keep`]. None where there is no room.
+    /// The handle that the worker's next record will have; none where there is no room for one.
     #[inline]
-    pub(crate) fn write(&self, run: &mut Run, tight: &[u64], parent: Option<u32>, account: &dyn Account) -> Option<u32> {
+    pub(crate) fn next(&self, run: &mut Run, account: &dyn Account) -> Option<u32> {
         if run.next == run.end && !self.extend(run, account) {
             return None;
         }
-        let handle = run.next as u32;
-        let at = self.address(handle).cast_mut();
+        Some(run.next as u32)
+    }
+
+    /// Writes the record of the worker's next handle, given by [`next`](Records::next) and used up by [`Run::keep`].
+    #[inline]
+    pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
+        assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
+        let at = self.address(run.next as u32).cast_mut();
         // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run was handed out.
         unsafe {
             std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight);
             at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
         }
-        Some(handle)
     }
 
     /// Hands out the next handles and takes the segment they lie in, where it is not there yet.
@@ -158,7 +163,7 @@ impl Records {
 }
 
 impl Run {
-    /// The record written last is now part of the store.
+    /// The record of the next handle is now part of the store.
     #[inline]
     pub(crate) fn keep(&mut self) {
         self.next += 1;

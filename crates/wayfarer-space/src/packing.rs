@@ -96,20 +96,22 @@ impl Packing {
 
     #[inline(always)]
     fn pack_by(&self, state: &[Word], tight: &mut [Word], extract: impl Fn(Word, Word) -> Word) {
-        let tight = &mut tight[..self.words()];
-        tight.fill(0);
-        let mut at = 0usize;
+        let (mut next, mut gathered, mut filled) = (0, 0, 0);
         for (word, mask) in state.iter().zip(&self.masks) {
             let value = extract(*word, *mask);
-            let (index, shift) = (at / 64, at % 64);
-            let count = mask.count_ones() as usize;
-            if count > 0 {
-                tight[index] |= value << shift;
-                if shift + count > 64 {
-                    tight[index + 1] |= value >> (64 - shift);
-                }
+            let count = mask.count_ones();
+            gathered |= value.checked_shl(filled).unwrap_or(0);
+            filled += count;
+            if filled >= 64 {
+                tight[next] = gathered;
+                next += 1;
+                filled -= 64;
+                // What did not fit: the upper bits of the value.
+                gathered = value.checked_shr(count - filled).unwrap_or(0);
             }
-            at += count;
+        }
+        if filled > 0 {
+            tight[next] = gathered;
         }
     }
 

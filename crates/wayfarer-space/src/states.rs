@@ -1,5 +1,7 @@
 //! A flat buffer of states.
 
+use std::fmt;
+
 /// Sixty-four bits of a state.
 pub type Word = u64;
 
@@ -13,10 +15,12 @@ pub enum Width {
 }
 
 /// States one after another in one buffer. With a fixed width a state is found by multiplication, else by its recorded end.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct States {
     width: Width,
+    /// The words in use come first; behind them lies room that was used before and need not be cleared.
     words: Vec<Word>,
+    used: usize,
     /// The end of each state in `words`; used only where the width varies.
     ends: Vec<usize>,
     len: usize,
@@ -25,7 +29,7 @@ pub struct States {
 impl States {
     /// An empty buffer.
     pub fn new(width: Width) -> Self {
-        States { width, words: Vec::new(), ends: Vec::new(), len: 0 }
+        States { width, words: Vec::new(), used: 0, ends: Vec::new(), len: 0 }
     }
 
     /// The states' width.
@@ -45,7 +49,7 @@ impl States {
 
     /// Forgets all states and keeps the memory.
     pub fn clear(&mut self) {
-        self.words.clear();
+        self.used = 0;
         self.ends.clear();
         self.len = 0;
     }
@@ -54,25 +58,42 @@ impl States {
     ///
     /// # Panics
     /// Where the width is fixed and `state` has another: a mistake of the caller, never of a model.
+    #[inline]
     pub fn push(&mut self, state: &[Word]) {
-        match self.width {
-            Width::Fixed(width) => assert_eq!(state.len(), width, "a state of another width"),
-            Width::Varying => self.ends.push(self.words.len() + state.len()),
+        let room = self.push_dirty(state.len());
+        // A call to copy a word or two costs more than the words.
+        match (room, state) {
+            ([to], [from]) => *to = *from,
+            ([to, more], [from, other]) => (*to, *more) = (*from, *other),
+            (room, state) => room.copy_from_slice(state),
         }
-        self.words.extend_from_slice(state);
-        self.len += 1;
     }
 
     /// Appends a state of `width` zero words and gives access to it.
     pub fn push_zero(&mut self, width: usize) -> &mut [Word] {
-        let start = self.words.len();
-        self.words.resize(start + width, 0);
+        let state = self.push_dirty(width);
+        state.fill(0);
+        state
+    }
+
+    /// Appends a state of `width` words that hold anything, to be overwritten as a whole.
+    ///
+    /// # Panics
+    /// Where the width is fixed and `width` is another.
+    #[inline]
+    pub fn push_dirty(&mut self, width: usize) -> &mut [Word] {
+        let start = self.used;
+        let end = start + width;
+        if end > self.words.len() {
+            self.words.resize((2 * self.words.len()).max(end).max(64), 0);
+        }
         match self.width {
             Width::Fixed(fixed) => assert_eq!(width, fixed, "a state of another width"),
-            Width::Varying => self.ends.push(self.words.len()),
+            Width::Varying => self.ends.push(end),
         }
+        self.used = end;
         self.len += 1;
-        &mut self.words[start..]
+        &mut self.words[start..end]
     }
 
     /// Takes the last state away.
@@ -84,7 +105,7 @@ impl States {
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             let end = if len == 0 { 0 } else { self.range(len - 1).1 };
-            self.words.truncate(end);
+            self.used = end;
             if self.width == Width::Varying {
                 self.ends.truncate(len);
             }
@@ -118,7 +139,7 @@ impl States {
 
     /// All words, one state after another.
     pub fn words(&self) -> &[Word] {
-        &self.words
+        &self.words[..self.used]
     }
 
     #[inline]
@@ -130,5 +151,11 @@ impl States {
             }
             Width::Varying => (if index == 0 { 0 } else { self.ends[index - 1] }, self.ends[index]),
         }
+    }
+}
+
+impl fmt::Debug for States {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.debug_list().entries(self.iter()).finish()
     }
 }

@@ -24,7 +24,8 @@ pub fn write(program: &Program, witness: &WitnessReport, violation: &str) -> Val
     let mut states = Vec::new();
     for (index, state) in witness.raw.states.iter().enumerate() {
         let mut object = Map::new();
-        let by = if index == 0 { json!({ "index": 0, "start": witness.start }) } else { json!({ "index": index, "rule": witness.steps[index - 1].rule }) };
+        let by =
+            if index == 0 { json!({ "index": 0, "start": witness.start }) } else { json!({ "index": index, "rule": witness.steps[index - 1].rule }) };
         object.insert("#meta".to_string(), by);
         object.extend(values(program, state));
         states.push(Value::Object(object));
@@ -56,7 +57,8 @@ pub fn read(object: &Value) -> Result<Trace, String> {
     let meta = object.get("#meta");
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_string);
     let first = states.first().and_then(|state| state.get("#meta")).and_then(|meta| meta.get("start"));
-    let start = text(first).or_else(|| text(meta.and_then(|meta| meta.get("start")))).ok_or("the trace does not name its start state (`#meta.start`)")?;
+    let start =
+        text(first).or_else(|| text(meta.and_then(|meta| meta.get("start")))).ok_or("the trace does not name its start state (`#meta.start`)")?;
     let mut rules = Vec::new();
     for (index, state) in states.iter().enumerate().skip(1) {
         let rule = state.get("#meta").and_then(|meta| meta.get("rule"));

@@ -89,8 +89,7 @@ impl Plan {
     }
 
     fn settings(&self, program: &Program) -> Result<Settings, RunError> {
-        let limits =
-            Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
+        let limits = Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
         let mut properties = None;
         for name in &self.properties {
             let number = program.properties.iter().position(|property| property.name == *name).ok_or_else(|| RunError::UnknownProperty {
@@ -232,9 +231,9 @@ impl Writer<'_> {
                 let property = &program.properties[number as usize];
                 let last = witness.and_then(|witness| witness.states.last());
                 let failing = last.and_then(|state| self.interpreter.failing_conjunct(number, state));
-                let detail = failing.filter(|_| property.conjuncts.len() > 1).map(|(index, at)| {
-                    format!("conjunct {} of {} is false, at {}", index + 1, property.conjuncts.len(), place(program, at))
-                });
+                let detail = failing
+                    .filter(|_| property.conjuncts.len() > 1)
+                    .map(|(index, at)| format!("conjunct {} of {} is false, at {}", index + 1, property.conjuncts.len(), place(program, at)));
                 ("invariant", property.name.clone(), place(program, property.at), detail)
             }
             Cause::PropertyFault(number, fault) => {
@@ -273,9 +272,8 @@ impl Writer<'_> {
 
     fn witness(&self, raw: Witness) -> WitnessReport {
         let program = self.program;
-        let start_state = raw.states.first().map_or_else(Vec::new, |state| {
-            program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect()
-        });
+        let start_state =
+            raw.states.first().map_or_else(Vec::new, |state| program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect());
         let mut steps: Vec<StepReport> = raw
             .firings
             .iter()

@@ -662,6 +662,12 @@ fn loops_run_as_written() {
 }
 
 #[test]
+fn an_empty_ruleset_has_no_rules() {
+    let model = "var x: 0 .. 3; startstate x := 0; end; ruleset i := 1 to 0 do rule x := i; end; invariant x = i; end; rule x := 2; end;";
+    assert_eq!(run(model, &Options::default(), 1), "x: 2\n");
+}
+
+#[test]
 fn shifts_and_bits_follow_rumur() {
     let model = "var a: array [0 .. 7] of -100 .. 100; s: -70 .. 70; startstate s := -1; \
         a[0] := 5 & 3; a[1] := 5 | 3; a[2] := 5 ^ 3; a[3] := ~5; a[4] := 8 << s; a[5] := -8 >> 1; a[6] := 8 >> s; s := 64; a[7] := 1 << s; end;";

@@ -64,80 +64,115 @@ fn within(statements: &str) -> String {
 
 #[test]
 fn typical_messages() {
-    check("", expect![[r#"
+    check(
+        "",
+        expect![[r#"
         bad.m:1:1: error: the model has no start state
         1 | 
           | ^
           = help: write `startstate … end` to say where it begins
 
-    "#]]);
-    check("var x: 0 .. 3;\nstartstate begin x = 0; end;", expect![[r#"
+    "#]],
+    );
+    check(
+        "var x: 0 .. 3;\nstartstate begin x = 0; end;",
+        expect![[r#"
         bad.m:2:20: error: expected `:=`, found `=`
         2 | startstate begin x = 0; end;
           |                    ^
           = help: an assignment is written `:=`
 
-    "#]]);
-    check("var x: 3 .. 0;\nstartstate begin x := 0; end;", expect![[r#"
+    "#]],
+    );
+    check(
+        "var x: 3 .. 0;\nstartstate begin x := 0; end;",
+        expect![[r#"
         bad.m:1:8: error: this range is empty: its upper bound 0 is less than its lower bound 3
         1 | var x: 3 .. 0;
           |        ^^^^^^
 
-    "#]]);
-    check(&within("y := 1;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("y := 1;"),
+        expect![[r#"
         bad.m:7:3: error: there is no variable or constant `y`
         7 |   y := 1;
           |   ^
 
-    "#]]);
-    check(&within("x := true;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("x := true;"),
+        expect![[r#"
         bad.m:7:8: error: `x` is of type `0..3`, but this is of type `boolean`
         7 |   x := true;
           |        ^^^^
 
-    "#]]);
-    check(&within("e := s;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("e := s;"),
+        expect![[r#"
         bad.m:7:8: error: `e` is of type `E`, but this is of type `S`
         7 |   e := s;
           |        ^
 
-    "#]]);
-    check(&within("r.g := true;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("r.g := true;"),
+        expect![[r#"
         bad.m:7:5: error: `R` has no field `g`
         7 |   r.g := true;
           |     ^
           = help: its fields are `f`
 
-    "#]]);
-    check(&within("x := f(1, 2);"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("x := f(1, 2);"),
+        expect![[r#"
         bad.m:7:8: error: `f` takes 1 argument, but 2 are given here
         7 |   x := f(1, 2);
           |        ^^^^^^^
         3 | function f(n: 0 .. 3): 0 .. 3; begin return n; end;
           |          - it is declared here
 
-    "#]]);
-    check(&within("p(x + 1);"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("p(x + 1);"),
+        expect![[r#"
         bad.m:7:5: error: `x + 1` cannot be passed to `n`, a `var` parameter: it is not a variable that can be written
         7 |   p(x + 1);
           |     ^^^^^
           = help: assign it to a local variable and pass that
 
-    "#]]);
-    check(&within("if x then x := 0; end;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("if x then x := 0; end;"),
+        expect![[r#"
         bad.m:7:6: error: the condition of `if` must be boolean, but this is of type `0..3`
         7 |   if x then x := 0; end;
           |      ^
           = help: compare the number with another, as in `x != 0`
 
-    "#]]);
-    check(&within("for i: E do i := a; end;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("for i: E do i := a; end;"),
+        expect![[r#"
         bad.m:7:15: error: `i` cannot be written: it is bound by a loop, a ruleset or an alias of a value
         7 |   for i: E do i := a; end;
           |               ^
 
-    "#]]);
-    check("const N: 2;\nconst N: 3;\nvar x: 0 .. N;\nstartstate begin x := 0; end;", expect![[r#"
+    "#]],
+    );
+    check(
+        "const N: 2;\nconst N: 3;\nvar x: 0 .. N;\nstartstate begin x := 0; end;",
+        expect![[r#"
         bad.m:2:7: error: `N` is declared twice in the same scope
         2 | const N: 3;
           |       ^
@@ -145,36 +180,49 @@ fn typical_messages() {
           |       - it was declared here
           = help: choose another name for one of them
 
-    "#]]);
-    check("var x: array [0 .. 999999999] of boolean;\nstartstate begin clear x; end;", expect![[r#"
+    "#]],
+    );
+    check(
+        "var x: array [0 .. 999999999] of boolean;\nstartstate begin clear x; end;",
+        expect![[r#"
         bad.m:1:8: error: this is too large: objects of more than 4194304 bits are not supported
         1 | var x: array [0 .. 999999999] of boolean;
           |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           = help: reduce the constants it depends on; a state this large leaves no room to explore
 
-    "#]]);
-    check("var x: boolean;\nstartstate begin x := true; end;\nruleset i: 1 .. 1000000000 do rule begin x := !x; end; end;", expect![[r#"
+    "#]],
+    );
+    check(
+        "var x: boolean;\nstartstate begin x := true; end;\nruleset i: 1 .. 1000000000 do rule begin x := !x; end; end;",
+        expect![[r#"
         bad.m:3:9: error: `i` has 1000000000 values: at most 4194304 instances of a rule are supported
         3 | ruleset i: 1 .. 1000000000 do rule begin x := !x; end; end;
           |         ^
           = help: use a smaller type, or choose the value in several steps
 
-    "#]]);
-    check(&within("while x < 3 do x := x + 1;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("while x < 3 do x := x + 1;"),
+        expect![[r#"
         bad.m:9:1: error: expected `end` or `endrule`, found the end of the file
         9 | 
           | ^
         6 | rule begin
           | ---- this `rule` is still open
 
-    "#]]);
-    check(&within("put \"never closed;"), expect![[r#"
+    "#]],
+    );
+    check(
+        &within("put \"never closed;"),
+        expect![[r#"
         bad.m:7:7: error: this string is never closed
         7 |   put "never closed;
           |       ^^^^^^^^^^^^^^
           = help: a string ends with `"` on the line where it begins
 
-    "#]]);
+    "#]],
+    );
 }
 
 /// Wrong in one way each; all are refused with a place.
@@ -409,13 +457,21 @@ fn deep_nesting() {
         format!("type t: {}boolean;", "array [boolean] of ".repeat(DEEP)),
         format!("type t: {}boolean;{}", "record a: ".repeat(DEEP), " end;".repeat(DEEP)),
         format!("{}{}", "ruleset i: boolean do ".repeat(DEEP), "end; ".repeat(DEEP)),
-        format!("var x: boolean; startstate begin clear x; end; {} rule begin x := true; end; {}", "alias a: x do ".repeat(DEEP), "end; ".repeat(DEEP)),
+        format!(
+            "var x: boolean; startstate begin clear x; end; {} rule begin x := true; end; {}",
+            "alias a: x do ".repeat(DEEP),
+            "end; ".repeat(DEEP)
+        ),
         "/*".repeat(DEEP),
         "(".repeat(DEEP),
         "end ".repeat(DEEP),
-        (0..DEEP).map(|number| format!("const c{number}: {};\n", if number == 0 { "0".to_string() } else { format!("c{} + 1", number - 1) })).collect(),
+        (0..DEEP)
+            .map(|number| format!("const c{number}: {};\n", if number == 0 { "0".to_string() } else { format!("c{} + 1", number - 1) }))
+            .collect(),
         (0..2000)
-            .map(|number| format!("type t{number}: {};\n", if number == 0 { "boolean".to_string() } else { format!("array [boolean] of t{}", number - 1) }))
+            .map(|number| {
+                format!("type t{number}: {};\n", if number == 0 { "boolean".to_string() } else { format!("array [boolean] of t{}", number - 1) })
+            })
             .collect(),
     ];
     for text in &texts {

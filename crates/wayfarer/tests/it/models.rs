@@ -50,7 +50,8 @@ impl Model {
 fn folder(path: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).filter(|path| path.extension().is_some_and(|ext| ext == "m")).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("readable").path()).filter(|path| path.extension().is_some_and(|ext| ext == "m")).collect();
     paths.sort();
     paths
 }

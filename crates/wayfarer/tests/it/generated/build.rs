@@ -93,8 +93,7 @@ fn add_type(model: &mut Model, gene: &Gene) {
         }
         4 => {
             inline = false;
-            let parts: Vec<TypeId> =
-                simple.iter().copied().filter(|ty| matches!(model.types[*ty].ty, Type::Enum(_) | Type::Scalarset(_))).collect();
+            let parts: Vec<TypeId> = simple.iter().copied().filter(|ty| matches!(model.types[*ty].ty, Type::Enum(_) | Type::Scalarset(_))).collect();
             let mut members = Vec::new();
             if !parts.is_empty() {
                 members.push(pick(gene.child(0), &parts));

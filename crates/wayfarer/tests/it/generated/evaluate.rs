@@ -1,6 +1,8 @@
 //! Runs expressions and statements of generated models, as Murphi means them, in the most direct way that can be written.
 
-use super::tree::{Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId};
+use super::tree::{
+    Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId,
+};
 use super::value::{Kind, Scalar, Value, all_of, is_of};
 
 /// What a local name is bound to.
@@ -89,11 +91,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Calls `visit` for every combination of values, first binder outermost, until it says stop (true).
-    pub(crate) fn each(
-        &mut self,
-        binders: &'a [(LocalId, Domain)],
-        visit: &mut dyn FnMut(&mut Self) -> Outcome<bool>,
-    ) -> Outcome<bool> {
+    pub(crate) fn each(&mut self, binders: &'a [(LocalId, Domain)], visit: &mut dyn FnMut(&mut Self) -> Outcome<bool>) -> Outcome<bool> {
         let Some(((local, domain), rest)) = binders.split_first() else { return visit(self) };
         for scalar in self.domain(domain)? {
             self.bind_scalar(*local, scalar);
@@ -243,7 +241,9 @@ impl<'a> Machine<'a> {
                 let (left, right) = (self.number(left)?, self.number(right)?);
                 Scalar::Number(arithmetic(*operator, left, right)?)
             }
-            Expr::Compare(operator @ (Comparison::Equal | Comparison::NotEqual), left, right) if self.is_identifier(left) || self.is_identifier(right) => {
+            Expr::Compare(operator @ (Comparison::Equal | Comparison::NotEqual), left, right)
+                if self.is_identifier(left) || self.is_identifier(right) =>
+            {
                 // As in CMurphi, an undefined scalarset or union is equal to what is undefined too.
                 let mut loosely = |expr| if self.is_identifier(expr) { self.copied(expr) } else { self.value(expr).map(Some) };
                 let (left, right) = (loosely(left)?, loosely(right)?);

@@ -530,9 +530,8 @@ impl<'m> Scope<'m> {
             return None;
         }
         let goes = |result: TypeId| result == ty || (self.is_range(result) && self.is_range(ty));
-        let function = self.model.functions.iter().position(|function| {
-            !function.pure && function.parameters.is_empty() && function.result.is_some_and(goes)
-        })?;
+        let function =
+            self.model.functions.iter().position(|function| !function.pure && function.parameters.is_empty() && function.result.is_some_and(goes))?;
         Some(Expr::Call(function, Vec::new()))
     }
 

@@ -148,7 +148,11 @@ pub(crate) enum Expr {
     Or(Vec<Expr>),
     Implies(Box<Expr>, Box<Expr>),
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    Quantified { all: bool, binders: Vec<(LocalId, Domain)>, body: Box<Expr> },
+    Quantified {
+        all: bool,
+        binders: Vec<(LocalId, Domain)>,
+        body: Box<Expr>,
+    },
     IsUndefined(Place),
     IsMember(Box<Expr>, TypeId),
     Count(LocalId, Place, Box<Expr>),
@@ -183,7 +187,12 @@ pub(crate) enum Stmt {
     Switch(Expr, Vec<(Vec<Expr>, Vec<Stmt>)>, Option<Vec<Stmt>>),
     For(Vec<(LocalId, Domain)>, Vec<Stmt>),
     /// `counter := 0; while counter < rounds & condition do …; counter := counter + 1 end`.
-    While { counter: LocalId, rounds: i64, condition: Expr, body: Vec<Stmt> },
+    While {
+        counter: LocalId,
+        rounds: i64,
+        condition: Expr,
+        body: Vec<Stmt>,
+    },
     Alias(Vec<(LocalId, Place)>, Vec<Stmt>),
     Call(FunctionId, Vec<Argument>),
     Clear(Place),
