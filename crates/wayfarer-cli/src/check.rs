@@ -30,7 +30,7 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
 
 /// What the process holds besides what it takes through the allocator.
 fn besides(limit: usize) -> usize {
-    if limit >= memory::WHOLE_PROCESS { memory::resident().saturating_sub(wayfarer::memory::taken()) } else { 0 }
+    if limit >= memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) } else { 0 }
 }
 
 fn warn_if_not_there(wanted: Option<usize>) {

@@ -27,8 +27,9 @@ impl PropertyBits {
     }
 
     /// Takes all out.
+    #[inline]
     pub fn clear(&mut self) {
-        self.words.fill(0);
+        self.words.clear();
     }
 
     /// Adds all of another set.
