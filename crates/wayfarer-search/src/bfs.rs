@@ -5,14 +5,16 @@
 
 use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
 
-/// States expanded per round. Enough to hide the latency of memory behind other work, few enough that the successors stay in the cache.
-const BATCH: u32 = 256;
+/// States expanded per round. Enough that a round's fixed cost does not show, few enough that the successors of three rounds stay in the cache.
+const BATCH: u32 = 64;
 
 /// Breadth-first search over a store that gives states back in the order of insertion.
 #[derive(Clone, Debug)]
 pub struct Bfs {
-    /// The next state to expand.
+    /// The next state to select.
     next: u32,
+    /// States that were selected and not yet dealt with.
+    under_way: u32,
     /// One past the last state of the level that is being expanded.
     level_end: u32,
     /// One past the last state found.
@@ -24,13 +26,13 @@ pub struct Bfs {
 impl Bfs {
     /// A search that does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
-        Bfs { next: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth }
+        Bfs { next: 0, under_way: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth }
     }
 }
 
 impl Strategy for Bfs {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
-        if self.next == self.level_end && self.level_end < self.found {
+        if self.next == self.level_end && self.under_way == 0 && self.level_end < self.found {
             self.depth += 1;
             self.level_end = self.found;
         }
@@ -40,6 +42,8 @@ impl Strategy for Bfs {
         let end = self.level_end.min(self.next.saturating_add(BATCH));
         selection.handles.extend((self.next..end).map(Handle));
         store.states(&selection.handles, &mut selection.states);
+        self.under_way += end - self.next;
+        self.next = end;
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {
@@ -49,7 +53,10 @@ impl Strategy for Bfs {
             // Start states are level 0.
             self.level_end = self.found;
         }
-        self.next += kept as u32;
+        self.under_way -= selection.handles.len() as u32;
+        if let Some(first) = selection.handles.get(kept) {
+            self.next = self.next.min(first.0);
+        }
     }
 
     fn depth(&self) -> u32 {
@@ -57,7 +64,7 @@ impl Strategy for Bfs {
     }
 
     fn frontier(&self) -> u64 {
-        u64::from(self.found - self.next)
+        u64::from(self.found - self.next + self.under_way)
     }
 
     fn beyond_depth(&self) -> u64 {

@@ -1,17 +1,17 @@
 //! The exact store: every state in its tight form with a link to where it was first reached.
 //!
-//! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. Visiting goes over a
-//! group of candidates three times, so that the two cache misses of each visit, bucket and record, overlap with those of all others.
+//! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. The two cache misses of a
+//! visit, bucket and record, are taken ahead of it: hints fetch them while the loop expands other states.
 
 use crate::index::{Found, Index, Seat as IndexSeat};
 use crate::records::{Records, Run};
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_space::{Hash, Packing, States, Word, hash};
 
 /// The usual size of a segment of records.
 const SEGMENT: usize = 2 << 20;
-/// Candidates whose cache lines are fetched together: enough to keep memory busy, few enough for the first-level cache.
+/// Candidates that are packed together.
 const GROUP: usize = 96;
 
 /// Remembers every state, and how it was reached.
@@ -56,19 +56,6 @@ impl<'a> ExactStore<'a> {
         hash(&state)
     }
 
-    /// Brings the home bucket of each hash, then the record most likely to be compared, into the cache.
-    #[inline]
-    fn prefetch(&self, hashes: &[Hash]) {
-        for hash in hashes {
-            prefetch_line(self.index.address(*hash));
-        }
-        for hash in hashes {
-            if let Some(handle) = self.index.likely(*hash) {
-                prefetch_line(self.records.address(handle));
-            }
-        }
-    }
-
     /// Inserts one candidate.
     #[inline]
     fn visit(&self, seat: &mut ExactSeat, hash: Hash, at: usize, parent: Option<Handle>, room: bool) -> Visit {
@@ -104,6 +91,20 @@ impl Store for ExactStore<'_> {
         Some(Seat::new(ExactSeat { index, run: Run::default(), tight: vec![0; GROUP * self.packing.words()], full: false }))
     }
 
+    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+        let Some(seat) = seat.of::<ExactSeat>() else { return };
+        self.index.enter(&seat.index);
+        match hint {
+            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::State => {
+                for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
+                    prefetch_line(self.records.address(handle));
+                }
+            }
+        }
+        self.index.leave(&seat.index);
+    }
+
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
         visits.clear();
         let Some(seat) = seat.of::<ExactSeat>() else { return };
@@ -112,7 +113,6 @@ impl Store for ExactStore<'_> {
         for from in (0..candidates.steps.len()).step_by(GROUP) {
             let until = candidates.steps.len().min(from + GROUP);
             let hashes = &candidates.steps.hashes[from..until];
-            self.prefetch(hashes);
             self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
             for (at, hash) in hashes.iter().enumerate() {
                 let tight = &seat.tight[at * words..(at + 1) * words];
@@ -133,7 +133,6 @@ impl Store for ExactStore<'_> {
         for from in (0..candidates.steps.len()).step_by(GROUP) {
             let until = candidates.steps.len().min(from + GROUP);
             let hashes = &candidates.steps.hashes[from..until];
-            self.prefetch(hashes);
             self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
             for (at, hash) in hashes.iter().enumerate() {
                 if mask.is_some_and(|mask| !mask[from + at]) {

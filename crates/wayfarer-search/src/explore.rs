@@ -3,8 +3,9 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
-use crate::{Admission, Candidates, Cause, Control, Handle, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit};
-use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps};
+use crate::{Admission, Candidates, Cause, Control, Handle, Hint, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit};
+use std::collections::VecDeque;
+use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps, Width};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,25 +42,55 @@ impl Default for Settings {
 pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
     let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
     let mut run = Run::new(space, settings, seat);
-    let mut selection = Selection::new(space.width());
-    let completeness = space.initial(&mut run.steps);
-    run.complete(completeness);
-    let mut stop = run.start(store, strategy, &selection);
+    let mut round = Round::new(space.width());
+    run.complete(space.initial(&mut round.steps));
+    let mut stop = run.start(store, strategy, &round);
+    // Where all that is new is admitted, what to select next does not depend on what the last rounds find. So they lag behind by two: their states' places,
+    // then the states themselves, are fetched while the next rounds are expanded.
+    let lag = if strategy.admission() == Admission::AllNew { 2 } else { 0 };
+    let mut waiting: VecDeque<Round> = VecDeque::new();
+    let mut spare = vec![round];
     while stop.is_none() {
         stop = run.edge(store, strategy, control);
         if stop.is_some() {
             break;
         }
-        selection.clear();
-        strategy.select(store, &mut selection);
-        if selection.handles.is_empty() {
-            break;
+        let mut round = spare.pop().unwrap_or_else(|| Round::new(space.width()));
+        round.selection.clear();
+        strategy.select(store, &mut round.selection);
+        let selected = !round.selection.handles.is_empty();
+        if selected {
+            run.complete(space.expand(&round.selection.states, round.selection.from, &mut round.steps));
+            store.hint(&mut run.seat, &round.steps.hashes, Hint::Place);
+            if let Some(last) = waiting.back() {
+                store.hint(&mut run.seat, &last.steps.hashes, Hint::State);
+            }
+            waiting.push_back(round);
+        } else {
+            spare.push(round);
         }
-        let completeness = space.expand(&selection.states, selection.from, &mut run.steps);
-        run.complete(completeness);
-        stop = run.round(store, strategy, &selection);
+        if !selected || waiting.len() > lag {
+            let Some(round) = waiting.pop_front() else { break };
+            stop = run.round(store, strategy, &round);
+            spare.push(round);
+        }
+    }
+    for round in waiting {
+        strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
     }
     run.finish(stop, store, strategy)
+}
+
+/// A selection and the steps out of it.
+struct Round {
+    selection: Selection,
+    steps: Steps,
+}
+
+impl Round {
+    fn new(width: Width) -> Self {
+        Round { selection: Selection::new(width), steps: Steps::new(width) }
+    }
 }
 
 /// What the rounds of one run share.
@@ -67,7 +98,6 @@ struct Run<'a> {
     space: &'a dyn Space,
     settings: &'a Settings,
     outcome: Outcome,
-    steps: Steps,
     visits: Vec<Visit>,
     mask: Vec<bool>,
     bits: PropertyBits,
@@ -81,7 +111,6 @@ impl<'a> Run<'a> {
             space,
             settings,
             outcome: Outcome::new(space.rules()),
-            steps: Steps::new(space.width()),
             visits: Vec::new(),
             mask: Vec::new(),
             bits: PropertyBits::default(),
@@ -95,39 +124,39 @@ impl<'a> Run<'a> {
     }
 
     /// Takes in the start states.
-    fn start(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, nothing: &Selection) -> Option<Stop> {
-        self.outcome.discarded += self.steps.discarded;
-        self.outcome.reached.union(&self.steps.reached);
-        for index in 0..self.steps.faults.len() {
-            let step = self.steps.faults[index];
+    fn start(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
+        let Round { selection, steps } = round;
+        self.outcome.discarded += steps.discarded;
+        self.outcome.reached.union(&steps.reached);
+        for step in &steps.faults {
             if self.speaks_against_model(step.firing, step.fault) {
                 self.violated(Cause::Start(step.firing.rule, step.fault), None);
             }
         }
-        let stop = self.admit(store, strategy, &[]);
+        let candidates = Candidates { steps, sources: &[] };
+        let stop = self.admit(store, strategy, candidates);
         self.outcome.starts = self.outcome.states;
-        let candidates = Candidates { steps: &self.steps, sources: &[] };
-        strategy.update(nothing, 0, candidates, &self.visits);
+        strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
     }
 
     /// Deals with the steps out of a selection.
-    fn round(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, selection: &Selection) -> Option<Stop> {
-        let full = self.admit(store, strategy, &selection.handles);
+    fn round(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
+        let Round { selection, steps } = round;
+        let candidates = Candidates { steps, sources: &selection.handles };
+        let full = self.admit(store, strategy, candidates);
         let cut = self.visits.iter().position(|visit| matches!(visit, Visit::Full));
-        let kept = cut.map_or(selection.handles.len(), |index| self.steps.sources[index] as usize);
+        let kept = cut.map_or(selection.handles.len(), |index| steps.sources[index] as usize);
         if selection.first {
-            self.count(selection, kept);
+            self.count(round, kept);
         }
-        let candidates = Candidates { steps: &self.steps, sources: &selection.handles };
         strategy.update(selection, kept, candidates, &self.visits);
         self.enough().or(full)
     }
 
     /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
-    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, sources: &[Handle]) -> Option<Stop> {
+    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, candidates: Candidates) -> Option<Stop> {
         let room = self.settings.limits.states - self.outcome.states;
-        let candidates = Candidates { steps: &self.steps, sources };
         match strategy.admission() {
             Admission::AllNew => store.insert(&mut self.seat, candidates, None, room, &mut self.visits),
             Admission::Chosen => {
@@ -141,7 +170,7 @@ impl<'a> Run<'a> {
             match self.visits[index] {
                 Visit::New(handle) => {
                     self.outcome.states += 1;
-                    self.check(index, handle);
+                    self.check(candidates.steps, index, handle);
                 }
                 Visit::Full => full = true,
                 Visit::Seen(_) | Visit::Skipped => {}
@@ -151,15 +180,15 @@ impl<'a> Run<'a> {
     }
 
     /// Judges a state that was just found.
-    fn check(&mut self, index: usize, handle: Handle) {
+    fn check(&mut self, steps: &Steps, index: usize, handle: Handle) {
         if self.space.properties() == 0 {
             return;
         }
         self.bits.clear();
-        let judged = self.space.check(self.steps.states.get(index), &mut self.bits);
+        let judged = self.space.check(steps.states.get(index), &mut self.bits);
         if let Err((property, fault)) = judged
             && self.looked_for(property)
-            && self.speaks_against_model(self.steps.firings[index], fault)
+            && self.speaks_against_model(steps.firings[index], fault)
         {
             self.violated(Cause::PropertyFault(property, fault), Some(handle));
         }
@@ -181,22 +210,23 @@ impl<'a> Run<'a> {
     }
 
     /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
-    fn count(&mut self, selection: &Selection, kept: usize) {
+    fn count(&mut self, round: &Round, kept: usize) {
+        let Round { selection, steps } = round;
         let mut moves = 0;
         let mut fault = 0;
-        self.outcome.reached.union(&self.steps.reached);
-        self.outcome.discarded += self.steps.discarded;
+        self.outcome.reached.union(&steps.reached);
+        self.outcome.discarded += steps.discarded;
         for source in 0..kept {
             let mut changes = false;
             let mut faulty = false;
-            while moves < self.steps.len() && self.steps.sources[moves] as usize == source {
-                self.outcome.firings[self.steps.firings[moves].rule as usize] += 1;
+            while moves < steps.len() && steps.sources[moves] as usize == source {
+                self.outcome.firings[steps.firings[moves].rule as usize] += 1;
                 self.outcome.fired += 1;
-                changes |= self.steps.changed[moves] != 0;
+                changes |= steps.changed[moves] != 0;
                 moves += 1;
             }
-            while fault < self.steps.faults.len() && self.steps.faults[fault].source as usize == source {
-                let step = self.steps.faults[fault];
+            while fault < steps.faults.len() && steps.faults[fault].source as usize == source {
+                let step = steps.faults[fault];
                 faulty = true;
                 fault += 1;
                 self.outcome.firings[step.firing.rule as usize] += 1;
@@ -207,7 +237,7 @@ impl<'a> Run<'a> {
             }
             let deadlock = match self.settings.deadlock {
                 Deadlock::Off => false,
-                Deadlock::Stuck => self.steps.enabled[source] == 0,
+                Deadlock::Stuck => steps.enabled[source] == 0,
                 Deadlock::Stuttering => !changes && !faulty,
             };
             if deadlock {

@@ -1,7 +1,7 @@
 //! What a store is to the loop.
 
 use std::any::Any;
-use wayfarer_space::{States, Steps};
+use wayfarer_space::{Hash, States, Steps};
 
 /// A stored state. With one worker, stores that can give states back number them from 0 in the order of their insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,6 +29,15 @@ pub enum Fidelity {
     Lossy(f64),
     /// It forgets.
     Amnesic,
+}
+
+/// What to fetch ahead of a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Where a state would be found.
+    Place,
+    /// What is found there.
+    State,
 }
 
 /// States put before a store: the steps, and the handle of each source in the batch.
@@ -66,6 +75,12 @@ impl Seat {
 pub trait Store: Sync {
     /// A place for one more worker; none where the store has no more.
     fn seat(&self) -> Option<Seat>;
+
+    /// Says that these states will be visited soon, so that memory can be fetched while other work goes on. Called twice for a batch, with some time
+    /// between: first as [`Hint::Place`], then as [`Hint::State`].
+    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+        let _ = (seat, hashes, hint);
+    }
 
     /// Says of each candidate whether it is new, and inserts nothing. A new one's handle means nothing.
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>);
