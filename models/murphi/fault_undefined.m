@@ -1,11 +1,11 @@
 -- model: a mailbox that is read after it was emptied
 -- verdict: violated
 -- violation: fault undefined
--- witness: 4
+-- witness: 5
 -- why: a fault example: a value is read while undefined; undefine, not a missing initialisation, brings it about
 --
--- Reading an undefined value is an error of the model, even where the value
--- would make no difference: here it would only be copied.
+-- The letter that is no longer there may be copied, and the copy is undefined too;
+-- looking at the copy is the error. (With --undefined strict the copy is.)
 
 const
   BoxCount: 2;

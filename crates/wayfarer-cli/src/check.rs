@@ -157,6 +157,9 @@ fn again(options: &CheckOptions) -> String {
     if options.strategy != defaults.strategy {
         words.push(format!("--strategy {}", options.strategy.name()));
     }
+    if options.store != defaults.store {
+        words.push(format!("--store {}", options.store));
+    }
     words.push(format!("--seed {}", options.seed));
     words.join(" ")
 }

@@ -50,18 +50,19 @@ fn verdict(report: &Report, paint: Paint) -> String {
         }
         "holds" => (paint.good("holds"), "every reachable state was visited and none is bad"),
         "violated" => (paint.bad("violated"), ""),
+        _ if report.stop == "exhausted" => (paint.doubt("not found"), "no violation was found"),
         _ => (paint.doubt("not found"), "no violation was found, but not everything was visited"),
     };
     match report.verdict {
         "violated" => format!("{} {word}\n", report.model),
-        "not-found" => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report.stop)),
+        "not-found" => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report)),
         _ => format!("{} {word}: {sentence}\n", report.model),
     }
 }
 
 /// Why a run ended, as a clause.
-fn stop_words(stop: &str) -> &str {
-    match stop {
+fn stop_words(report: &Report) -> String {
+    let words = match report.stop {
         "memory" => "the memory budget is spent",
         "time" => "the time is up",
         "states" => "the limit on states was reached",
@@ -70,7 +71,16 @@ fn stop_words(stop: &str) -> &str {
         "interrupted" => "interrupted",
         "limit" => "a limit of representation was met",
         "violation" => "as many violations were found as were asked for",
-        _ => "everything was visited",
+        _ => return omitted(report),
+    };
+    words.to_string()
+}
+
+/// What a frontier that ran dry means over a store that is not exact.
+fn omitted(report: &Report) -> String {
+    match report.expected_omissions {
+        Some(expected) => format!("every state was visited except an expected {expected:.2e} omitted"),
+        None => "nothing is left to expand, but the store forgets, so states may be missing".to_string(),
     }
 }
 
@@ -181,6 +191,11 @@ fn cut(report: &Report, view: &View) -> String {
         ),
         "interrupted" => format!("The run was interrupted: {left}."),
         "limit" => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
+        "exhausted" => {
+            "The store does not remember states exactly, so a state can be taken for another, and what lies behind it is then missing too. Try --store exact, or \
+             more --memory."
+                .to_string()
+        }
         _ => format!("The run ended early: {left}."),
     };
     let mut out = format!("\n{advice}\n");

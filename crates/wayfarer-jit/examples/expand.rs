@@ -1,4 +1,5 @@
-//! Measures what one expansion, one sample and one check cost. Give the path of a program in the text form, or nothing for the MCS lock.
+//! Measures what one expansion, one sample and one check cost. Takes the path of a program in the text form (`-` for the MCS
+//! lock), the most states, and how often to expand them.
 //!
 //! The walk over the states is breadth first over at most a million, with a table that costs extra and is not counted.
 
@@ -33,8 +34,8 @@ fn on_processor() -> Option<u64> {
 fn main() {
     let begin = Instant::now();
     let program = match std::env::args().nth(1) {
-        Some(path) => Arc::new(text::read(&std::fs::read_to_string(path).expect("a readable file")).expect("a program")),
-        None => mcslock::program(),
+        Some(path) if path != "-" => Arc::new(text::read(&std::fs::read_to_string(path).expect("a readable file")).expect("a program")),
+        _ => mcslock::program(),
     };
     let most: usize = std::env::args().nth(2).map_or(1_000_000, |text| text.parse().expect("a number"));
     let read = begin.elapsed();
@@ -70,7 +71,8 @@ fn main() {
     println!("{} states, {} functions, {} bytes of code", all.len(), compiled.code_functions(), compiled.code_bytes());
 
     let mut batch = States::new(compiled.width());
-    for _ in 0..3 {
+    let rounds: usize = std::env::args().nth(3).map_or(3, |text| text.parse().expect("a number"));
+    for _ in 0..rounds {
         let (mut made, mut enabled) = (0u64, 0u64);
         let begin = Watch::start();
         for start in (0..all.len()).step_by(64) {
@@ -82,6 +84,9 @@ fn main() {
         }
         let nanos = begin.nanos();
         println!("expand: {:.1} ns per state, {:.1} ns per step, {enabled} enabled, {made} steps", nanos / all.len() as f64, nanos / made as f64);
+    }
+    if rounds == 0 {
+        return;
     }
     let begin = Watch::start();
     let mut count = 0u64;

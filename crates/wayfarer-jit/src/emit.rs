@@ -44,8 +44,10 @@ pub(crate) const DONE: i64 = 0;
 pub(crate) const DISCARDED: i64 = 1;
 /// There was not enough stack for a recursion: nothing is known, call again with more.
 pub(crate) const NO_STACK: i64 = 2;
+/// A function that was called has no code yet: nothing is known, call again when it has.
+pub(crate) const NO_CODE: i64 = 3;
 /// A fault f is given back as this plus f.
-pub(crate) const FIRST_FAULT: i64 = 3;
+pub(crate) const FIRST_FAULT: i64 = 4;
 
 /// What code written here reaches through its last parameter.
 #[repr(C)]
@@ -65,6 +67,8 @@ pub(crate) struct Environment {
     pub(crate) stack_end: u64,
     /// Where the next large frame begins.
     pub(crate) heap: *mut u64,
+    /// The place in the table of functions of one that has no code yet.
+    pub(crate) missing: u64,
 }
 
 /// Where faults go.
@@ -157,8 +161,6 @@ pub(crate) struct Emitter<'a, 'f> {
     pub(crate) state: Area,
     pub(crate) activations: Vec<Activation>,
     pub(crate) environment: Option<Value>,
-    /// Functions that are called and must exist before this code runs.
-    pub(crate) called: Vec<(u32, Depth)>,
     /// Nodes written so far.
     pub(crate) written: usize,
     /// Nodes after which calls are no longer written in place.
@@ -192,7 +194,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
             state: Area::nowhere(),
             activations: Vec::new(),
             environment: None,
-            called: Vec::new(),
             written: 0,
             inline_until: 4_000,
             largest: 2_000_000,
@@ -397,7 +398,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Gives back a status from blocks that were only jumped to, and ends the function.
-    pub(crate) fn finish(mut self) -> Vec<(u32, Depth)> {
+    pub(crate) fn finish(mut self) {
         let mut ends = Vec::new();
         if let Faults::Told(blocks) = &self.faults {
             let mut faults: Vec<_> = blocks.iter().map(|(fault, block)| (FIRST_FAULT + i64::from(fault.0), *block)).collect();
@@ -414,7 +415,6 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
         self.builder.seal_all_blocks();
         self.builder.finalize(self.setting.target);
-        self.called
     }
 
     /// Ends the function with a status.

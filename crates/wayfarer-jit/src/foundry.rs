@@ -55,10 +55,8 @@ impl Foundry {
         ] {
             flags.set(name, value).map_err(|error| unsupported(&error))?;
         }
-        let isa: OwnedTargetIsa = cranelift_native::builder()
-            .map_err(|why| unsupported(&why))?
-            .finish(settings::Flags::new(flags))
-            .map_err(|error| unsupported(&error))?;
+        let isa: OwnedTargetIsa =
+            cranelift_native::builder().map_err(|why| unsupported(&why))?.finish(settings::Flags::new(flags)).map_err(|error| unsupported(&error))?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         #[cfg(target_arch = "x86_64")]
         builder.memory_provider(Box::new(arena::Arena::default()));
@@ -100,7 +98,7 @@ impl Foundry {
             self.builder_context = FunctionBuilderContext::new();
             return Ok(Err(error));
         }
-        if std::env::var_os("WAYFARER_JIT_DUMP").is_some() {
+        if cfg!(feature = "dump") {
             eprintln!("{name}: {}", self.context.func.display());
             self.context.set_disasm(true);
         }

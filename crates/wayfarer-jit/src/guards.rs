@@ -4,15 +4,18 @@
 //! field, which rules it rules out and for which it is a fault. A state then costs a few loads and masks for 64 rules together, without a branch.
 //! What is left of a guard is evaluated by code, and only where its tables let it through.
 //!
-//! The result is exact. A fault in a conjunct counts only if the conjuncts before it are true, so a rule's tables are consulted in the order of its
-//! conjuncts. Where a fault is met the guard is *undecided*, as it is where its evaluation is too long to be here; the caller then asks the guard's
-//! own code, which also tells the fault.
+//! The result is exact. A fault in a conjunct counts only if the conjuncts before it are true, so in general a rule's tables must be consulted in
+//! the order of its conjuncts, some fields more than once ([`Way::Ordered`]). In most states no field has a value that is a fault for anyone: then
+//! order does not matter, each field is looked at once, and neighbouring fields together ([`Way::Merged`]). Where a fault is met the guard is
+//! *undecided*, as it is where its evaluation is too long to be here; the caller then asks the guard's own code, which also tells the fault.
 
 use crate::emit::{Area, Condition, Emitter, Faults, Fuel, Noted, Outcome, Setting, Stop, Val};
 use crate::probe::{Field, Miss, Probe};
 use crate::shape;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use wayfarer_ir::{Expr, LoopKind, Reg, Rule, UnaryOp};
 
@@ -74,6 +77,22 @@ struct Lookup {
     faults: bool,
 }
 
+/// How tables are consulted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// All at once, where no field has a value that is a fault for anyone; else the function gives back [`NOT_FINE`].
+    Merged,
+    /// In the order of each guard's conjuncts.
+    Ordered,
+}
+
+/// What a function written in the merged way gives back where order matters. That all rules of a group are undecided reads the same, and is as well
+/// served by the ordered way.
+pub(crate) const NOT_FINE: u64 = u64::MAX;
+
+/// Neighbouring fields are looked at together up to this many bits.
+const WINDOW_BITS: u32 = 7;
+
 /// A guard that cannot be written here.
 pub(crate) struct Unwritable {
     group: usize,
@@ -84,14 +103,15 @@ pub(crate) struct Unwritable {
 pub(crate) struct Guards<'a> {
     groups: Vec<Group<'a>>,
     lookups: Vec<Vec<Lookup>>,
+    way: Way,
     /// All tables one after another. Code refers to their addresses, so they must not move once it is written.
     pub(crate) tables: Vec<u64>,
 }
 
 impl<'a> Guards<'a> {
     /// Takes the guards of all the given rules apart, and all instances of each, sixty-four to a group.
-    pub(crate) fn new(setting: Setting<'a>, rules: &[&'a Rule]) -> Self {
-        let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), tables: Vec::new() };
+    pub(crate) fn new(setting: Setting<'a>, rules: &'a [Rule], way: Way) -> Self {
+        let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), way, tables: Vec::new() };
         for rule in rules {
             let mut values = vec![0; rule.parameters.len()];
             for member in 0..rule.instances() {
@@ -103,8 +123,12 @@ impl<'a> Guards<'a> {
                 }
             }
         }
+        let windows = windows(&guards.groups);
         for group in &guards.groups {
-            let lookups = group.schedule(&mut guards.tables);
+            let lookups = match way {
+                Way::Merged => group.merge(&windows, &mut guards.tables),
+                Way::Ordered => group.schedule(&mut guards.tables),
+            };
             guards.lookups.push(lookups);
         }
         guards
@@ -116,7 +140,8 @@ impl<'a> Guards<'a> {
 
     /// How large the code of a group will be, roughly.
     pub(crate) fn nodes(&self, setting: Setting<'a>, group: usize) -> usize {
-        let rest: usize = self.groups[group].guards.iter().flat_map(|guard| &guard.rest).map(|conjunct| setting.shape.nodes_unrolled(conjunct.expr)).sum();
+        let rest: usize =
+            self.groups[group].guards.iter().flat_map(|guard| &guard.rest).map(|conjunct| setting.shape.nodes_unrolled(conjunct.expr)).sum();
         rest + self.lookups[group].len() * 4 + 8
     }
 
@@ -126,10 +151,20 @@ impl<'a> Guards<'a> {
     }
 
     /// Writes the function that decides the guards of some groups: state, and where to put the words of enabled and of undecided rules, which
-    /// alternate. It gives back whether any is undecided.
+    /// alternate. It gives back whether any is undecided, or [`NOT_FINE`].
     pub(crate) fn write(&self, mut emitter: Emitter<'a, '_>, groups: std::ops::Range<usize>) -> Result<(), Unwritable> {
         let (state, out) = (emitter.parameter(0), emitter.parameter(1));
         emitter.state = Area::fixed(state, emitter.setting.program.words);
+        if self.way == Way::Merged
+            && let Some(suspicious) = self.suspicion(&mut emitter, groups.clone())
+        {
+            let (fine, not_fine) = (emitter.block(), emitter.block());
+            emitter.builder.set_cold_block(not_fine);
+            emitter.branch(suspicious, not_fine, fine);
+            emitter.enter(not_fine);
+            emitter.give(NOT_FINE as i64);
+            emitter.enter(fine);
+        }
         let mut any = emitter.builder.ins().iconst(types::I64, 0);
         for (place, group) in groups.enumerate() {
             let (enabled, undecided) = self.write_group(&mut emitter, group)?;
@@ -141,6 +176,62 @@ impl<'a> Guards<'a> {
         emitter.builder.ins().return_(&[any]);
         emitter.finish();
         Ok(())
+    }
+
+    /// A value that is not zero where some field has a value that is a fault for some guard of the groups.
+    fn suspicion(&self, emitter: &mut Emitter, groups: std::ops::Range<usize>) -> Option<Value> {
+        let mut faults: BTreeMap<Field, Values> = BTreeMap::new();
+        for column in self.groups[groups].iter().flat_map(|group| &group.guards).flat_map(|guard| &guard.columns) {
+            let all = faults.entry(column.field).or_default();
+            (0..4).for_each(|word| all[word] |= column.faults[word]);
+        }
+        faults.retain(|_, values| *values != [0; 4]);
+        // Mostly zero is the fault: undefined. One look at a word finds all fields that are zero.
+        let mut zeros: BTreeMap<u32, Vec<Field>> = BTreeMap::new();
+        let mut suspicious = None;
+        let mut suspect = |emitter: &mut Emitter, value: Value| {
+            suspicious = Some(match suspicious {
+                Some(before) => emitter.builder.ins().bor(before, value),
+                None => value,
+            });
+        };
+        for (field, values) in faults {
+            if values == [1, 0, 0, 0] {
+                zeros.entry(field.offset / 64).or_default().push(field);
+                continue;
+            }
+            let spot = emitter.state_spot(field.offset);
+            let value = emitter.load(spot, field.bits);
+            for word in (0..4).filter(|word| values[*word] != 0) {
+                let relative = emitter.sum(value, crate::emit::Val::constant(-(word as i64) * 64));
+                let relative = emitter.word(relative);
+                let set = emitter.builder.ins().iconst(types::I64, values[word] as i64);
+                let bit = emitter.builder.ins().ushr(set, relative);
+                let bit = emitter.builder.ins().band_imm_s(bit, 1);
+                let limit = emitter.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, relative, 64);
+                let limit = emitter.builder.ins().uextend(types::I64, limit);
+                let bit = emitter.builder.ins().band(bit, limit);
+                suspect(emitter, bit);
+            }
+        }
+        for (word, fields) in zeros {
+            let lowest = |longer_than: u32| -> u64 {
+                fields.iter().filter(|field| field.bits > longer_than).map(|field| 1u64 << (field.offset % 64)).fold(0, |all, bit| all | bit)
+            };
+            let spot = emitter.state_spot(word * 64);
+            let value = emitter.load(spot, 64);
+            let value = emitter.word(value);
+            let mut folded = value;
+            for distance in 1..fields.iter().map(|field| field.bits).max().unwrap_or(1) {
+                let moved = emitter.builder.ins().ushr_imm_s(value, i64::from(distance));
+                let moved = emitter.builder.ins().band_imm_s(moved, lowest(distance) as i64);
+                folded = emitter.builder.ins().bor(folded, moved);
+            }
+            let missing = emitter.builder.ins().bnot(folded);
+            let missing = emitter.builder.ins().band_imm_s(missing, lowest(0) as i64);
+            suspect(emitter, missing);
+        }
+        suspicious
     }
 
     fn write_group(&self, emitter: &mut Emitter<'a, '_>, number: usize) -> Result<(Value, Value), Unwritable> {
@@ -217,8 +308,9 @@ impl<'a> Guards<'a> {
         emitter.begin(guard.registers, leaking, 0)?;
         let small: usize = guard.rest.iter().map(|conjunct| emitter.setting.shape.nodes_unrolled(conjunct.expr)).sum();
         let eager = if small <= 40 {
-            let outer = std::mem::replace(&mut emitter.faults, Faults::Noted(Noted::none()));
+            let (outer, level) = (std::mem::replace(&mut emitter.faults, Faults::Noted(Noted::none())), emitter.activations.len());
             let result = conjunction(emitter, &guard.rest);
+            emitter.activations.truncate(level);
             let noted = std::mem::replace(&mut emitter.faults, outer);
             match (result, noted) {
                 (Ok(holds), Faults::Noted(noted)) => Some((holds, noted.any)),
@@ -465,7 +557,53 @@ fn has_loop_or_call(expr: &Expr) -> bool {
     !calls.is_empty() || shape::has_loop(expr)
 }
 
+/// Groups the fields that guards look at into windows of few bits, each inside one word.
+fn windows(groups: &[Group]) -> Vec<Field> {
+    let mut fields: Vec<Field> = groups.iter().flat_map(|group| &group.guards).flat_map(|guard| &guard.columns).map(|column| column.field).collect();
+    fields.sort_unstable();
+    fields.dedup();
+    let mut windows: Vec<Field> = Vec::new();
+    for field in fields {
+        let end = field.offset + field.bits;
+        match windows.last_mut() {
+            Some(last) if last.offset / 64 == field.offset / 64 && end <= last.offset + WINDOW_BITS.max(last.bits) => {
+                last.bits = last.bits.max(end - last.offset);
+            }
+            _ => windows.push(field),
+        }
+    }
+    windows
+}
+
 impl Group<'_> {
+    /// Fills one table for each window that some guard looks into.
+    fn merge(&self, windows: &[Field], tables: &mut Vec<u64>) -> Vec<Lookup> {
+        let mut lookups = Vec::new();
+        for window in windows {
+            let inside = |field: &Field| window.offset <= field.offset && field.offset + field.bits <= window.offset + window.bits;
+            let table = tables.len();
+            let mut any = false;
+            for (bit, guard) in self.guards.iter().enumerate() {
+                for column in guard.columns.iter().filter(|column| inside(&column.field)) {
+                    if !std::mem::replace(&mut any, true) {
+                        tables.resize(table + (1 << window.bits), u64::MAX);
+                    }
+                    let (shift, ones) = (column.field.offset - window.offset, (1usize << column.field.bits) - 1);
+                    for (index, entry) in tables[table..].iter_mut().enumerate() {
+                        let value = index >> shift & ones;
+                        if column.holds[value / 64] >> (value % 64) & 1 == 0 {
+                            *entry &= !(1 << bit);
+                        }
+                    }
+                }
+            }
+            if any {
+                lookups.push(Lookup { field: *window, table, faults: false });
+            }
+        }
+        lookups
+    }
+
     /// Finds a sequence of fields in which every guard meets its columns in order, and fills the tables for it. Each step takes the field that is
     /// next for some guard and that the fewest others still need later.
     fn schedule(&self, tables: &mut Vec<u64>) -> Vec<Lookup> {

@@ -5,16 +5,19 @@
 //!
 //! - guards become tables and masks, all rules at once (`guards`, `probe`)
 //! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
+//! - successors are written straight into the columns of steps (`explore`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
 //! - all machine code lies in one stretch of memory and is counted (`foundry`)
 
 mod compiled;
 mod emit;
+mod explore;
 mod foundry;
 mod functions;
 mod guards;
 mod probe;
 mod roots;
+mod run;
 mod runtime;
 mod shape;
 

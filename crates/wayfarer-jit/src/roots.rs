@@ -19,9 +19,6 @@ pub(crate) enum Metering {
     On,
 }
 
-/// Functions of the model that the written code calls.
-pub(crate) type Called = Vec<(u32, Depth)>;
-
 /// What a formula's function gives back where it holds.
 pub(crate) const HOLDS: i64 = 1;
 
@@ -29,14 +26,7 @@ pub(crate) const HOLDS: i64 = 1;
 pub(crate) type Fixed<'a> = Option<&'a [i64]>;
 
 /// Writes a command: state, where to put the next state, environment.
-pub(crate) fn command(
-    builder: FunctionBuilder,
-    setting: Setting,
-    rule: &Rule,
-    fixed: Fixed,
-    packing: &Packing,
-    metering: Metering,
-) -> Outcome<Called> {
+pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, packing: &Packing, metering: Metering) -> Outcome<()> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     let (state, out, environment) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
     let words = setting.program.words;
@@ -78,11 +68,12 @@ pub(crate) fn command(
         }
         emitter.give(DONE);
     }
-    Ok(emitter.finish())
+    emitter.finish();
+    Ok(())
 }
 
 /// Writes a guard: state, environment.
-pub(crate) fn guard(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, metering: Metering) -> Outcome<Called> {
+pub(crate) fn guard(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     let value = &rule.guard.value;
     let mut calls = Vec::new();
@@ -93,20 +84,22 @@ pub(crate) fn guard(builder: FunctionBuilder, setting: Setting, rule: &Rule, fix
     let holds = emitter.condition(value)?;
     emitter.within_fuel()?;
     give_truth(&mut emitter, holds);
-    Ok(emitter.finish())
+    emitter.finish();
+    Ok(())
 }
 
 /// Writes a property: state, environment.
-pub(crate) fn property(builder: FunctionBuilder, setting: Setting, property: &Property, metering: Metering) -> Outcome<Called> {
+pub(crate) fn property(builder: FunctionBuilder, setting: Setting, property: &Property, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     let holds = judge(&mut emitter, property, metering)?;
     emitter.within_fuel()?;
     give_truth(&mut emitter, holds);
-    Ok(emitter.finish())
+    emitter.finish();
+    Ok(())
 }
 
 /// Writes all assumptions: state, environment. The first that fails or faults decides.
-pub(crate) fn assumptions(builder: FunctionBuilder, setting: Setting, metering: Metering) -> Outcome<Called> {
+pub(crate) fn assumptions(builder: FunctionBuilder, setting: Setting, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     for property in setting.program.properties.iter().filter(|property| property.kind == PropertyKind::Assumption) {
         emitter.fuel = Fuel::Bounded(0);
@@ -126,15 +119,17 @@ pub(crate) fn assumptions(builder: FunctionBuilder, setting: Setting, metering: 
         emitter.activations.pop();
     }
     emitter.give(DONE);
-    Ok(emitter.finish())
+    emitter.finish();
+    Ok(())
 }
 
 /// Writes a function of the model.
-pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: FunctionId, depth: Depth) -> Outcome<Called> {
+pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: FunctionId, depth: Depth) -> Outcome<()> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     emitter.depth = depth;
     emitter.function(function)?;
-    Ok(emitter.finish())
+    emitter.finish();
+    Ok(())
 }
 
 /// Properties of more nodes are judged with branches.
@@ -232,7 +227,11 @@ fn write_property(
     emitter.faults = outer;
     emitter.within_fuel()?;
     let flag = emitter.flag(holds);
-    if is_told { emitter.branch(flag, tell, end) } else { emitter.branch(flag, end, tell) };
+    if is_told {
+        emitter.branch(flag, tell, end)
+    } else {
+        emitter.branch(flag, end, tell)
+    };
     for (block, word) in [(tell, told), (faulted, undecided)] {
         emitter.enter(block);
         let old = emitter.builder.use_var(word);

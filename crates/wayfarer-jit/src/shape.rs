@@ -132,8 +132,7 @@ impl Shape {
 
     fn reaches_recursion(&self, function: u32) -> bool {
         let known = &self.functions[function as usize];
-        known.recursive
-            || (0..self.functions.len() as u32).any(|other| self.functions[other as usize].recursive && self.reaches(function, other))
+        known.recursive || (0..self.functions.len() as u32).any(|other| self.functions[other as usize].recursive && self.reaches(function, other))
     }
 }
 

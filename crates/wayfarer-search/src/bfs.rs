@@ -3,6 +3,10 @@
 //! Over a store that numbers its states in the order of insertion the queue is the store itself: a cursor walks over the handles, and the frontier
 //! costs no memory at all.
 
+mod queued;
+
+pub use queued::QueuedBfs;
+
 use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
 
 /// States expanded per round. Enough that a round's fixed cost does not show, few enough that the successors of three rounds stay in the cache.

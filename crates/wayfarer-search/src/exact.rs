@@ -3,7 +3,7 @@
 //! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. The two cache misses of a
 //! visit, bucket and record, are taken ahead of it: hints fetch them while the loop expands other states.
 
-use crate::index::{Found, Index, Seat as IndexSeat};
+use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::{Records, Run};
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +66,8 @@ impl<'a> ExactStore<'a> {
         let found = match next {
             Some(handle) => {
                 let write = || self.records.write(&seat.run, tight, parent.map(|parent| parent.0));
-                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, self.account, &|handle| self.hash_of(handle))
+                let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle) };
+                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, &means)
             }
             None => self.index.find(hash, same),
         };

@@ -5,7 +5,7 @@
 
 use crate::{Admission, Candidates, Cause, Control, Handle, Hint, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit};
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps, Width};
+use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps, Width, Word};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -130,11 +130,11 @@ impl<'a> Run<'a> {
         self.outcome.reached.union(&steps.reached);
         for step in &steps.faults {
             if self.speaks_against_model(step.firing, step.fault) {
-                self.violated(Cause::Start(step.firing.rule, step.fault), None);
+                self.violated(Cause::Start(step.firing.rule, step.fault), None, Vec::new);
             }
         }
         let candidates = Candidates { steps, sources: &[] };
-        let stop = self.admit(store, strategy, candidates);
+        let stop = self.admit(store, strategy, selection, candidates);
         self.outcome.starts = self.outcome.states;
         strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
@@ -144,18 +144,18 @@ impl<'a> Run<'a> {
     fn round(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
         let Round { selection, steps } = round;
         let candidates = Candidates { steps, sources: &selection.handles };
-        let full = self.admit(store, strategy, candidates);
+        let full = self.admit(store, strategy, selection, candidates);
         let cut = self.visits.iter().position(|visit| matches!(visit, Visit::Full));
         let kept = cut.map_or(selection.handles.len(), |index| steps.sources[index] as usize);
         if selection.first {
-            self.count(round, kept);
+            self.count(strategy, round, kept);
         }
         strategy.update(selection, kept, candidates, &self.visits);
-        self.enough().or(full)
+        self.enough().or(full).or_else(|| strategy.full().then_some(Stop::Memory))
     }
 
     /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
-    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, candidates: Candidates) -> Option<Stop> {
+    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, selection: &Selection, candidates: Candidates) -> Option<Stop> {
         let room = self.settings.limits.states - self.outcome.states;
         match strategy.admission() {
             Admission::AllNew => store.insert(&mut self.seat, candidates, None, room, &mut self.visits),
@@ -170,7 +170,13 @@ impl<'a> Run<'a> {
             match self.visits[index] {
                 Visit::New(handle) => {
                     self.outcome.states += 1;
-                    self.check(candidates.steps, index, handle);
+                    let trail = || {
+                        let source = candidates.steps.sources[index] as usize;
+                        let mut trail = if candidates.sources.is_empty() { Vec::new() } else { strategy.trail(selection, source)? };
+                        trail.push(candidates.steps.states.get(index).to_vec());
+                        Some(trail)
+                    };
+                    self.check(candidates.steps, index, handle, || trail().unwrap_or_default());
                 }
                 Visit::Full => full = true,
                 Visit::Seen(_) | Visit::Skipped => {}
@@ -180,7 +186,7 @@ impl<'a> Run<'a> {
     }
 
     /// Judges a state that was just found.
-    fn check(&mut self, steps: &Steps, index: usize, handle: Handle) {
+    fn check(&mut self, steps: &Steps, index: usize, handle: Handle, trail: impl Fn() -> Vec<Vec<Word>>) {
         if self.space.properties() == 0 {
             return;
         }
@@ -190,7 +196,7 @@ impl<'a> Run<'a> {
             && self.looked_for(property)
             && self.speaks_against_model(steps.firings[index], fault)
         {
-            self.violated(Cause::PropertyFault(property, fault), Some(handle));
+            self.violated(Cause::PropertyFault(property, fault), Some(handle), &trail);
         }
         if self.bits.is_empty() {
             return;
@@ -203,20 +209,21 @@ impl<'a> Run<'a> {
             if self.space.asks_to_reach(property) {
                 self.outcome.reached.insert(property);
             } else {
-                self.violated(Cause::Property(property), Some(handle));
+                self.violated(Cause::Property(property), Some(handle), &trail);
             }
         }
         self.bits = bits;
     }
 
     /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
-    fn count(&mut self, round: &Round, kept: usize) {
+    fn count(&mut self, strategy: &dyn Strategy, round: &Round, kept: usize) {
         let Round { selection, steps } = round;
         let mut moves = 0;
         let mut fault = 0;
         self.outcome.reached.union(&steps.reached);
         self.outcome.discarded += steps.discarded;
         for source in 0..kept {
+            let trail = || strategy.trail(selection, source).unwrap_or_default();
             let mut changes = false;
             let mut faulty = false;
             while moves < steps.len() && steps.sources[moves] as usize == source {
@@ -232,7 +239,7 @@ impl<'a> Run<'a> {
                 self.outcome.firings[step.firing.rule as usize] += 1;
                 self.outcome.fired += 1;
                 if self.speaks_against_model(step.firing, step.fault) {
-                    self.violated(Cause::Fault(step.firing, step.fault), Some(selection.handles[source]));
+                    self.violated(Cause::Fault(step.firing, step.fault), Some(selection.handles[source]), trail);
                 }
             }
             let deadlock = match self.settings.deadlock {
@@ -241,14 +248,14 @@ impl<'a> Run<'a> {
                 Deadlock::Stuttering => !changes && !faulty,
             };
             if deadlock {
-                self.violated(Cause::Deadlock, Some(selection.handles[source]));
+                self.violated(Cause::Deadlock, Some(selection.handles[source]), trail);
             }
         }
     }
 
-    fn violated(&mut self, cause: Cause, state: Option<Handle>) {
+    fn violated(&mut self, cause: Cause, state: Option<Handle>, trail: impl Fn() -> Vec<Vec<Word>>) {
         if self.outcome.violations.len() < self.settings.max_errors {
-            self.outcome.violations.push(Violation { cause, state });
+            self.outcome.violations.push(Violation { cause, state, trail: trail() });
         }
     }
 
@@ -296,7 +303,7 @@ impl<'a> Run<'a> {
         if self.outcome.is_complete() {
             for property in 0..self.space.properties() {
                 if self.looked_for(property) && self.space.asks_to_reach(property) && !self.outcome.reached.contains(property) {
-                    self.violated(Cause::NotReached(property), None);
+                    self.violated(Cause::NotReached(property), None, Vec::new);
                 }
             }
         }

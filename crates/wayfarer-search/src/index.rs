@@ -55,6 +55,14 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
+/// What growing needs.
+pub(crate) struct Means<'a> {
+    /// Says whether there is memory.
+    pub(crate) account: &'a dyn Account,
+    /// The hash of a stored state.
+    pub(crate) hash_of: &'a dyn Fn(u32) -> Hash,
+}
+
 /// What a lookup found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -139,7 +147,7 @@ impl Index {
         }
     }
 
-    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record; `hash_of` computes the hash of a stored state.
+    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record.
     /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
     #[inline]
     pub(crate) fn find_or_insert(
@@ -149,15 +157,14 @@ impl Index {
         handle: u32,
         mut same: impl FnMut(u32) -> bool,
         write: impl Fn(),
-        account: &dyn Account,
-        hash_of: &dyn Fn(u32) -> Hash,
+        means: &Means,
     ) -> Found {
         let share = share_of(hash);
         loop {
             let table = self.table(share);
             let too_narrow = !table.wide && u64::from(handle) + 2 >= 1 << table.handle_bits;
             if too_narrow {
-                if !self.grow(share, table, false, handle, account, hash_of) {
+                if !self.grow(share, table, false, handle, means) {
                     return Found::Absent;
                 }
                 continue;
@@ -165,12 +172,12 @@ impl Index {
             match self.look(table, hash, &mut same, Some((handle, &write))) {
                 Looked::Found(found) => return Found::Present(found),
                 Looked::Inserted => {
-                    self.count(seat, share, table, handle, account, hash_of);
+                    self.count(seat, share, table, handle, means);
                     return Found::Inserted;
                 }
                 Looked::Frozen => self.wait_for(share, table),
                 Looked::Full | Looked::Free => {
-                    if !self.grow(share, table, true, handle, account, hash_of) {
+                    if !self.grow(share, table, true, handle, means) {
                         return Found::Absent;
                     }
                 }
@@ -180,7 +187,7 @@ impl Index {
 
     /// Counts an entry and grows the share where it is nine tenths full. Where there is no room to grow, the share fills up to its last slot.
     #[inline]
-    fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, account: &dyn Account, hash_of: &dyn Fn(u32) -> Hash) {
+    fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
         *fresh += 1;
         let slots = (BUCKET << table.bucket_bits) as u32;
@@ -188,7 +195,7 @@ impl Index {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
             if u64::from(used) * 10 >= u64::from(slots) * 9 {
-                self.grow(share, table, true, handle, account, hash_of);
+                self.grow(share, table, true, handle, means);
             }
         }
     }
@@ -276,21 +283,21 @@ impl Index {
 
     /// Replaces a share's table by one with room for `handle`, in twice the buckets where `doubled`; false where there is no memory for it.
     #[cold]
-    fn grow(&self, share: usize, table: Table, doubled: bool, handle: u32, account: &dyn Account, hash_of: &dyn Fn(u32) -> Hash) -> bool {
+    fn grow(&self, share: usize, table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
         let Ok(mut grounds) = self.grounds.lock() else { return false };
         if self.table(share) != table {
             // Another worker grew it meanwhile.
             return true;
         }
         self.free_replaced(&mut grounds);
-        let Some(grown) = table.grown(doubled, handle, &mut grounds.arena, account) else { return false };
+        let Some(grown) = table.grown(doubled, handle, &mut grounds.arena, means.account) else { return false };
         table.freeze();
         let mut used = 0;
         for bucket in 0..table.buckets() {
             for slot in 0..BUCKET {
                 let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
                 let (home, print) = if displaced || grown.wide {
-                    let hash = hash_of(handle);
+                    let hash = (means.hash_of)(handle);
                     (grown.home(hash), grown.print(hash))
                 } else {
                     let bit = if doubled { print as usize & 1 } else { 0 };
@@ -354,7 +361,7 @@ mod tests {
     }
 
     fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
-        index.find_or_insert(seat, hash_of(handle), handle, |found| found == handle, || (), &Unlimited, &hash_of)
+        index.find_or_insert(seat, hash_of(handle), handle, |found| found == handle, || (), &Means { account: &Unlimited, hash_of: &hash_of })
     }
 
     #[test]

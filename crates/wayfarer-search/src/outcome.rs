@@ -1,7 +1,7 @@
 //! What a run found, and what may be said about it.
 
 use crate::{Fidelity, Handle};
-use wayfarer_space::{Fault, Firing, PropertyBits};
+use wayfarer_space::{Fault, Firing, PropertyBits, Word};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,12 +61,14 @@ pub enum Cause {
 }
 
 /// Something wrong, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// What is wrong.
     pub cause: Cause,
     /// The state in which it shows; none where it is not about a state.
     pub state: Option<Handle>,
+    /// Where the store keeps no links: states on the way, from a start state to the one in which it shows.
+    pub trail: Vec<Vec<Word>>,
 }
 
 /// What a run returns.

@@ -41,8 +41,17 @@ pub(crate) struct Run {
 impl Records {
     /// No records yet. Segments have about `segment` bytes, and there may be as many as `most` bytes allow.
     pub(crate) fn new(tight: usize, segment: usize, most: usize) -> Self {
+        Self::of(tight, tight + LINK, segment, most)
+    }
+
+    /// No records yet, of words without links.
+    pub(crate) fn of_words(segment: usize, most: usize) -> Self {
+        Self::of(8, 8, segment, most)
+    }
+
+    fn of(tight: usize, record: usize, segment: usize, most: usize) -> Self {
         // A record has at least eight bytes, so that a short state can be compared with one load.
-        let record = (tight + LINK).max(8);
+        let record = record.max(8);
         let per_segment = (segment / record / RUN * RUN).max(RUN);
         let segment = segment.max((per_segment * record).next_multiple_of(64));
         let most = (most / segment).saturating_add(2).min(u32::MAX as usize / per_segment + 1).min(1 << 20);
@@ -114,6 +123,13 @@ impl Records {
         }
     }
 
+    /// The word of a published record of words.
+    #[inline]
+    pub(crate) fn word(&self, handle: u32) -> u64 {
+        // SAFETY: the record is written and has eight bytes.
+        unsafe { self.address(handle).cast::<u64>().read_unaligned() }
+    }
+
     /// From where a published state was reached.
     pub(crate) fn parent(&self, handle: u32) -> Option<u32> {
         // SAFETY: the record is written and ends with the link.
@@ -140,6 +156,14 @@ impl Records {
             std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight);
             at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
         }
+    }
+
+    /// Writes the worker's next record of words.
+    #[inline]
+    pub(crate) fn write_word(&self, run: &Run, word: u64) {
+        assert!(run.next < run.end, "a record without a place");
+        // SAFETY: as for `write`; a record has eight bytes.
+        unsafe { self.address(run.next as u32).cast_mut().cast::<u64>().write_unaligned(word) };
     }
 
     /// Hands out the next handles and takes the segment they lie in, where it is not there yet.

@@ -1,7 +1,7 @@
 //! What a strategy is to the loop: it selects what to expand, says which new states to admit, and learns what became of them.
 
 use crate::{Candidates, Handle, Store, Visit};
-use wayfarer_space::{Firing, States, Width};
+use wayfarer_space::{Firing, States, Width, Word};
 
 /// How far a run may go, by the logical clock alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,17 @@ pub trait Strategy {
     /// Learns what became of the candidates. `kept` is how many sources of the selection were dealt with in full; the others were cut off because the
     /// store was full, and belong to the frontier again. Start states come first, with an empty selection.
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]);
+
+    /// Whether the strategy itself ran out of room, so that states it should have kept are lost.
+    fn full(&self) -> bool {
+        false
+    }
+
+    /// States that a witness to the given state of a selection passes through, that state last: for stores that keep no links. None where the store does.
+    fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        let _ = (selection, source);
+        None
+    }
 
     /// The depth reached so far.
     fn depth(&self) -> u32;

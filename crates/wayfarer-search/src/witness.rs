@@ -1,8 +1,8 @@
 //! The way to a violation: made from a store's links, and replayed before it is believed.
 
-use crate::{Cause, Handle, Store, Violation};
+use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Limits, Settings, Stop, Store, Unbounded, Violation, explore};
 use std::fmt;
-use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
+use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// A start state and firings that lead from it to where something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum WitnessError {
     NotAboutAState,
     /// The store cannot give states back.
     NoStates,
+    /// There is not enough memory left to search for the way between two states of the trail.
+    NoRoom,
     /// The first state of the chain is not a start state.
     NoStart,
     /// No firing leads from this state of the chain to the next.
@@ -54,6 +56,7 @@ impl fmt::Display for WitnessError {
         match self {
             WitnessError::NotAboutAState => write!(out, "the violation is not about a single state"),
             WitnessError::NoStates => write!(out, "the store cannot give states back"),
+            WitnessError::NoRoom => write!(out, "there is not enough memory left to find the way"),
             WitnessError::NoStart => write!(out, "the witness does not begin in a start state"),
             WitnessError::NoStep(at) => write!(out, "no rule leads from state {at} of the witness to the next"),
             WitnessError::Departs(at) => write!(out, "step {} departs from what was recorded", at + 1),
@@ -64,9 +67,13 @@ impl fmt::Display for WitnessError {
 
 impl std::error::Error for WitnessError {}
 
+/// The most that the store of one stage may hold.
+const STAGE: usize = 1 << 34;
+
 impl Witness {
-    /// The witness to a violation, from the store's links. The firings are found again by expanding each state on the way.
-    pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation) -> Result<Witness, WitnessError> {
+    /// The witness to a violation, from the store's links or, where it keeps none, by searching anew between the states of its trail, which takes memory from
+    /// `account`. The firings are found again by expanding each state on the way.
+    pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation, account: &dyn Account) -> Result<Witness, WitnessError> {
         let ending = match violation.cause {
             Cause::Property(property) => Ending::Property(property),
             Cause::PropertyFault(property, fault) => Ending::PropertyFault(property, fault),
@@ -75,7 +82,32 @@ impl Witness {
             Cause::Start(start, fault) => return Ok(Witness { start, states: Vec::new(), firings: Vec::new(), ending: Ending::Start(fault) }),
             Cause::NotReached(_) => return Err(WitnessError::NotAboutAState),
         };
+        if !violation.trail.is_empty() {
+            return Witness::along(space, &violation.trail, ending, account);
+        }
         let states = chain(space, store, violation.state.ok_or(WitnessError::NotAboutAState)?)?;
+        Witness::through(space, states, ending)
+    }
+
+    /// The witness that passes through the given states, a start state first: the way between two of them is searched anew, breadth-first.
+    fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account) -> Result<Witness, WitnessError> {
+        let mut states = vec![trail[0].clone()];
+        for (at, pair) in trail.windows(2).enumerate() {
+            if pair[0] == pair[1] {
+                continue;
+            }
+            let stage = Stage { space, from: &pair[0], to: &pair[1] };
+            let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
+            let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
+            let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+            let found = outcome.violations.first().and_then(|violation| violation.state).ok_or(if outcome.stop == Stop::Memory { WitnessError::NoRoom } else { WitnessError::NoStep(at) })?;
+            states.extend(chain(space, &store, found)?.into_iter().skip(1));
+        }
+        Witness::through(space, states, ending)
+    }
+
+    /// The witness that consists of the given states; the firings between them are found again.
+    fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending) -> Result<Witness, WitnessError> {
         let mut steps = Steps::new(space.width());
         space.initial(&mut steps);
         let start = (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).ok_or(WitnessError::NoStart)?;
@@ -159,4 +191,65 @@ fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result<Vec<Vec<Wo
         }
     }
     Ok(buffer.iter().map(<[Word]>::to_vec).collect())
+}
+
+/// One stage of a witness: the system started in one state, with another as the only thing that must not be reached.
+struct Stage<'a> {
+    space: &'a dyn Space,
+    from: &'a [Word],
+    to: &'a [Word],
+}
+
+impl Space for Stage<'_> {
+    fn width(&self) -> Width {
+        self.space.width()
+    }
+
+    fn packing(&self) -> &Packing {
+        self.space.packing()
+    }
+
+    fn rules(&self) -> u32 {
+        self.space.rules()
+    }
+
+    fn properties(&self) -> u32 {
+        1
+    }
+
+    fn initial(&self, steps: &mut Steps) -> Completeness {
+        steps.clear();
+        steps.push(0, Firing::of(0), self.from, self.from);
+        Completeness::All
+    }
+
+    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        let completeness = self.space.expand(batch, from, steps);
+        // What fails on the side is not what is looked for.
+        steps.faults.clear();
+        completeness
+    }
+
+    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
+        self.space.sample(state, rng, out)
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        self.space.fire(state, firing, out)
+    }
+
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        if state == self.to {
+            bits.insert(0);
+        }
+        Ok(())
+    }
+
+    fn asks_to_reach(&self, _property: u32) -> bool {
+        false
+    }
+
+    fn fault_class(&self, fault: Fault) -> FaultClass {
+        self.space.fault_class(fault)
+    }
 }

@@ -96,6 +96,23 @@ impl States {
         &mut self.words[start..end]
     }
 
+    /// Appends `count` states of the fixed width that hold anything, to be overwritten as a whole or truncated away.
+    ///
+    /// # Panics
+    /// Where the width varies.
+    #[inline]
+    pub fn push_many_dirty(&mut self, count: usize) -> &mut [Word] {
+        let Width::Fixed(width) = self.width else { panic!("states of varying width") };
+        let start = self.used;
+        let end = start + count * width;
+        if end > self.words.len() {
+            self.words.resize((2 * self.words.len()).max(end).max(64), 0);
+        }
+        self.used = end;
+        self.len += count;
+        &mut self.words[start..end]
+    }
+
     /// Takes the last state away.
     pub fn pop(&mut self) {
         self.truncate(self.len.saturating_sub(1));

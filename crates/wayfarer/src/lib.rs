@@ -11,12 +11,14 @@ pub mod memory;
 mod plan;
 mod report;
 mod run;
+mod stores;
 
 pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
-pub use plan::{Plan, StoreChoice, StrategyChoice};
+pub use plan::{Plan, StrategyChoice};
 pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use run::{RunError, space_of};
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
 pub use wayfarer_search as search;
+pub use wayfarer_search::StoreSpec;
 pub use wayfarer_space as space;

@@ -1,7 +1,7 @@
 //! Everything chosen for a run.
 
 use std::time::Duration;
-use wayfarer_search::Deadlock;
+use wayfarer_search::{Deadlock, StoreSpec};
 
 /// A run's choices. The command line builds one from its options, which have the same names, defaults and meanings.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Plan {
     /// Where to look.
     pub strategy: StrategyChoice,
     /// What to remember.
-    pub store: StoreChoice,
+    pub store: StoreSpec,
     /// When a state counts as a deadlock.
     pub deadlock: Deadlock,
     /// Names of the properties to judge; all where empty.
@@ -44,14 +44,6 @@ pub enum StrategyChoice {
     Dfs,
 }
 
-/// Which store remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum StoreChoice {
-    /// Every state, exactly.
-    #[default]
-    Exact,
-}
-
 impl StrategyChoice {
     /// All strategies with their names.
     pub const ALL: [(StrategyChoice, &'static str); 2] = [(StrategyChoice::Bfs, "bfs"), (StrategyChoice::Dfs, "dfs")];
@@ -61,18 +53,6 @@ impl StrategyChoice {
         match self {
             StrategyChoice::Bfs => "bfs",
             StrategyChoice::Dfs => "dfs",
-        }
-    }
-}
-
-impl StoreChoice {
-    /// All stores with their names.
-    pub const ALL: [(StoreChoice, &'static str); 1] = [(StoreChoice::Exact, "exact")];
-
-    /// The name it is chosen by.
-    pub fn name(self) -> &'static str {
-        match self {
-            StoreChoice::Exact => "exact",
         }
     }
 }
@@ -87,7 +67,7 @@ impl Default for Plan {
             depth: None,
             seed: 1,
             strategy: StrategyChoice::default(),
-            store: StoreChoice::default(),
+            store: StoreSpec::Exact,
             deadlock: Deadlock::default(),
             properties: Vec::new(),
             max_errors: 1,

@@ -36,8 +36,10 @@ pub struct Report {
     pub seed: u64,
     /// The strategy's name.
     pub strategy: &'static str,
-    /// The store's name.
-    pub store: &'static str,
+    /// The store, as it was asked for.
+    pub store: String,
+    /// How many states the store is expected to have taken for known ones: 0 for an exact store, none for one that forgets.
+    pub expected_omissions: Option<f64>,
     /// How often each rule of the model fired.
     pub rules: Vec<RuleReport>,
     /// What was found wrong, the first first.
@@ -138,6 +140,7 @@ impl Report {
             "seed": self.seed,
             "strategy": self.strategy,
             "store": self.store,
+            "expected_omissions": self.expected_omissions,
             "rules": self.rules,
             "unfired_rules": self.unfired_rules().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(),
             "violation": first.map_or(Value::Null, ViolationReport::to_json),
@@ -166,7 +169,15 @@ impl WitnessReport {
             .steps
             .iter()
             .map(|step| {
-                let changes: Map<_, _> = step.changes.iter().map(|change| (change.path.clone(), json!([change.from, change.to]))).collect();
+                let mut changes = Map::new();
+                for change in &step.changes {
+                    // Several elements of one bag can come and go in a step, all under the bag's name.
+                    let mut path = change.path.clone();
+                    while changes.contains_key(&path) {
+                        path.push('\'');
+                    }
+                    changes.insert(path, json!([change.from, change.to]));
+                }
                 json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
             })
             .collect();

@@ -2,17 +2,17 @@
 
 use crate::memory::Budget;
 use crate::report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
-use crate::{Plan, StoreChoice, StrategyChoice};
+use crate::{Plan, stores};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
-    Account, Bfs, Cause, Control, Deadlock, Dfs, Ending, ExactStore, Limits, Outcome, Progress, Settings, Stop, Store, Strategy, Verdict, Violation,
+    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Stop, Store, Verdict, Violation,
     Witness, WitnessError, explore,
 };
-use wayfarer_space::{Fault, Firing, PropertyBits, Space, Width};
+use wayfarer_space::{Fault, Firing, PropertyBits, Space};
 
 /// Why a run could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,18 @@ pub enum RunError {
         /// The least that works, in bytes.
         least: usize,
     },
+    /// The store is known by name and not built yet.
+    Unavailable {
+        /// The store, as it was asked for.
+        store: String,
+    },
+    /// The strategy cannot work over the store.
+    Unsuited {
+        /// The strategy's name.
+        strategy: &'static str,
+        /// The store, as it was asked for.
+        store: String,
+    },
     /// The model has no start state.
     NoStartState,
     /// A witness did not replay: a defect of this program, never of the model.
@@ -44,6 +56,10 @@ impl fmt::Display for RunError {
             }
             RunError::TooLittleMemory { least } => {
                 write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
+            }
+            RunError::Unavailable { store } => write!(out, "the store `{store}` is not available yet; use `exact` or `tree`"),
+            RunError::Unsuited { strategy, store } => {
+                write!(out, "`{strategy}` goes back to states it has left, and the store `{store}` cannot give them back; use `exact` or `tree`")
             }
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
@@ -62,24 +78,16 @@ impl Plan {
         }
         let interpreter = Interpreter::new(program.clone(), self.code_limits());
         let settings = self.settings(program)?;
-        refuse_if_too_small(&interpreter, budget)?;
+        stores::refuse_if_too_small(self, &interpreter, budget)?;
         let space = space_of(program, self);
-        let store: Box<dyn Store> = match self.store {
-            StoreChoice::Exact => {
-                let store = ExactStore::new(space.packing().clone(), budget, budget.limit());
-                Box::new(store.ok_or_else(|| too_little(&interpreter, budget))?)
-            }
-        };
-        let mut strategy: Box<dyn Strategy> = match self.strategy {
-            StrategyChoice::Bfs => Box::new(Bfs::new(&settings.limits)),
-            StrategyChoice::Dfs => Box::new(Dfs::new(&settings.limits)),
-        };
+        let mut strategy = stores::strategy(self, &settings.limits, space.packing(), budget)?;
+        let store = stores::store(self, space.packing(), budget).ok_or(RunError::TooLittleMemory { least: budget.limit() * 2 })?;
         let mut watch = Watch { inner: control, budget, until: self.time.map(|time| started + time), asked: 0 };
         let outcome = explore(&*space, &*store, &mut *strategy, &settings, &mut watch);
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer = Writer { program, interpreter: &interpreter, space: &*space, store: &*store, deadlock: self.deadlock };
+        let writer = Writer { program, interpreter: &interpreter, space: &*space, store: &*store, budget, deadlock: self.deadlock };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
     }
@@ -128,7 +136,12 @@ impl Plan {
             state_bits: space.packing().bits(),
             seed: self.seed,
             strategy: self.strategy.name(),
-            store: self.store.name(),
+            store: self.store.to_string(),
+            expected_omissions: match store.fidelity() {
+                Fidelity::Exact => Some(0.0),
+                Fidelity::Lossy(expected) => Some(expected),
+                Fidelity::Amnesic => None,
+            },
             rules: rules(program, outcome),
             violations: Vec::new(),
             remarks,
@@ -145,20 +158,6 @@ pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
         return Box::new(compiled);
     }
     Box::new(Interpreter::new(program.clone(), limits))
-}
-
-/// A run needs room for what its store begins with and for one batch with its successors.
-fn refuse_if_too_small(space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
-    if budget.allows(needs(space, budget)) { Ok(()) } else { Err(too_little(space, budget)) }
-}
-
-fn needs(space: &dyn Space, budget: &Budget) -> usize {
-    let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
-    ExactStore::least(budget.limit()) + 4 * (words * 8 + 64) * 256
-}
-
-fn too_little(space: &dyn Space, budget: &Budget) -> RunError {
-    RunError::TooLittleMemory { least: (budget.used() + needs(space, budget)) * 65 / 64 + (1 << 16) }
 }
 
 fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
@@ -207,17 +206,18 @@ struct Writer<'a> {
     interpreter: &'a Interpreter,
     space: &'a dyn Space,
     store: &'a dyn Store,
+    budget: &'a Budget,
     deadlock: Deadlock,
 }
 
 impl Writer<'_> {
     fn violation(&self, violation: &Violation) -> Result<ViolationReport, RunError> {
-        let witness = match Witness::trace(self.space, self.store, violation) {
+        let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
                 witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
                 Some(witness)
             }
-            Err(WitnessError::NotAboutAState) => None,
+            Err(WitnessError::NotAboutAState | WitnessError::NoRoom) => None,
             Err(error) => return Err(RunError::Replay(error)),
         };
         let (kind, name, at, detail) = self.cause(&violation.cause, witness.as_ref());

@@ -1,7 +1,7 @@
 //! Calls: written in place while the caller stays small, else to functions of their own.
 
 use super::statement::Flow;
-use super::{Activation, Area, Condition, DONE, Depth, Emitter, Environment, Fuel, NO_STACK, Outcome, Register, Spot, Stop, Val};
+use super::{Activation, Area, Condition, DONE, Depth, Emitter, Environment, Fuel, NO_CODE, NO_STACK, Outcome, Register, Spot, Stop, Val};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use std::mem::offset_of;
@@ -11,6 +11,9 @@ use wayfarer_ir::{Argument, Expr, FaultId, Function, FunctionId, Parameter, Stmt
 pub(crate) const LARGEST_LOCAL: u32 = 128;
 /// Words of all frames among a function's locals.
 pub(crate) const LARGEST_LOCALS: u32 = 1 << 12;
+
+/// Functions of at most this many nodes are written in place as long as anything is.
+const SMALL_FUNCTION: usize = 120;
 
 impl Emitter<'_, '_> {
     /// Begins to write code with the given registers and frame, all zero.
@@ -165,7 +168,9 @@ impl Emitter<'_, '_> {
 
     fn may_inline(&self, function: FunctionId) -> bool {
         let shape = self.setting.shape;
-        !shape.is_recursive(function) && self.written + shape.nodes_in_function(function) <= self.inline_until
+        let nodes = shape.nodes_in_function(function);
+        let limit = if nodes <= SMALL_FUNCTION { self.inline_until } else { self.inline_until / 3 };
+        !shape.is_recursive(function) && self.written + nodes <= limit
     }
 
     fn arguments(&mut self, arguments: &[Argument]) -> Outcome<(Vec<Val>, Vec<Spot>)> {
@@ -190,10 +195,9 @@ impl Emitter<'_, '_> {
     fn enter_call(&mut self, words: u32, fault: FaultId) -> Outcome<Option<u32>> {
         let (Depth::Counted, Some(environment)) = (self.depth, self.environment) else { return Ok(None) };
         let limits = self.setting.limits;
-        for (offset, more, limit) in [
-            (offset_of!(Environment, depth), 1, limits.call_depth),
-            (offset_of!(Environment, frame_words), words, limits.frame_words),
-        ] {
+        for (offset, more, limit) in
+            [(offset_of!(Environment, depth), 1, limits.call_depth), (offset_of!(Environment, frame_words), words, limits.frame_words)]
+        {
             let count = self.builder.ins().load(types::I64, Self::trusted(), environment, offset as i32);
             let count = self.builder.ins().iadd_imm_s(count, i64::from(more));
             let above = self.builder.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, i64::from(limit));
@@ -219,12 +223,19 @@ impl Emitter<'_, '_> {
         let (values, references) = self.arguments(arguments)?;
         self.burn(fuel)?;
         let entered = self.enter_call(callee.body.frame, fuel)?;
-        self.called.push((function.0, self.depth));
+        let slot = crate::functions::slot(function.0, self.depth);
+        let table = self.builder.ins().iconst(types::I64, (self.setting.functions + slot * size_of::<usize>()) as i64);
+        let address = self.builder.ins().load(types::I64, Self::trusted(), table, 0);
+        self.expect_code(address, slot, environment);
 
-        let sizes: Vec<u32> = callee.parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Reference { bits, .. } => Some(*bits),
-            Parameter::Value => None,
-        }).collect();
+        let sizes: Vec<u32> = callee
+            .parameters
+            .iter()
+            .filter_map(|parameter| match parameter {
+                Parameter::Reference { bits, .. } => Some(*bits),
+                Parameter::Value => None,
+            })
+            .collect();
         let state = self.state;
         self.put_area_into_memory(state);
         for (spot, bits) in references.iter().zip(&sizes) {
@@ -241,9 +252,6 @@ impl Emitter<'_, '_> {
         let left = self.builder.use_var(counter);
         self.builder.ins().store(Self::trusted(), left, environment, offset_of!(Environment, fuel) as i32);
 
-        let table = self.setting.functions + crate::functions::slot(function.0, self.depth) * size_of::<usize>();
-        let table = self.builder.ins().iconst(types::I64, table as i64);
-        let address = self.builder.ins().load(types::I64, Self::trusted(), table, 0);
         let results = self.call_address(address, &passed, 2);
         let (status, value) = (results[0], results[1]);
 
@@ -262,6 +270,19 @@ impl Emitter<'_, '_> {
         self.enter(good);
         self.leave_call(entered);
         Ok(if callee.result { Val::any(value) } else { Val::constant(0) })
+    }
+
+    /// Ends the function where a callee has no code yet, and says which.
+    fn expect_code(&mut self, address: Value, slot: usize, environment: Value) {
+        let (missing, there) = (self.block(), self.block());
+        self.builder.set_cold_block(missing);
+        self.branch(address, there, missing);
+        self.enter(missing);
+        let slot = self.builder.ins().iconst(types::I64, slot as i64);
+        self.builder.ins().store(Self::trusted(), slot, environment, offset_of!(Environment, missing) as i32);
+        let status = self.builder.ins().iconst(types::I64, NO_CODE);
+        self.pass_on(status);
+        self.enter(there);
     }
 
     /// Ends the function with a status that a callee gave back.

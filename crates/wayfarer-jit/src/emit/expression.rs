@@ -256,7 +256,7 @@ impl Emitter<'_, '_> {
 
     fn fold_unrolled(&mut self, fold: &LoopExpr, from: i64, rounds: u64) -> Outcome<Val> {
         let leaks = self.activation().leaking[fold.register.0 as usize];
-        let before = self.activation().registers[fold.register.0 as usize];
+        let (before, level) = (self.activation().registers[fold.register.0 as usize], self.activations.len() - 1);
         let nodes = shape::nodes(&fold.body) + 1;
         let round = |emitter: &mut Self, index: usize| {
             if leaks && emitter.faults_are_noted() {
@@ -276,7 +276,6 @@ impl Emitter<'_, '_> {
             LoopKind::All => self.lazily(true, rounds as usize, |_| nodes, round),
             LoopKind::Any => self.lazily(false, rounds as usize, |_| nodes, round),
             LoopKind::Sum => {
-                let round = round;
                 let mut sum = Val::constant(0);
                 let mut stop = None;
                 for index in 0..rounds as usize {
@@ -292,7 +291,8 @@ impl Emitter<'_, '_> {
             }
         };
         if !leaks {
-            self.activation_mut().registers[fold.register.0 as usize] = before;
+            // Not of the last activation: where a round was given up, that may be one of a call inside it.
+            self.activations[level].registers[fold.register.0 as usize] = before;
         }
         result
     }
@@ -390,7 +390,6 @@ impl Emitter<'_, '_> {
             _ => Ok(()),
         }
     }
-
 }
 
 /// How often a loop runs.

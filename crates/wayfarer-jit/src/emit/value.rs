@@ -429,12 +429,8 @@ fn compare_ranges(code: IntCC, left: Val, right: Val) -> Option<bool> {
 }
 
 fn product_range(left: Val, right: Val) -> Option<(i64, i64)> {
-    let corners = [
-        left.low.checked_mul(right.low)?,
-        left.low.checked_mul(right.high)?,
-        left.high.checked_mul(right.low)?,
-        left.high.checked_mul(right.high)?,
-    ];
+    let corners =
+        [left.low.checked_mul(right.low)?, left.low.checked_mul(right.high)?, left.high.checked_mul(right.low)?, left.high.checked_mul(right.high)?];
     Some((*corners.iter().min()?, *corners.iter().max()?))
 }
 

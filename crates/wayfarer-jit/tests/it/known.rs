@@ -39,3 +39,18 @@ fn mcs_lock_has_its_554221_states_and_2216884_firings() {
 fn mcs_lock_agrees_with_the_interpreter() {
     agreement::agree("mcslock", &mcslock::program(), Limits::default(), 3_000);
 }
+
+/// Programs in the text form, say those of a collection of models.
+#[test]
+#[ignore = "needs WAYFARER_IR, a folder of programs in the text form"]
+fn programs_of_a_folder_agree() {
+    let folder = std::env::var("WAYFARER_IR").expect("a folder");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("a readable folder").map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ir"));
+    paths.sort();
+    for path in paths {
+        let program = wayfarer_ir::text::read(&std::fs::read_to_string(&path).expect("a readable file")).expect("a program");
+        let seen = agreement::agree(&path.display().to_string(), &std::sync::Arc::new(program), Limits::default(), 1_500);
+        println!("{}: {seen:?}", path.display());
+    }
+}

@@ -111,11 +111,7 @@ pub(crate) fn program() -> Arc<Program> {
     let i = || reg(0);
     let commands: Vec<Block> = vec![
         vec![call(0, vec![i()]), go(1)],
-        vec![
-            when(get(at(LOCK), 2, 0), vec![call(2, vec![i()])], vec![call(3, vec![i(), get(at(LOCK + 2), 3, 1)])]),
-            call(5, vec![i()]),
-            go(2),
-        ],
+        vec![when(get(at(LOCK), 2, 0), vec![call(2, vec![i()])], vec![call(3, vec![i(), get(at(LOCK + 2), 3, 1)])]), call(5, vec![i()]), go(2)],
         vec![when(get(predecessor_nil(i()), 2, 0), vec![go(6)], vec![go(3)])],
         vec![put(locked(i()), 2, yes(), 0), go(4)],
         vec![call(1, vec![get(predecessor(i()), 3, 1), i()]), go(5)],

@@ -2,7 +2,7 @@
 
 use crate::graphs::{distances, preorder, random};
 use wayfarer_search::{
-    Bfs, Cause, Deadlock, Dfs, ExactStore, Handle, Limits, Outcome, Settings, Stop, Store, Strategy, Unbounded, Unlimited, Verdict, Witness, explore,
+    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Limits, Outcome, QueuedBfs, Settings, Stop, Store, Strategy, Unbounded, Unlimited, Verdict, Witness, explore,
 };
 use wayfarer_space::{Graph, Rng, Space, States, Steps, Width};
 
@@ -90,7 +90,7 @@ fn witnesses_are_shortest_under_bfs_and_replay_under_both() {
             assert_eq!(outcome.verdict() == Verdict::Violated, distance.is_some());
             let Some(distance) = distance else { continue };
             assert_eq!(outcome.stop, Stop::Violations);
-            let witness = Witness::trace(&graph, &store, &outcome.violations[0]).unwrap();
+            let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited).unwrap();
             witness.replay(&graph, true).unwrap();
             assert!(if breadth { witness.len() == distance as usize } else { witness.len() >= distance as usize });
             found += 1;
@@ -110,10 +110,39 @@ fn deadlocks_are_found_by_their_definition() {
         for violation in &outcome.violations {
             assert_eq!(violation.cause, Cause::Deadlock);
             assert!(store.state(violation.state.unwrap(), &mut states));
-            Witness::trace(&graph, &store, violation).unwrap().replay(&graph, deadlock == Deadlock::Stuttering).unwrap();
+            Witness::trace(&graph, &store, violation, &Unlimited).unwrap().replay(&graph, deadlock == Deadlock::Stuttering).unwrap();
         }
         assert_eq!(states.iter().map(|state| state[0]).collect::<Vec<_>>(), expected);
     }
+}
+
+#[test]
+fn over_a_lossy_store_everything_is_visited_and_witnesses_are_found_anew() {
+    let mut rng = Rng::new(11, "graphs");
+    let mut found = 0;
+    for _ in 0..60 {
+        let bad = rng.below(300) as u32;
+        let graph = random(&mut rng, 300, 4).avoiding(vec![bad]);
+        let distance = distances(&graph, &starts(&graph));
+        let mut strategy = QueuedBfs::new(&Limits::default(), graph.packing().clone(), &Unlimited);
+        // With 64 bits for 300 states the odds of any omission are below 10^-14.
+        let store = CompactStore::new(64, 24, 1 << 20, &Unlimited).unwrap();
+        let outcome = explore(&graph, &store, &mut strategy, &quiet(), &mut Unbounded);
+        match distance[bad as usize] {
+            None => {
+                assert_eq!(outcome.states, distance.iter().flatten().count() as u64);
+                assert_eq!((outcome.verdict(), outcome.stop, outcome.frontier), (Verdict::NotFound, Stop::Exhausted, 0));
+                assert_eq!(Some(outcome.depth), distance.iter().flatten().max().copied());
+            }
+            Some(distance) => {
+                let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited).unwrap();
+                witness.replay(&graph, true).unwrap();
+                assert_eq!(witness.len(), distance as usize);
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 20, "only {found} violations were tried");
 }
 
 #[test]

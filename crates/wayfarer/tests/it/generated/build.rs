@@ -80,7 +80,7 @@ fn add_type(model: &mut Model, gene: &Gene) {
         0 if gene.child(2).pick >= 128 => {
             // Wide ones make large states of few values. (Fields of 63 bits make the compiler overflow where overflow is checked; `1 << 61` brings them.)
             let width = [100, 40_000, 5_000_000_000, 1 << 55][gene.child(0).below(4)];
-            if gene.child(1).pick % 2 == 0 { Type::Range(0, width) } else { Type::Range(-width, width) }
+            if gene.child(1).is_even() { Type::Range(0, width) } else { Type::Range(-width, width) }
         }
         0 => Type::Range(-(gene.child(0).below(3) as i64), 1 + gene.child(1).below(3) as i64),
         1 => {
@@ -145,7 +145,7 @@ fn add_function(model: &mut Model, gene: &Gene) {
     let result = (kind < 2).then(|| {
         // Where there are effects an object may be given back, of a type that some variable has.
         let global = model.globals[gene.child(0).below(model.globals.len())].1;
-        if kind == 1 && gene.child(0).pick % 2 == 1 && !contains_bag(model, global) { global } else { simple[gene.child(0).below(simple.len())] }
+        if kind == 1 && !gene.child(0).is_even() && !contains_bag(model, global) { global } else { simple[gene.child(0).below(simple.len())] }
     });
     let mut scope = Scope::new(model, !pure);
     scope.returns = result;
@@ -154,8 +154,8 @@ fn add_function(model: &mut Model, gene: &Gene) {
     for (number, gene) in gene.child(1).children.iter().take(3).enumerate() {
         // A type that some variable has, so that there is something to pass.
         let global = model.globals[gene.below(model.globals.len())].1;
-        let ty = if gene.child(0).pick % 2 == 0 { global } else { types[gene.child(0).below(types.len())] };
-        let by_reference = gene.pick % 2 == 1 || contains_bag(model, ty);
+        let ty = if gene.child(0).is_even() { global } else { types[gene.child(0).below(types.len())] };
+        let by_reference = !gene.is_even() || contains_bag(model, ty);
         let local = scope.named(format!("p{number}"), LocalType::Of(ty), if by_reference && !pure { Access::Write } else { Access::Read });
         parameters.push(Parameter { local, by_reference });
     }
@@ -238,7 +238,7 @@ fn mover(model: &Model, gene: &Gene, number: usize) -> Option<Unit> {
     let mut scope = Scope::new(model, true);
     let narrow = |model: &Model, ty: TypeId| model.types[ty].ty.is_simple() && !model.types[ty].ty.is_wide();
     let (_, ty) = scope.steady_place(&narrow, gene.child(0))?;
-    let mut binders = if gene.pick % 2 == 0 { scope.ruleset(gene.child(1)) } else { Vec::new() };
+    let mut binders = if gene.is_even() { scope.ruleset(gene.child(1)) } else { Vec::new() };
     let value = scope.bound(LocalType::Of(ty), Access::Read);
     binders.push((value, Domain::Type(ty)));
     let (place, _) = scope.steady_place(&|_, other| other == ty, gene.child(0))?;

@@ -32,6 +32,10 @@ impl Gene {
         self.pick as usize * bound / 256
     }
 
+    pub(crate) fn is_even(&self) -> bool {
+        self.pick & 1 == 0
+    }
+
     pub(crate) fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }

@@ -2,16 +2,19 @@
 //!
 //! proptest draws a [`gene`] tree, [`build`] reads a well-typed model out of it, [`print`] writes it down as Murphi for Wayfarer, and [`naive`] explores
 //! the tree itself: its own values, its own evaluation, its own search. The two must agree on the whole system: states, firings of every rule, and
-//! everything that goes wrong with the length of the shortest way there. A failure is shrunk and printed as a model; put it into `regressions/`.
+//! everything that goes wrong with the length of the shortest way there. A failure is shrunk and printed as a model with its header, ready to be put
+//! into `regressions/`.
 //!
-//! `WAYFARER_CASES=100000 WAYFARER_SEED=7 cargo test -p wayfarer generated` looks longer and elsewhere.
+//! `WAYFARER_CASES=100000 WAYFARER_SEED=7 cargo test -p wayfarer generated` looks longer and elsewhere; `WAYFARER_SHOW=1` prints every model.
 
 mod build;
 mod evaluate;
+mod expressions;
 mod gene;
 mod naive;
 mod print;
 mod scope;
+mod statements;
 mod tree;
 mod value;
 
@@ -62,7 +65,10 @@ fn agrees_with_the_naive_explorer() {
     });
     match result {
         Ok(()) => {}
-        Err(TestError::Fail(reason, genome)) => panic!("{reason}\n\n{}", print::print(&build::build(&genome))),
+        Err(TestError::Fail(reason, genome)) => {
+            let model = build::build(&genome);
+            panic!("{reason}\n\n{}{}", header(&model), print::print(&model));
+        }
         Err(TestError::Abort(reason)) => panic!("{reason}"),
     }
     let [holds, violated, large, unclear] = counts.map(Cell::into_inner);
@@ -102,6 +108,28 @@ fn compare(model: &tree::Model) -> Result<(Compared, u64), String> {
         }
     }
     Ok((if total == 0 { Compared::Holds } else { Compared::Violated }, found.states))
+}
+
+/// What a file of the model would say of itself.
+fn header(model: &tree::Model) -> String {
+    let Some(found) = naive::explore(model, MOST_STATES) else { return String::new() };
+    let mut text = "-- model: shrunk from a generated one\n".to_string();
+    match found.wrong.iter().min_by_key(|(_, (_, length))| *length) {
+        None => text.push_str(&format!("-- verdict: holds\n-- states: {}\n-- rules: {}\n", found.states, found.fired)),
+        Some((wrong, (_, length))) => {
+            let violation = match wrong {
+                Wrong::Invariant(name) => format!("invariant \"{name}\""),
+                Wrong::Deadlock => "deadlock".to_string(),
+                Wrong::InvariantFault(kind) | Wrong::Fault(_, kind) | Wrong::StartFault(_, kind) => match kind {
+                    Kind::Assertion => "assertion".to_string(),
+                    Kind::Error => "error".to_string(),
+                    kind => format!("fault {}", format!("{kind:?}").to_lowercase()),
+                },
+            };
+            text.push_str(&format!("-- verdict: violated\n-- violation: {violation}\n-- witness: {length}\n"));
+        }
+    }
+    text + "-- why: \n"
 }
 
 /// The first violation of a run must be one of those that exist and, breadth-first, no longer than the shortest.

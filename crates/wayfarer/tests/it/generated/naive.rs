@@ -93,15 +93,11 @@ pub(crate) fn explore(model: &Model, limit: usize) -> Option<Found> {
     Some(found)
 }
 
+/// Who is told of a firing: the rule's name, and the state after it or what went wrong.
+type Telling<'t> = dyn FnMut(&str, Result<Vec<Value>, Kind>) + 't;
+
 /// Fires every enabled instance of every rule (or start state) in a block and tells what came of it.
-fn fire<'a>(
-    model: &'a Model,
-    state: &[Value],
-    block: &'a Block,
-    locals: &'a [Local],
-    starts: bool,
-    tell: &mut dyn FnMut(&str, Result<Vec<Value>, Kind>),
-) {
+fn fire<'a>(model: &'a Model, state: &[Value], block: &'a Block, locals: &'a [Local], starts: bool, tell: &mut Telling) {
     let mut machine = Machine::new(model, state.to_vec());
     machine.enter(locals);
     walk(&mut machine, block, &mut |machine, leaf| {

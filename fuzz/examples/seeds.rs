@@ -1,4 +1,4 @@
-//! Fills the corpora from our own models: `cargo run --bin seeds`. Large models teach a fuzzer little and cost it time, so they are left out.
+//! Fills the corpora from our own models: `cargo run --example seeds`. Large models teach a fuzzer little and cost it time, so they are left out.
 
 use std::path::Path;
 use wayfarer_ir::text;

@@ -1,0 +1,508 @@
+//! The space: enabled rules as bits, and their firings straight into the columns of steps.
+
+#![allow(unsafe_code)]
+
+use crate::compiled::{CommandCode, Compiled, Family};
+use crate::emit::{DONE, Environment, NO_CODE};
+use crate::guards::NOT_FINE;
+use crate::run::{Scratch, outcome};
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+use wayfarer_ir::PropertyKind;
+use wayfarer_space::{
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Hash, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash,
+};
+
+/// Groups of guards for which bits are kept on the stack.
+const FEW_GROUPS: usize = 16;
+
+/// Bits of a few groups, on the stack and not cleared.
+type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
+
+impl Compiled {
+    /// How many words a state has.
+    pub fn width_words(&self) -> usize {
+        self.words
+    }
+
+    /// How many rules are enabled in a state, those included whose guard faults.
+    pub fn count_enabled(&self, state: &[Word]) -> u32 {
+        self.expect_width(state);
+        if let Some(count) = self.with_few(state, |bits| Some(count_even(bits))) {
+            return count;
+        }
+        self.with_scratch(|scratch| self.enabled(state, 0, scratch))
+    }
+
+    fn expect_width(&self, state: &[Word]) {
+        assert_eq!(state.len(), self.words, "a state of another width");
+    }
+
+    /// Decides the guards that are decided together. Words of enabled and of undecided rules alternate; gives back whether any is undecided.
+    ///
+    /// # Safety
+    /// The state must have the program's width, and there must be room for two words for each group.
+    #[inline]
+    unsafe fn decide(&self, state: *const Word, bits: *mut u64) -> u64 {
+        let mut undecided = 0;
+        for chunk in &self.chunks {
+            // SAFETY: the code was made with these parameters; the rest is the caller's promise.
+            let here = unsafe { (chunk.code)(state, bits.add(chunk.group * 2)) };
+            undecided |= if here == NOT_FINE {
+                // SAFETY: as above.
+                unsafe { self.ordered_code(chunk)(state, bits.add(chunk.group * 2)) }
+            } else {
+                here
+            };
+        }
+        undecided
+    }
+
+    /// Uses the bits of a state where there are few and all are decided; the odd ones are zero then.
+    #[inline]
+    fn with_few<T>(&self, state: &[Word], act: impl FnOnce(&[u64]) -> Option<T>) -> Option<T> {
+        if self.groups > FEW_GROUPS || self.lone {
+            return None;
+        }
+        let mut bits: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
+        // SAFETY: the width was tested by the caller, and there is room for all groups.
+        let undecided = unsafe { self.decide(state.as_ptr(), bits.as_mut_ptr().cast()) };
+        // SAFETY: every group is in a chunk, and the code of a chunk writes both words of its groups.
+        (undecided == 0).then(|| unsafe { std::slice::from_raw_parts(bits.as_ptr().cast::<u64>(), self.groups * 2) }).and_then(act)
+    }
+
+    /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard is a fault, as the odd ones. Gives
+    /// back how many there are of both.
+    #[inline]
+    fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
+        assert!(state.len() == self.words && scratch.bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
+        scratch.faults.clear();
+        // SAFETY: just tested.
+        let undecided = unsafe { self.decide(state.as_ptr(), scratch.bits.as_mut_ptr()) };
+        if undecided != 0 || self.lone || first_rule > 0 {
+            self.ask_undecided(state, first_rule, scratch);
+        }
+        count_even(&scratch.bits[..self.groups * 2]) + scratch.faults.len() as u32
+    }
+
+    fn ask_undecided(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
+        let mut bits = std::mem::take(&mut scratch.bits);
+        for segment in &self.segments {
+            for index in 0..segment.groups {
+                let at = (segment.group + index) * 2;
+                let base = u64::from(segment.first) + index as u64 * 64;
+                if let Some(family) = segment.alone {
+                    let left = self.families[family].instances - index as u64 * 64;
+                    (bits[at], bits[at + 1]) = (0, if left >= 64 { u64::MAX } else { (1 << left) - 1 });
+                }
+                if first_rule > base {
+                    let from = u64::MAX.checked_shl((first_rule - base).min(64) as u32).unwrap_or(0);
+                    bits[at] &= from;
+                    bits[at + 1] &= from;
+                }
+                let mut undecided = std::mem::take(&mut bits[at + 1]);
+                while undecided != 0 {
+                    let bit = undecided.trailing_zeros();
+                    undecided &= undecided - 1;
+                    let rule = base as u32 + bit;
+                    let Some((number, member)) = member(&self.families, rule) else { continue };
+                    match self.ask(false, number, member, state, scratch) {
+                        Ok(true) => bits[at] |= 1 << bit,
+                        Ok(false) => {}
+                        Err(fault) => {
+                            bits[at + 1] |= 1 << bit;
+                            scratch.faults.push((rule, fault));
+                        }
+                    }
+                }
+            }
+        }
+        scratch.bits = bits;
+    }
+
+    /// Expands a batch. `W` is the number of words, or 0 where it is known only here.
+    fn expand_batch<const W: usize>(&self, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+        let width = if W == 0 { self.words } else { W };
+        let words = batch.words();
+        assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
+        for source in 0..batch.len() {
+            let state = &words[source * width..(source + 1) * width];
+            let enabled = self.enabled(state, first_rule, scratch);
+            steps.enabled.push(enabled);
+            let before = steps.faults.len();
+            for (rule, fault) in &scratch.faults {
+                steps.faults.push(FaultStep { source: source as u32, firing: Firing::of(*rule), fault: *fault });
+            }
+            self.fire_enabled::<W>(source as u32, state, enabled as usize - scratch.faults.len(), steps, scratch);
+            if !scratch.faults.is_empty() {
+                steps.faults[before..].sort_by_key(|fault| fault.firing);
+            }
+        }
+    }
+
+    /// Fires all rules whose bits are set, `count` in number.
+    #[inline]
+    fn fire_enabled<const W: usize>(&self, source: u32, state: &[Word], count: usize, steps: &mut Steps, scratch: &mut Scratch) {
+        let width = if W == 0 { self.words } else { W };
+        let before = steps.states.len();
+        steps.hashes.reserve(count);
+        steps.changed.reserve(count);
+        steps.sources.reserve(count);
+        steps.firings.reserve(count);
+        let targets = steps.states.push_many_dirty(count);
+        let mut made = 0;
+        for segment in &self.segments {
+            for index in 0..segment.groups {
+                let mut bits = scratch.bits[(segment.group + index) * 2];
+                while bits != 0 {
+                    let rule = segment.first + index as u32 * 64 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    let out = &mut targets[made * width..(made + 1) * width];
+                    let fired = self.fire_rule(rule, state, out, scratch);
+                    if fired == Fired::To {
+                        let (hash, changed) = if W == 0 { (hash(out), changed(state, out)) } else { describe::<W>(state, out) };
+                        // SAFETY: room was reserved for `count` more in each column, one for each bit.
+                        unsafe {
+                            steps.hashes.as_mut_ptr().add(before + made).write(hash);
+                            steps.changed.as_mut_ptr().add(before + made).write(changed);
+                            steps.sources.as_mut_ptr().add(before + made).write(source);
+                            steps.firings.as_mut_ptr().add(before + made).write(Firing::of(rule));
+                        }
+                        made += 1;
+                    }
+                    if fired != Fired::To || self.covers {
+                        note(source, rule, fired, &mut steps.faults, &mut steps.discarded, &mut steps.reached, scratch);
+                    }
+                }
+            }
+        }
+        let after = before + made;
+        assert!(made <= count && steps.hashes.len() == before && steps.changed.len() == before, "columns of one length");
+        assert!(steps.sources.len() == before && steps.firings.len() == before, "columns of one length");
+        // SAFETY: all columns had `before` rows, and each of the rows up to `after` was written above.
+        unsafe {
+            steps.hashes.set_len(after);
+            steps.changed.set_len(after);
+            steps.sources.set_len(after);
+            steps.firings.set_len(after);
+        }
+        steps.states.truncate(after);
+    }
+
+    /// Fires a rule whose guard is true.
+    #[inline]
+    fn fire_rule(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        match self.quick_code(rule) {
+            0 => self.fire_slowly(rule, state, out, scratch),
+            // SAFETY: found just now; the callers see to the widths.
+            address => match unsafe { self.fire_quickly(address, rule, state, out) } {
+                DONE => Fired::To,
+                NO_CODE => self.fire_slowly(rule, state, out, scratch),
+                status => outcome(status),
+            },
+        }
+    }
+
+    /// The code of a command that needs nothing but a state; 0 where there is none, or none yet.
+    #[inline]
+    fn quick_code(&self, rule: u32) -> usize {
+        self.quick.get(rule as usize).map_or(0, |cell| cell.load(Ordering::Acquire))
+    }
+
+    /// Fires a rule by its code.
+    ///
+    /// # Safety
+    /// The address must have been given by [`quick_code`](Self::quick_code) for the rule, and both states must have the program's width.
+    #[inline]
+    unsafe fn fire_quickly(&self, address: usize, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
+        let mut environment = MaybeUninit::<Environment>::uninit();
+        let parameters = self.parameters[self.parameters_at[rule as usize] as usize..].as_ptr();
+        // SAFETY: a field of memory that is there.
+        unsafe { (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters) };
+        // SAFETY: the address was made with these parameters. Such code reads nothing of its environment that it did not write, but for the
+        // parameters. The rest is the caller's promise.
+        unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
+    }
+
+    #[cold]
+    fn fire_slowly(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        match member(&self.families, rule) {
+            Some((number, member)) => self.fire_command(false, number, member, state, out, scratch),
+            None => Fired::Disabled,
+        }
+    }
+
+    /// Tells what is wrong with a state of which the quick judgement said that something is: by its bits.
+    #[cold]
+    fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        let mut result = Ok(());
+        for (group, words) in judged.chunks(2).enumerate() {
+            for bit in (0..64).filter(|bit| (words[0] | words[1]) >> bit & 1 == 1) {
+                let number = group * 64 + bit;
+                if words[0] >> bit & 1 == 1 {
+                    bits.insert(number as u32);
+                    continue;
+                }
+                match self.with_scratch(|scratch| self.ask_property(number, state, scratch)) {
+                    Ok(holds) if holds == self.asks_to_reach(number as u32) => bits.insert(number as u32),
+                    Ok(_) => {}
+                    Err(fault) => result = result.and(Err((number as u32, fault))),
+                }
+            }
+        }
+        result
+    }
+
+    /// As [`Space::sample`], where guards are asked one by one.
+    fn sample_slowly(&self, state: &[Word], rng: &mut Rng, out: &mut [Word]) -> Option<(Firing, Fired)> {
+        self.with_scratch(|scratch| {
+            let count = self.enabled(state, 0, scratch);
+            if count == 0 {
+                return None;
+            }
+            let rank = rng.below(u64::from(count)) as u32;
+            // The rank counts faulting guards as well, in firing order.
+            let mut before = 0;
+            for segment in &self.segments {
+                for index in 0..segment.groups {
+                    let base = segment.first + index as u32 * 64;
+                    let at = (segment.group + index) * 2;
+                    let (word, faults) = (scratch.bits[at], scratch.bits[at + 1]);
+                    let here = (word | faults).count_ones();
+                    if rank >= before + here {
+                        before += here;
+                        continue;
+                    }
+                    let bit = nth_bit(word | faults, rank - before);
+                    let firing = Firing::of(base + bit);
+                    if faults >> bit & 1 == 1 {
+                        let fault = scratch.faults.iter().find(|(rule, _)| *rule == firing.rule).map(|(_, fault)| *fault)?;
+                        return Some((firing, Fired::Fault(fault)));
+                    }
+                    let fired = self.fire_rule(firing.rule, state, out, scratch);
+                    take_covered(scratch, None);
+                    return Some((firing, fired));
+                }
+            }
+            None
+        })
+    }
+
+    /// Tries a start state whose guard is yet to be asked.
+    fn start(&self, number: usize, member: u64, zero: &[Word], steps: &mut Steps, scratch: &mut Scratch) {
+        let firing = Firing::of(self.starts[number].first + member as u32);
+        let out = steps.states.push_dirty(self.words);
+        let fired = match self.ask(true, number, member, zero, scratch) {
+            Ok(true) => self.fire_command(true, number, member, zero, out, scratch),
+            Ok(false) => Fired::Disabled,
+            Err(fault) => Fired::Fault(fault),
+        };
+        if fired == Fired::To {
+            steps.describe_last(0, firing, zero);
+        } else {
+            steps.states.pop();
+        }
+        match fired {
+            Fired::Fault(fault) => steps.faults.push(FaultStep { source: 0, firing, fault }),
+            Fired::Discarded => steps.discarded += 1,
+            Fired::To | Fired::Disabled => {}
+        }
+        take_covered(scratch, (fired != Fired::Discarded).then_some(&mut steps.reached));
+    }
+}
+
+impl Space for Compiled {
+    fn width(&self) -> Width {
+        Width::Fixed(self.words)
+    }
+
+    fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    fn rules(&self) -> u32 {
+        self.rules
+    }
+
+    fn properties(&self) -> u32 {
+        self.program.properties.len() as u32
+    }
+
+    fn initial(&self, steps: &mut Steps) -> Completeness {
+        steps.clear();
+        let zero = vec![0; self.words];
+        self.with_scratch(|scratch| {
+            for (number, family) in self.starts.iter().enumerate() {
+                (0..family.instances).for_each(|member| self.start(number, member, &zero, steps, scratch));
+            }
+        });
+        Completeness::All
+    }
+
+    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        steps.clear();
+        assert!(batch.width() == self.width() && steps.states.width() == self.width(), "states of another width");
+        let first = u64::from(from.rule) + u64::from(from.outcome > 0);
+        self.with_scratch(|scratch| match self.words {
+            1 => self.expand_batch::<1>(batch, first, steps, scratch),
+            2 => self.expand_batch::<2>(batch, first, steps, scratch),
+            3 => self.expand_batch::<3>(batch, first, steps, scratch),
+            4 => self.expand_batch::<4>(batch, first, steps, scratch),
+            _ => self.expand_batch::<0>(batch, first, steps, scratch),
+        });
+        Completeness::All
+    }
+
+    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
+        self.expect_width(state);
+        out.resize(self.words, 0);
+        // None where it must be done slowly, and none inside where no rule is enabled.
+        let drawn = self.with_few(state, |bits| {
+            let count = count_even(bits);
+            if count == 0 {
+                return Some(None);
+            }
+            let mut rank = rng.below(u64::from(count)) as u32;
+            for segment in &self.segments {
+                for index in 0..segment.groups {
+                    let word = bits[(segment.group + index) * 2];
+                    let here = word.count_ones();
+                    if rank < here {
+                        return Some(Some(segment.first + index as u32 * 64 + nth_bit(word, rank)));
+                    }
+                    rank -= here;
+                }
+            }
+            Some(None)
+        });
+        let Some(drawn) = drawn else { return self.sample_slowly(state, rng, out) };
+        let rule = drawn?;
+        let status = match self.quick_code(rule) {
+            0 => NO_CODE,
+            // SAFETY: found just now, and both widths are the program's.
+            address => unsafe { self.fire_quickly(address, rule, state, out) },
+        };
+        let fired = match status {
+            DONE => Fired::To,
+            NO_CODE => self.with_scratch(|scratch| {
+                let fired = self.fire_slowly(rule, state, out, scratch);
+                take_covered(scratch, None);
+                fired
+            }),
+            status => outcome(status),
+        };
+        Some((Firing::of(rule), fired))
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        self.expect_width(state);
+        let Some((number, member)) = member(&self.families, firing.rule).filter(|_| firing.outcome == 0) else { return Fired::Disabled };
+        self.with_scratch(|scratch| match self.ask(false, number, member, state, scratch) {
+            Ok(true) => {
+                let mut next = vec![0; self.words];
+                let fired = self.fire_command(false, number, member, state, &mut next, scratch);
+                take_covered(scratch, None);
+                if fired == Fired::To {
+                    *out = next;
+                }
+                fired
+            }
+            Ok(false) => Fired::Disabled,
+            Err(fault) => Fired::Fault(fault),
+        })
+    }
+
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.expect_width(state);
+        let Some(code) = self.check else { return Ok(()) };
+        if self.check_groups > FEW_GROUPS {
+            let mut judged = vec![0; self.check_groups * 2];
+            // SAFETY: the code was made with these parameters; the state has the program's width and there is room for all groups.
+            let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr()) };
+            return if told == 0 { Ok(()) } else { self.tell(state, &judged, bits) };
+        }
+        let mut judged: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
+        // SAFETY: as above.
+        if unsafe { code(state.as_ptr(), judged.as_mut_ptr().cast()) } == 0 {
+            return Ok(());
+        }
+        // SAFETY: the code writes both words of all groups.
+        self.tell(state, unsafe { std::slice::from_raw_parts(judged.as_ptr().cast(), self.check_groups * 2) }, bits)
+    }
+
+    fn asks_to_reach(&self, property: u32) -> bool {
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+    }
+
+    fn fault_class(&self, fault: Fault) -> FaultClass {
+        self.program.faults.get(fault.0 as usize).map_or(FaultClass::Unsupported, |site| site.class)
+    }
+}
+
+/// The family of a rule and its number in it.
+fn member(families: &[Family], rule: u32) -> Option<(usize, u64)> {
+    let number = families.partition_point(|family| family.first <= rule).checked_sub(1)?;
+    let member = u64::from(rule - families[number].first);
+    (member < families[number].instances).then_some((number, member))
+}
+
+/// The bits set in even words.
+#[inline]
+fn count_even(bits: &[u64]) -> u32 {
+    let mut count = 0;
+    for index in 0..bits.len() / 2 {
+        count += bits[index * 2].count_ones();
+    }
+    count
+}
+
+/// The place of the set bit that has `rank` set bits below it.
+#[inline]
+fn nth_bit(mut word: u64, rank: u32) -> u32 {
+    for _ in 0..rank {
+        word &= word - 1;
+    }
+    word.trailing_zeros()
+}
+
+/// The hash of a state of `W` words, and which of them differ from another.
+#[inline]
+fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
+    let (from, to): (&[Word; W], &[Word; W]) = (from.try_into().expect("a width"), to.try_into().expect("a width"));
+    let mut mask = 0;
+    for index in 0..W {
+        mask |= u64::from(from[index] != to[index]) << index;
+    }
+    (hash(to), mask)
+}
+
+/// Writes down a firing that led to no state, and what it covered.
+#[cold]
+fn note(source: u32, rule: u32, fired: Fired, faults: &mut Vec<FaultStep>, discarded: &mut u64, reached: &mut PropertyBits, scratch: &mut Scratch) {
+    match fired {
+        Fired::Fault(fault) => faults.push(FaultStep { source, firing: Firing::of(rule), fault }),
+        Fired::Discarded => *discarded += 1,
+        Fired::To | Fired::Disabled => {}
+    }
+    take_covered(scratch, (fired != Fired::Discarded).then_some(reached));
+}
+
+/// Which words differ: bit w for word w, bit 63 for all from word 63 on.
+#[inline]
+fn changed(from: &[Word], to: &[Word]) -> u64 {
+    let mut mask = 0;
+    for index in 0..from.len().min(to.len()) {
+        mask |= u64::from(from[index] != to[index]) << index.min(63);
+    }
+    mask
+}
+
+/// Forgets what a firing covered, after noting it if it counts.
+fn take_covered(scratch: &mut Scratch, mut reached: Option<&mut PropertyBits>) {
+    for (index, word) in scratch.covered.iter_mut().enumerate() {
+        let covered = std::mem::take(word);
+        if let Some(reached) = &mut reached {
+            (0..64).filter(|bit| covered >> bit & 1 == 1).for_each(|bit| reached.insert(index as u32 * 64 + bit));
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! How fingerprints are split between a bucket's address and its slots, and how a bucket's line is laid out.
+//!
+//! A fingerprint is a fraction x in [0, 1). Of x · buckets the whole part is the home bucket and the first `rest` bits behind the point are kept in a slot,
+//! so that buckets × 2^rest fingerprints are told apart. Doubling the buckets makes the first of the kept bits the last of the address; dropping kept bits
+//! at the end makes slots narrower. Neither needs anything that is not in the bucket itself.
+//!
+//! An entry may also lie in one other bucket, a number of steps of buckets/256 (or a little less) away that depends on seven of the kept bits, the ones
+//! that are first when the table has its full size: they are never dropped, and doubling takes both buckets of an entry to the two buckets of its new home.
+//! One more bit in each slot says in which of the two an entry lies.
+//!
+//! A line of 512 bits: the slots from bit 0 up, filled from the first on; then unused bits; then, at the top, how many slots are filled, whether an entry
+//! that is at home here lies elsewhere, and the lock.
+
+#![allow(unsafe_code)] // Slots are read across the borders of words.
+
+use crate::lines::{Line, WORDS};
+use std::sync::atomic::Ordering;
+use wayfarer_space::Hash;
+
+/// How many of the kept bits choose an entry's other bucket.
+pub(super) const STEER: u32 = 7;
+/// The fewest buckets a table has, more than the steps to any other bucket.
+pub(super) const FEWEST: u64 = 256;
+/// The lock's bit in a line's last word.
+pub(super) const LOCK: u64 = 1 << 63;
+/// Set where an entry that is at home in this bucket lies in its other one.
+const SPILLED: u64 = 1 << 62;
+const LAST: usize = WORDS - 1;
+const MOST_SLOTS: u32 = 63;
+
+/// The division of fingerprints and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    buckets: u64,
+    /// Buckets between the nearest two of the places where a bucket's entries may lie.
+    step: u64,
+    /// How often the buckets can double before the table fills its memory.
+    left: u32,
+    /// Bits of a fingerprint that a slot keeps.
+    rest: u32,
+    slots: u32,
+    /// Where the number of filled slots lies in the last word.
+    count_at: u32,
+}
+
+/// Where a fingerprint belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) home: u64,
+    pub(super) other: u64,
+    /// What its slot holds at home; the lowest bit is set in the other bucket.
+    pub(super) value: u64,
+}
+
+impl Shape {
+    /// A table of `fewest` buckets that may double `left` times, with `rest` bits kept at its full size.
+    pub(super) fn new(fewest: u64, left: u32, rest: u32) -> Self {
+        Shape { buckets: fewest, step: 1, left, rest: 0, slots: 0, count_at: 0 }.keeping(rest + left)
+    }
+
+    fn keeping(self, rest: u32) -> Self {
+        let (slots, count_at) = slots_for(rest);
+        Shape { rest, slots, count_at, ..self }
+    }
+
+    /// Twice the buckets, for the same fingerprints; none where the memory is used up.
+    pub(super) fn doubled(self) -> Option<Self> {
+        let left = self.left.checked_sub(1)?;
+        Some(Shape { buckets: self.buckets * 2, step: self.step * 2, left, ..self }.keeping(self.rest - 1))
+    }
+
+    /// Fewer bits in at least an eighth more slots; none where fewer than `floor` bits would be kept.
+    pub(super) fn narrowed(self, floor: u32) -> Option<Self> {
+        let floor = floor.max(STEER + self.left);
+        let wanted = self.slots + (self.slots / 8).max(1);
+        let rest = (floor..self.rest).rev().find(|rest| slots_for(*rest).0 >= wanted).unwrap_or(floor);
+        (rest < self.rest && slots_for(rest).0 > self.slots).then(|| self.keeping(rest))
+    }
+
+    pub(super) fn buckets(&self) -> u64 {
+        self.buckets
+    }
+
+    pub(super) fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    pub(super) fn rest(&self) -> u32 {
+        self.rest
+    }
+
+    /// How many fingerprints are told apart.
+    pub(super) fn fingerprints(&self) -> f64 {
+        (self.buckets as f64 * f64::from(self.rest).exp2()).min(64f64.exp2())
+    }
+
+    /// How many entries there are slots for.
+    pub(super) fn capacity(&self) -> u64 {
+        self.buckets * u64::from(self.slots)
+    }
+
+    #[inline]
+    pub(super) fn place(&self, hash: Hash) -> Place {
+        let product = u128::from(hash.address()) * u128::from(self.buckets);
+        let (home, rest) = ((product >> 64) as u64, (product as u64) >> (64 - self.rest));
+        let other = home + self.reach(rest);
+        Place { home, other: if other >= self.buckets { other - self.buckets } else { other }, value: rest << 1 }
+    }
+
+    /// How far away the other bucket lies.
+    #[inline]
+    fn reach(&self, rest: u64) -> u64 {
+        let steer = rest >> (self.rest - STEER - self.left) & ((1 << STEER) - 1);
+        (2 * steer + 1) * self.step
+    }
+
+    /// The other bucket of an entry that lies in `bucket`.
+    #[inline]
+    pub(super) fn across(&self, bucket: u64, value: u64) -> u64 {
+        let reach = self.reach(value >> 1);
+        let across = if value & 1 == 0 { bucket + reach } else { bucket + self.buckets - reach };
+        if across >= self.buckets { across - self.buckets } else { across }
+    }
+
+    /// Which of the two buckets that `bucket` becomes in the doubled table takes an entry, and as what.
+    pub(super) fn doubled_entry(&self, bucket: u64, value: u64) -> (u64, u64) {
+        (2 * bucket + (value >> self.rest & 1), value & ((1 << self.rest) - 1))
+    }
+
+    /// An entry with the bits that `narrow` keeps.
+    pub(super) fn narrowed_entry(&self, narrow: &Shape, value: u64) -> u64 {
+        (value >> 1 >> (self.rest - narrow.rest)) << 1 | (value & 1)
+    }
+
+    #[inline]
+    fn width(&self) -> u32 {
+        self.rest + 1
+    }
+
+    #[inline]
+    fn count_in(&self, last: u64) -> u32 {
+        ((last & (SPILLED - 1)) >> self.count_at) as u32
+    }
+}
+
+/// How many slots of `rest` kept bits a line has, and where the number of filled ones then lies in the last word.
+fn slots_for(rest: u32) -> (u32, u32) {
+    let count_bits = |slots: u32| 32 - slots.leading_zeros();
+    let slots = (1..=MOST_SLOTS).rev().find(|slots| slots * (rest + 1) + count_bits(*slots) + 2 <= 512).unwrap_or(1);
+    (slots, 62 - count_bits(slots))
+}
+
+/// A copy of a bucket's line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bucket([u64; WORDS]);
+
+impl Bucket {
+    pub(super) const EMPTY: Bucket = Bucket([0; WORDS]);
+
+    /// Copies a line. Every entry it counts is whole, also while another worker adds one.
+    #[inline]
+    pub(super) fn read(line: &Line) -> Self {
+        let mut words = [0; WORDS];
+        words[LAST] = line[LAST].load(Ordering::Acquire) & !LOCK;
+        for (word, from) in words[..LAST].iter_mut().zip(line) {
+            *word = from.load(Ordering::Relaxed);
+        }
+        Bucket(words)
+    }
+
+    /// Writes a line that nobody else writes. It is unlocked then.
+    pub(super) fn write(&self, line: &Line) {
+        for (word, to) in self.0[..LAST].iter().zip(line) {
+            to.store(*word, Ordering::Relaxed);
+        }
+        line[LAST].store(self.0[LAST], Ordering::Release);
+    }
+
+    #[inline]
+    pub(super) fn count(&self, shape: &Shape) -> u32 {
+        shape.count_in(self.0[LAST])
+    }
+
+    /// Whether an entry at home here may lie in its other bucket.
+    #[inline]
+    pub(super) fn spilled(&self) -> bool {
+        self.0[LAST] & SPILLED != 0
+    }
+
+    pub(super) fn set_spilled(&mut self) {
+        self.0[LAST] |= SPILLED;
+    }
+
+    #[inline]
+    pub(super) fn get(&self, shape: &Shape, slot: u32) -> u64 {
+        let at = slot * shape.width();
+        let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
+        let low = self.0[word] >> shift;
+        // Past the last word only what the mask cuts off would be read.
+        let high = self.0[(word + 1) & LAST] << 1 << (63 - shift);
+        (low | high) & ((1 << shape.width()) - 1)
+    }
+
+    #[inline]
+    pub(super) fn holds(&self, shape: &Shape, value: u64) -> bool {
+        if cfg!(target_endian = "big") {
+            return self.entries(shape).any(|entry| entry == value);
+        }
+        // SAFETY: the copy is 64 bytes long and nobody writes to it.
+        unsafe { scan(self.0.as_ptr().cast(), shape, self.count(shape), value) }
+    }
+
+    pub(super) fn entries(&self, shape: &Shape) -> impl Iterator<Item = u64> {
+        (0..self.count(shape)).map(|slot| self.get(shape, slot))
+    }
+
+    /// Adds an entry; the caller knows that there is a free slot.
+    pub(super) fn push(&mut self, shape: &Shape, value: u64) {
+        let count = self.count(shape);
+        assert!(count < shape.slots, "no free slot");
+        self.flip(shape, count, value);
+        self.0[LAST] += 1 << shape.count_at;
+    }
+
+    /// Takes an entry out; the last one takes its slot.
+    pub(super) fn remove(&mut self, shape: &Shape, slot: u32) {
+        let last = self.count(shape) - 1;
+        let value = self.get(shape, last);
+        self.flip(shape, last, value);
+        if slot != last {
+            self.flip(shape, slot, self.get(shape, slot) ^ value);
+        }
+        self.0[LAST] -= 1 << shape.count_at;
+    }
+
+    fn flip(&mut self, shape: &Shape, slot: u32, bits: u64) {
+        let at = slot * shape.width();
+        let (word, shift) = ((at >> 6) as usize, at & 63);
+        self.0[word] ^= bits << shift;
+        if shift + shape.width() > 64 {
+            self.0[word + 1] ^= bits >> (64 - shift);
+        }
+    }
+}
+
+/// Whether one of the first `count` slots of a line holds `value`, where bytes lie in the order of a little-endian machine. It always looks at all slots: whether a state is known cannot be foretold, and one
+/// wrong guess of the processor costs as much as ten slots.
+///
+/// # Safety
+///
+/// There must be 64 readable bytes at `line` that no other thread writes meanwhile.
+#[inline]
+unsafe fn scan(line: *const u8, shape: &Shape, count: u32, value: u64) -> bool {
+    let drop = 64 - shape.width();
+    let mut found = 0u64;
+    let mut at = 0;
+    for slot in 0..shape.slots {
+        // Eight bytes that hold the slot, which has at most 57 bits and ends before the line does.
+        let byte = (at >> 3).min(56);
+        // SAFETY: the caller vouches for the bytes up to 64, and these end there at the latest.
+        let word = unsafe { line.add(byte as usize).cast::<u64>().read_unaligned() };
+        found |= u64::from(((word >> (at - 8 * byte)) ^ value) << drop == 0) << slot;
+        at += shape.width();
+    }
+    // Free slots may look like a value of zero.
+    found & ((1 << count) - 1) != 0
+}
+
+/// Whether a line that no other thread writes meanwhile holds `value`, or else whether entries that are at home there may lie elsewhere.
+///
+/// # Safety
+///
+/// No other thread may write the line meanwhile.
+#[inline]
+pub(super) unsafe fn look_alone(line: &Line, shape: &Shape, value: u64) -> (bool, bool) {
+    let last = line[LAST].load(Ordering::Relaxed);
+    if cfg!(target_endian = "big") {
+        let bucket = Bucket::read(line);
+        return (bucket.holds(shape, value), bucket.spilled());
+    }
+    // SAFETY: a line has 64 bytes, and the caller vouches that nobody writes them.
+    (unsafe { scan(line.as_ptr().cast(), shape, shape.count_in(last), value) }, last & SPILLED != 0)
+}
+
+/// Adds an entry to a line that nobody else writes and that has a free slot. The lock stays as it is.
+#[inline]
+pub(super) fn push(line: &Line, shape: &Shape, value: u64) {
+    let mut last = line[LAST].load(Ordering::Relaxed);
+    let at = shape.count_in(last) * shape.width();
+    let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
+    if word == LAST {
+        last |= value << shift;
+    } else {
+        line[word].store(line[word].load(Ordering::Relaxed) | value << shift, Ordering::Relaxed);
+        if shift + shape.width() > 64 {
+            let high = value >> (64 - shift);
+            if word + 1 == LAST {
+                last |= high;
+            } else {
+                line[word + 1].store(line[word + 1].load(Ordering::Relaxed) | high, Ordering::Relaxed);
+            }
+        }
+    }
+    // Readers that see the new count see the whole entry.
+    line[LAST].store(last + (1 << shape.count_at), Ordering::Release);
+}
+
+/// How many slots of a line are filled.
+#[inline]
+pub(super) fn count(line: &Line, shape: &Shape) -> u32 {
+    shape.count_in(line[LAST].load(Ordering::Relaxed))
+}
+
+/// Whether an entry at home in a line may lie in its other bucket.
+#[inline]
+pub(super) fn spilled(line: &Line) -> bool {
+    line[LAST].load(Ordering::Relaxed) & SPILLED != 0
+}
+
+/// Notes that an entry at home in this line, which nobody else writes, lies in its other bucket.
+#[inline]
+pub(super) fn mark_spilled(line: &Line) {
+    line[LAST].store(line[LAST].load(Ordering::Relaxed) | SPILLED, Ordering::Release);
+}
+
+/// Waits for a line's lock and takes it.
+#[inline]
+pub(super) fn lock(line: &Line) {
+    let mut tries = 0u32;
+    loop {
+        let last = line[LAST].load(Ordering::Relaxed);
+        if last & LOCK == 0 && line[LAST].compare_exchange_weak(last, last | LOCK, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return;
+        }
+        tries += 1;
+        if tries.is_multiple_of(64) {
+            std::thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Gives a line's lock back.
+#[inline]
+pub(super) fn unlock(line: &Line) {
+    line[LAST].store(line[LAST].load(Ordering::Relaxed) & !LOCK, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+    use wayfarer_space::hash;
+
+    #[test]
+    fn slots_fill_the_line() {
+        // 64 bits at a million buckets: 44 or 45 kept, eleven slots either way.
+        assert_eq!((slots_for(44).0, slots_for(45).0, slots_for(46).0), (11, 11, 10));
+        assert_eq!(slots_for(20).0, 24);
+        assert!((STEER..=63).all(|rest| slots_for(rest).0 * (rest + 1) <= u32::from(u16::MAX)));
+    }
+
+    #[test]
+    fn an_entry_comes_back_from_every_slot_of_every_width() {
+        for rest in STEER..=56 {
+            let shape = Shape::new(300, 0, rest);
+            let line: Line = std::array::from_fn(|_| AtomicU64::new(0));
+            let value = |slot: u32| hash(&[u64::from(slot)]).second() >> (63 - rest);
+            for slot in 0..shape.slots() {
+                push(&line, &shape, value(slot));
+            }
+            let mut bucket = Bucket::read(&line);
+            assert!(bucket.entries(&shape).eq((0..shape.slots()).map(value)), "{rest} bits");
+            assert!(!bucket.spilled());
+            bucket.remove(&shape, 1);
+            assert_eq!(bucket.get(&shape, 1), value(shape.slots() - 1));
+            assert_eq!(bucket.count(&shape), shape.slots() - 1);
+            while bucket.count(&shape) > 0 {
+                bucket.remove(&shape, 0);
+            }
+            assert_eq!(bucket, Bucket::EMPTY);
+        }
+    }
+
+    #[test]
+    fn doubling_and_narrowing_agree_with_placing_anew() {
+        let start = Shape::new(333, 4, 30);
+        for key in 0..2_000u64 {
+            let hash = hash(&[key]);
+            let (mut shape, mut at) = (start, start.place(hash));
+            assert_eq!(shape.across(at.home, at.value), at.other);
+            assert_eq!(shape.across(at.other, at.value | 1), at.home);
+            while let Some(doubled) = shape.doubled() {
+                let (home, value) = shape.doubled_entry(at.home, at.value);
+                let (other, displaced) = shape.doubled_entry(at.other, at.value | 1);
+                assert_eq!((Place { home, other, value }, displaced), (doubled.place(hash), value | 1));
+                (shape, at) = (doubled, doubled.place(hash));
+            }
+            while let Some(narrow) = shape.narrowed(0) {
+                at.value = shape.narrowed_entry(&narrow, at.value);
+                assert_eq!(at, narrow.place(hash));
+                shape = narrow;
+            }
+            assert_eq!(shape.rest(), STEER);
+        }
+    }
+}

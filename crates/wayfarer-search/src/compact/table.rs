@@ -1,0 +1,264 @@
+//! The table of fingerprints: finding, adding, making room by moving, doubling and narrowing.
+//!
+//! Who may do what: looking takes no lock. Adding locks the lines of both buckets of a fingerprint for a few stores, so that two workers cannot add it
+//! twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
+//! something moved looks again under the locks. Doubling and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
+//! used without locks.
+
+use super::shape::{self, Bucket, Place, Shape};
+use crate::lines::{Line, Lines};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::{Mutex, PoisonError};
+
+/// Buckets whose entries are tried before a table counts as full. Each has at least eight.
+const SEARCHED: usize = 32;
+
+/// Fingerprints in lines.
+pub(super) struct Table {
+    lines: Lines,
+    /// Odd while an entry is on the move.
+    moves: AtomicU64,
+    moving: Mutex<()>,
+}
+
+/// What became of a fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    Present,
+    Added,
+    /// Both its buckets are full and no entry could be moved away.
+    NoRoom,
+}
+
+impl Table {
+    pub(super) fn new(lines: Lines) -> Self {
+        Table { lines, moves: AtomicU64::new(0), moving: Mutex::new(()) }
+    }
+
+    pub(super) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    #[inline]
+    fn line(&self, bucket: u64) -> &Line {
+        self.lines.line(bucket as usize)
+    }
+
+    #[inline]
+    pub(super) fn prefetch_home(&self, place: Place) {
+        self.lines.prefetch(place.home as usize);
+    }
+
+    /// Brings the other bucket into the cache, where it would be looked at.
+    #[inline]
+    pub(super) fn prefetch_other(&self, place: Place) {
+        if shape::spilled(self.line(place.home)) {
+            self.lines.prefetch(place.other as usize);
+        }
+    }
+
+    /// Whether a fingerprint is there. `alone` says that no other worker is inside.
+    #[inline]
+    pub(super) fn holds(&self, shape: &Shape, place: Place, alone: bool) -> bool {
+        if alone {
+            return self.look_alone(shape, place);
+        }
+        let before = self.moves.load(Ordering::Acquire);
+        let found = self.look(shape, place);
+        fence(Ordering::Acquire);
+        if before & 1 == 0 && self.moves.load(Ordering::Relaxed) == before {
+            return found;
+        }
+        self.lock(place);
+        let found = self.look(shape, place);
+        self.unlock(place);
+        found
+    }
+
+    #[inline]
+    #[allow(unsafe_code)]
+    fn look_alone(&self, shape: &Shape, place: Place) -> bool {
+        // SAFETY: the table has a single worker, which is here and writes nothing.
+        unsafe {
+            let (found, spilled) = shape::look_alone(self.line(place.home), shape, place.value);
+            found || (spilled && shape::look_alone(self.line(place.other), shape, place.value | 1).0)
+        }
+    }
+
+    #[inline]
+    fn look(&self, shape: &Shape, place: Place) -> bool {
+        let home = Bucket::read(self.line(place.home));
+        home.holds(shape, place.value) || (home.spilled() && Bucket::read(self.line(place.other)).holds(shape, place.value | 1))
+    }
+
+    /// Adds a fingerprint that is not there.
+    #[inline]
+    pub(super) fn put(&self, shape: &Shape, place: Place, alone: bool) -> Put {
+        if self.holds(shape, place, alone) {
+            return Put::Present;
+        }
+        // A moved entry may leave a slot that another worker takes, so a few tries are fair; alone, the first is enough.
+        for _ in 0..8 {
+            if !alone {
+                self.lock(place);
+                if self.look(shape, place) {
+                    self.unlock(place);
+                    return Put::Present;
+                }
+            }
+            let (home, other) = (self.line(place.home), self.line(place.other));
+            let added = if shape::count(home, shape) < shape.slots() {
+                shape::push(home, shape, place.value);
+                true
+            } else if shape::count(other, shape) < shape.slots() {
+                shape::push(other, shape, place.value | 1);
+                shape::mark_spilled(home);
+                true
+            } else {
+                false
+            };
+            if !alone {
+                self.unlock(place);
+            }
+            if added {
+                return Put::Added;
+            }
+            if !self.make_room(shape, place, alone) {
+                break;
+            }
+        }
+        Put::NoRoom
+    }
+
+    fn lock(&self, place: Place) {
+        // Always in the order of the lines, so that no two workers wait for each other. The two buckets of a place differ.
+        shape::lock(self.line(place.home.min(place.other)));
+        shape::lock(self.line(place.home.max(place.other)));
+    }
+
+    fn unlock(&self, place: Place) {
+        shape::unlock(self.line(place.home));
+        shape::unlock(self.line(place.other));
+    }
+
+    /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false where no way was found.
+    #[cold]
+    fn make_room(&self, shape: &Shape, place: Place, alone: bool) -> bool {
+        let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        // Full buckets in the order in which they were met: each with the one before it, and the entry there that could move here.
+        let mut met: Vec<(u64, usize, u64)> = vec![(place.home, usize::MAX, 0), (place.other, usize::MAX, 0)];
+        let mut at = 0;
+        while at < met.len().min(SEARCHED) {
+            let bucket = met[at].0;
+            let entries = Bucket::read(self.line(bucket));
+            if entries.count(shape) < shape.slots() {
+                // Someone else made room meanwhile.
+                return self.move_along(shape, &met, at, alone);
+            }
+            for value in entries.entries(shape) {
+                self.lines.prefetch(shape.across(bucket, value) as usize);
+            }
+            for value in entries.entries(shape) {
+                let across = shape.across(bucket, value);
+                met.push((across, at, value));
+                if shape::count(self.line(across), shape) < shape.slots() {
+                    return self.move_along(shape, &met, met.len() - 1, alone);
+                }
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// Moves entries along the way that led to bucket `end` of those met, the last first.
+    fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) -> bool {
+        let moves = self.moves.load(Ordering::Relaxed);
+        self.moves.store(moves + 1, Ordering::Relaxed);
+        fence(Ordering::Release);
+        let mut done = true;
+        while let (to, before, value) = met[end]
+            && before != usize::MAX
+        {
+            if !self.move_entry(shape, met[before].0, to, value, alone) {
+                done = false;
+                break;
+            }
+            end = before;
+        }
+        self.moves.store(moves + 2, Ordering::Release);
+        // Where another worker was faster, there is still something to try: the entries have moved since.
+        done || !alone
+    }
+
+    fn move_entry(&self, shape: &Shape, from: u64, to: u64, value: u64, alone: bool) -> bool {
+        let both = Place { home: from, other: to, value };
+        if !alone {
+            self.lock(both);
+        }
+        let (mut source, mut target) = (Bucket::read(self.line(from)), Bucket::read(self.line(to)));
+        let slot = source.entries(shape).position(|entry| entry == value);
+        let moved = match slot {
+            Some(slot) if target.count(shape) < shape.slots() => {
+                target.push(shape, value ^ 1);
+                source.remove(shape, slot as u32);
+                if value & 1 == 0 {
+                    source.set_spilled();
+                }
+                true
+            }
+            _ => false,
+        };
+        if moved {
+            // Writing a line unlocks it.
+            target.write(self.line(to));
+            source.write(self.line(from));
+        } else if !alone {
+            self.unlock(both);
+        }
+        moved
+    }
+
+    /// Spreads the entries over twice the buckets, in place. Nobody else may be inside.
+    pub(super) fn double(&self, shape: &Shape, doubled: &Shape) {
+        self.lines.offer_large_pages(shape.buckets() as usize..doubled.buckets() as usize);
+        // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1.
+        for bucket in (0..shape.buckets()).rev() {
+            let entries = Bucket::read(self.line(bucket));
+            let mut halves = [Bucket::EMPTY; 2];
+            for value in entries.entries(shape) {
+                let (to, value) = shape.doubled_entry(bucket, value);
+                halves[(to & 1) as usize].push(doubled, value);
+            }
+            for (half, to) in halves.iter_mut().zip(2 * bucket..) {
+                if entries.spilled() {
+                    half.set_spilled();
+                }
+                half.write(self.line(to));
+            }
+        }
+    }
+
+    /// Drops bits of every entry, in place, bucket by bucket; gives the number of entries that are left. Nobody else may be inside.
+    pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape) -> u64 {
+        let mut left = 0;
+        let mut kept = Vec::with_capacity(shape.slots() as usize);
+        for bucket in 0..shape.buckets() {
+            let entries = Bucket::read(self.line(bucket));
+            kept.clear();
+            kept.extend(entries.entries(shape).map(|value| shape.narrowed_entry(narrow, value)));
+            // Entries that cannot be told apart any more share a slot.
+            kept.sort_unstable();
+            kept.dedup();
+            let mut packed = Bucket::EMPTY;
+            for value in &kept {
+                packed.push(narrow, *value);
+            }
+            if entries.spilled() {
+                packed.set_spilled();
+            }
+            packed.write(self.line(bucket));
+            left += kept.len() as u64;
+        }
+        left
+    }
+}

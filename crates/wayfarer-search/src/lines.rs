@@ -1,0 +1,126 @@
+//! A table's memory as cache lines of atomic words, for the stores whose size is fixed at the start.
+//!
+//! The memory is reserved at once and reads as zero; the system backs a page when it is first touched, so a large table costs little until it is used.
+#![allow(unsafe_code)] // Memory is taken from and given back to the global allocator by hand.
+
+use crate::Account;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
+
+/// Words in a cache line.
+pub(crate) const WORDS: usize = 8;
+const LINE: usize = 64;
+const LARGE_PAGE: usize = 2 << 20;
+
+/// A cache line.
+pub(crate) type Line = [AtomicU64; WORDS];
+
+/// Zeroed cache lines, given back on drop.
+pub(crate) struct Lines {
+    memory: NonNull<u8>,
+    layout: Layout,
+    start: NonNull<Line>,
+    len: usize,
+}
+
+// SAFETY: the memory is only ever reached as atomic words, which any thread may use.
+unsafe impl Send for Lines {}
+// SAFETY: as above.
+unsafe impl Sync for Lines {}
+
+impl Lines {
+    /// What `len` lines take from the account: themselves and what it takes to start at a line's edge.
+    pub(crate) fn bytes_for(len: usize) -> usize {
+        len.saturating_mul(LINE).saturating_add(LINE)
+    }
+
+    /// Takes `len` lines (at least one); none where the account or the system refuses.
+    pub(crate) fn take(len: usize, account: &dyn Account) -> Option<Lines> {
+        let len = len.max(1);
+        let bytes = Lines::bytes_for(len);
+        if !account.allows(bytes) {
+            return None;
+        }
+        // Asked for more than the allocator's usual alignment, the standard library would zero the memory itself and touch all of it; so lines are
+        // aligned by hand.
+        let layout = Layout::from_size_align(bytes, 16).ok()?;
+        // SAFETY: the layout has a size above zero.
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let skip = memory.align_offset(LINE).min(LINE);
+        // SAFETY: `skip` is at most one line, and the block is one line longer than the lines.
+        let start = unsafe { memory.add(skip) }.cast();
+        Some(Lines { memory, layout, start, len })
+    }
+
+    /// The line at `index`.
+    #[inline]
+    pub(crate) fn line(&self, index: usize) -> &Line {
+        assert!(index < self.len, "line {index} of {}", self.len);
+        // SAFETY: the index was checked; the memory is zeroed, aligned, lives as long as `self` and is reached as atomics only.
+        unsafe { &*self.start.as_ptr().add(index) }
+    }
+
+    /// All words.
+    #[inline]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        // SAFETY: as for `line`; the lines lie side by side.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.len * WORDS) }
+    }
+
+    /// Brings a line into the cache; `index` may be anything.
+    #[inline]
+    pub(crate) fn prefetch(&self, index: usize) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(self.start.as_ptr().wrapping_add(index).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = index;
+    }
+
+    /// How many lines.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes taken from the account.
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Offers the whole large pages among these lines to the system as large pages, so that random reads miss the address cache less often.
+    pub(crate) fn offer_large_pages(&self, lines: Range<usize>) {
+        #[cfg(target_os = "linux")]
+        self.advise(lines, libc::MADV_HUGEPAGE);
+        #[cfg(not(target_os = "linux"))]
+        let _ = lines;
+    }
+
+    /// Asks the system to put what was touched already into large pages.
+    pub(crate) fn gather_large_pages(&self) {
+        // MADV_COLLAPSE, from Linux 6.1 on; older systems refuse it.
+        #[cfg(target_os = "linux")]
+        self.advise(0..self.len, 25);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(&self, lines: Range<usize>, advice: libc::c_int) {
+        let start = self.start.as_ptr() as usize;
+        let from = (start + lines.start * LINE).next_multiple_of(LARGE_PAGE);
+        let until = (start + lines.end.min(self.len) * LINE) & !(LARGE_PAGE - 1);
+        if from < until {
+            // SAFETY: the range lies inside our block, and the advice changes nothing but how the system backs it. Its answer does not matter.
+            unsafe { libc::madvise(from as *mut libc::c_void, until - from, advice) };
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // SAFETY: it was taken with this layout and is given back once.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+    }
+}

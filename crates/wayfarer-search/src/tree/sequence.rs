@@ -1,0 +1,483 @@
+//! The pairs of a tree store in the order of insertion, with the links between them: what handles stand for.
+//!
+//! A worker writes into a run of 128 handles that lies open, three numbers to a record. A run that is complete is closed: its records are packed to the bit,
+//! a number that repeats the one before (brothers share what their rule did not touch) costs one bit, and links, which hardly move from one record to the
+//! next in a breadth-first search, are written by Rice's code. Packed runs are read from their beginning; a reader of many handles unpacks a run once.
+#![allow(unsafe_code)] // Closed runs are plain words in raw memory that is never moved.
+
+use crate::Account;
+use crate::arena::Chunk;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+/// Handles that a worker takes at once.
+pub(super) const RUN: usize = 128;
+/// The link of a state that was not reached from another.
+pub(super) const NO_PARENT: u32 = u32::MAX;
+/// Runs of one block of the directory.
+const BLOCK: usize = 1024;
+/// The most words that a closed run can take: three numbers of 32 bits, a bit for each of two, and the code's own two bits, and its head.
+const WORST: usize = RUN * (3 * 32 + 4) / 64 + 3;
+/// Marks a run that lies open.
+const OPEN: u64 = 1;
+
+/// What a handle stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) parent: u32,
+}
+
+/// The records of a run.
+pub(super) type Unpacked = [Entry; RUN];
+
+/// A run that is being written: three numbers a record, and how many records there are.
+pub(super) struct OpenRun {
+    numbers: Box<[AtomicU32]>,
+    filled: AtomicU32,
+}
+
+/// Records in the order of insertion.
+pub(super) struct Sequence {
+    /// Where each run lies, in blocks: the address of an [`OpenRun`] with the mark [`OPEN`], or of a closed one; 0 where there is none yet.
+    directory: Box<[AtomicPtr<AtomicU64>]>,
+    grounds: Mutex<Grounds>,
+    /// Words of a segment.
+    segment: usize,
+}
+
+struct Grounds {
+    blocks: Vec<Chunk>,
+    closed: Closed,
+    /// Runs given out.
+    runs: usize,
+    /// Runs that lie open.
+    open: usize,
+    /// Every open run there ever was, for reuse.
+    areas: Vec<Box<OpenRun>>,
+}
+
+/// Memory for closed runs.
+#[derive(Default)]
+struct Closed {
+    segments: Vec<Chunk>,
+    /// Segments that are in use, the last of them in part; those after it are spare.
+    current: usize,
+    /// Words used of the current segment.
+    used: usize,
+}
+
+/// A worker's place in the sequence.
+#[derive(Default)]
+pub(super) struct Place {
+    area: Option<usize>,
+    /// The open run's number and the records in it; none where no run is open.
+    run: Option<(usize, usize)>,
+}
+
+impl Sequence {
+    /// No records yet; at most about `most` bytes of them.
+    pub(super) fn new(most: usize) -> Self {
+        let blocks = (most / (RUN * BLOCK)).saturating_add(1).min(u32::MAX as usize / (RUN * BLOCK) + 1);
+        Sequence {
+            directory: (0..blocks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            grounds: Mutex::new(Grounds { blocks: Vec::new(), closed: Closed::default(), runs: 0, open: 0, areas: Vec::new() }),
+            segment: Self::segment(most),
+        }
+    }
+
+    fn segment(most: usize) -> usize {
+        ((most / 256).clamp(WORST * 16, 1 << 18) / 8).next_multiple_of(8)
+    }
+
+    /// The bytes that the first record needs.
+    pub(super) fn least(most: usize) -> usize {
+        8 * (BLOCK + Self::segment(most)) + 12 * RUN + size_of::<OpenRun>()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.grounds.lock().map_or(0, |grounds| {
+            let chunks = grounds.blocks.iter().chain(&grounds.closed.segments).map(Chunk::bytes).sum::<usize>();
+            chunks + grounds.areas.len() * (size_of::<OpenRun>() + 12 * RUN)
+        })
+    }
+
+    /// The handle that the worker's next record will have; none where there is no room for one.
+    #[inline]
+    pub(super) fn next(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
+        match place.run {
+            Some((run, filled)) if filled < RUN => Some((run * RUN + filled) as u32),
+            _ => self.open(place, account),
+        }
+    }
+
+    /// Appends a record at the worker's next handle, given by [`next`](Sequence::next).
+    #[inline]
+    pub(super) fn append(&self, place: &mut Place, entry: Entry) {
+        let Some((run, filled)) = &mut place.run else { return };
+        let word = self.slot(*run).map_or(0, |slot| slot.load(Ordering::Relaxed));
+        // SAFETY: an open run that this worker has is not closed by anyone else, and areas live as long as the sequence.
+        let area = unsafe { &*((word & !OPEN) as *const OpenRun) };
+        for (at, number) in [entry.left, entry.right, entry.parent].into_iter().enumerate() {
+            area.numbers[3 * *filled + at].store(number, Ordering::Relaxed);
+        }
+        *filled += 1;
+        area.filled.store(*filled as u32, Ordering::Release);
+    }
+
+    /// Closes the worker's run where it has one, and opens the next.
+    #[cold]
+    fn open(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
+        let mut grounds = self.grounds.lock().ok()?;
+        if let Some((run, _)) = place.run {
+            // There is room: it was made sure of when the run was opened.
+            let slot = self.slot(run)?;
+            let mut entries = [Entry::default(); RUN];
+            self.unpack(run, &mut entries);
+            let packed = grounds.closed.pack(&entries, self.segment)?;
+            slot.store(packed, Ordering::Release);
+            // What is written into the area from here on is seen only by those who see that the run was closed.
+            fence(Ordering::Release);
+            grounds.open -= 1;
+            place.run = None;
+        }
+        let run = grounds.runs;
+        if (run + 2) * RUN >= u32::MAX as usize || run / BLOCK >= self.directory.len() {
+            return None;
+        }
+        if self.directory[run / BLOCK].load(Ordering::Relaxed).is_null() {
+            let block = Chunk::take(8 * BLOCK, account)?;
+            // SAFETY: the block has this many bytes and nobody else knows it yet.
+            unsafe { block.start().write_bytes(0, 8 * BLOCK) };
+            self.directory[run / BLOCK].store(block.start().cast(), Ordering::Release);
+            grounds.blocks.push(block);
+        }
+        while grounds.closed.room(self.segment) <= grounds.open {
+            let segment = Chunk::take(8 * self.segment, account)?;
+            grounds.closed.segments.push(segment);
+        }
+        let area = match place.area {
+            Some(area) => area,
+            None => {
+                if !account.allows(12 * RUN) {
+                    return None;
+                }
+                grounds.areas.push(Box::new(OpenRun { numbers: (0..3 * RUN).map(|_| AtomicU32::new(0)).collect(), filled: AtomicU32::new(0) }));
+                grounds.areas.len() - 1
+            }
+        };
+        place.area = Some(area);
+        grounds.areas[area].filled.store(0, Ordering::Relaxed);
+        let address = std::ptr::from_ref::<OpenRun>(&grounds.areas[area]) as u64;
+        self.slot(run)?.store(address | OPEN, Ordering::Release);
+        grounds.runs += 1;
+        grounds.open += 1;
+        place.run = Some((run, 0));
+        Some((run * RUN) as u32)
+    }
+
+    #[inline]
+    fn slot(&self, run: usize) -> Option<&AtomicU64> {
+        let block = self.directory.get(run / BLOCK)?.load(Ordering::Acquire);
+        // SAFETY: a block that is there has room for all its runs, is only read and written through atomics, and lives as long as the sequence.
+        (!block.is_null()).then(|| unsafe { &*block.add(run % BLOCK) })
+    }
+
+    /// Reads the records of a run as far as they are written, and says how many there are.
+    pub(super) fn unpack(&self, run: usize, entries: &mut Unpacked) -> usize {
+        self.unpack_until(run, RUN, entries)
+    }
+
+    /// Reads at least the first `until` records of a run as far as they are written.
+    pub(super) fn unpack_until(&self, run: usize, until: usize, entries: &mut Unpacked) -> usize {
+        let Some(slot) = self.slot(run) else { return 0 };
+        loop {
+            let word = slot.load(Ordering::Acquire);
+            if word == 0 {
+                return 0;
+            }
+            if word & OPEN == 0 {
+                // SAFETY: a run that was published as closed is never written again and lives as long as the sequence.
+                return unsafe { read_packed(word as *const u64, until, entries) };
+            }
+            // SAFETY: areas live as long as the sequence.
+            let area = unsafe { &*((word & !OPEN) as *const OpenRun) };
+            let filled = area.filled.load(Ordering::Acquire) as usize;
+            for (at, entry) in entries.iter_mut().enumerate().take(filled.min(RUN)) {
+                let [left, right, parent] = [0, 1, 2].map(|number| area.numbers[3 * at + number].load(Ordering::Relaxed));
+                *entry = Entry { left, right, parent };
+            }
+            // The run may have been closed, and its area given to another, while it was read: then read it again.
+            fence(Ordering::Acquire);
+            if slot.load(Ordering::Relaxed) == word {
+                return filled.min(RUN);
+            }
+        }
+    }
+
+    /// The record of a handle that was given out.
+    pub(super) fn entry(&self, handle: u32) -> Option<Entry> {
+        let (run, at) = (handle as usize / RUN, handle as usize % RUN);
+        let mut entries = [Entry::default(); RUN];
+        (self.unpack_until(run, at + 1, &mut entries) > at).then(|| entries[at])
+    }
+
+    /// Gives every pair another one; false, and nothing changed, where `change` or the account refuses. Nobody else is at the sequence meanwhile.
+    pub(super) fn rewrite(&mut self, account: &dyn Account, mut change: impl FnMut(&mut Entry) -> bool) -> bool {
+        let Ok(grounds) = self.grounds.get_mut() else { return false };
+        let (runs, open) = (grounds.runs, grounds.open);
+        let mut closed = Closed::default();
+        let mut words = Vec::new();
+        let mut entries = [Entry::default(); RUN];
+        let mut areas = Vec::new();
+        for run in 0..runs {
+            let filled = self.unpack(run, &mut entries);
+            if !entries[..filled].iter_mut().all(&mut change) {
+                return false;
+            }
+            let word = self.slot(run).map_or(0, |slot| slot.load(Ordering::Relaxed));
+            if word & OPEN == OPEN {
+                areas.push((word, filled, entries));
+                continue;
+            }
+            while closed.room(self.segment) == 0 {
+                let Some(segment) = Chunk::take(8 * self.segment, account) else { return false };
+                closed.segments.push(segment);
+            }
+            let Some(packed) = closed.pack(&entries, self.segment) else { return false };
+            words.push((run, packed));
+        }
+        while closed.room(self.segment) <= open {
+            let Some(segment) = Chunk::take(8 * self.segment, account) else { return false };
+            closed.segments.push(segment);
+        }
+        for (run, packed) in words {
+            if let Some(slot) = self.slot(run) {
+                slot.store(packed, Ordering::Release);
+            }
+        }
+        for (word, filled, entries) in areas {
+            // SAFETY: areas live as long as the sequence.
+            let area = unsafe { &*((word & !OPEN) as *const OpenRun) };
+            for (at, entry) in entries.iter().enumerate().take(filled) {
+                area.numbers[3 * at].store(entry.left, Ordering::Relaxed);
+                area.numbers[3 * at + 1].store(entry.right, Ordering::Relaxed);
+            }
+        }
+        if let Ok(grounds) = self.grounds.get_mut() {
+            grounds.closed = closed;
+        }
+        true
+    }
+
+    /// How many runs were given out.
+    pub(super) fn runs(&self) -> usize {
+        self.grounds.lock().map_or(0, |grounds| grounds.runs)
+    }
+}
+
+impl Closed {
+    /// How many runs surely find room.
+    fn room(&self, segment: usize) -> usize {
+        match self.segments.len() {
+            0 => 0,
+            _ => (segment - self.used) / WORST + (self.segments.len() - 1 - self.current) * (segment / WORST),
+        }
+    }
+
+    /// Packs a complete run and gives its address.
+    fn pack(&mut self, entries: &Unpacked, segment: usize) -> Option<u64> {
+        let mut bits = Writer::default();
+        write_packed(entries, &mut bits);
+        let words = bits.finish();
+        if self.used + words.len() > segment {
+            self.current += 1;
+            self.used = 0;
+        }
+        let chunk = self.segments.get(self.current)?;
+        // SAFETY: the segment has room for the words after those used, and nobody else writes there.
+        let address = unsafe {
+            let address = chunk.start().cast::<u64>().add(self.used);
+            std::ptr::copy_nonoverlapping(words.as_ptr(), address, words.len());
+            address
+        };
+        self.used += words.len();
+        Some(address as u64)
+    }
+}
+
+/// The head: widths of the numbers and the parameter of the links' code, then the link before the first.
+fn write_packed(entries: &Unpacked, bits: &mut Writer) {
+    let width = |largest: u32| 32 - largest.leading_zeros();
+    let left_bits = width(entries.iter().map(|entry| entry.left).max().unwrap_or(0));
+    let right_bits = width(entries.iter().map(|entry| entry.right).max().unwrap_or(0));
+    let first = entries[0].parent;
+    let cost = |rice: u32| {
+        let mut before = first;
+        entries.iter().fold(0, |sum, entry| {
+            let step = zigzag(entry.parent, before);
+            before = entry.parent;
+            let high = step >> rice;
+            sum + if high < 15 { high as usize + 1 + rice as usize } else { 15 + 33 }
+        })
+    };
+    let rice = (0..=32).min_by_key(|rice| cost(*rice)).unwrap_or(32);
+    bits.write(u64::from(left_bits), 6);
+    bits.write(u64::from(right_bits), 6);
+    bits.write(u64::from(rice), 6);
+    bits.write(u64::from(first), 32);
+    let (mut left, mut right, mut parent) = (u32::MAX, u32::MAX, first);
+    for (at, entry) in entries.iter().enumerate() {
+        for (number, before, width) in [(entry.left, &mut left, left_bits), (entry.right, &mut right, right_bits)] {
+            let same = at > 0 && number == *before;
+            bits.write(u64::from(same), 1);
+            if !same {
+                bits.write(u64::from(number), width);
+            }
+            *before = number;
+        }
+        let step = zigzag(entry.parent, parent);
+        let high = step >> rice;
+        if high < 15 {
+            bits.write((1 << high) - 1, high as u32 + 1);
+            bits.write(step & ((1 << rice) - 1), rice);
+        } else {
+            bits.write((1 << 15) - 1, 15);
+            bits.write(step, 33);
+        }
+        parent = entry.parent;
+    }
+}
+
+/// The way from one link to the next, small for small ways in either direction.
+#[inline]
+fn zigzag(to: u32, from: u32) -> u64 {
+    let step = i64::from(to) - i64::from(from);
+    ((step << 1) ^ (step >> 63)) as u64
+}
+
+/// # Safety
+/// `words` begins a packed run.
+unsafe fn read_packed(words: *const u64, until: usize, entries: &mut Unpacked) -> usize {
+    let mut bits = Reader { words, at: 0 };
+    // SAFETY: the reader stays inside the run: it reads what the writer wrote, and a word more at most, which `WORST` and `finish` leave room for.
+    unsafe {
+        let left_bits = bits.read(6) as u32;
+        let right_bits = bits.read(6) as u32;
+        let rice = bits.read(6) as u32;
+        let first = bits.read(32) as u32;
+        let mut entry = Entry { left: 0, right: 0, parent: first };
+        for to in entries.iter_mut().take(until) {
+            if bits.read(1) == 0 {
+                entry.left = bits.read(left_bits) as u32;
+            }
+            if bits.read(1) == 0 {
+                entry.right = bits.read(right_bits) as u32;
+            }
+            let ones = (bits.peek() | 1 << 15).trailing_ones().min(15);
+            let step = if ones < 15 {
+                bits.at += ones as usize + 1;
+                u64::from(ones) << rice | bits.read(rice)
+            } else {
+                bits.at += 15;
+                bits.read(33)
+            };
+            entry.parent = (i64::from(entry.parent) + ((step >> 1) as i64 ^ -((step & 1) as i64))) as u32;
+            *to = entry;
+        }
+    }
+    until
+}
+
+#[derive(Default)]
+struct Writer {
+    words: Vec<u64>,
+    word: u64,
+    filled: u32,
+}
+
+impl Writer {
+    #[inline]
+    fn write(&mut self, value: u64, bits: u32) {
+        self.word |= value << self.filled;
+        if self.filled + bits >= 64 {
+            self.words.push(self.word);
+            self.word = if self.filled == 0 { 0 } else { value >> (64 - self.filled) };
+            self.filled = self.filled + bits - 64;
+        } else {
+            self.filled += bits;
+        }
+    }
+
+    /// The words, and one more where bits lie in the last: readers look up to seven bytes ahead, which must not be another run's.
+    fn finish(mut self) -> Vec<u64> {
+        self.words.push(self.word);
+        if self.filled > 0 {
+            self.words.push(0);
+        }
+        self.words
+    }
+}
+
+struct Reader {
+    words: *const u64,
+    at: usize,
+}
+
+impl Reader {
+    /// The next 57 bits at least.
+    ///
+    /// # Safety
+    /// The byte at `at` lies inside a packed run, which is followed by seven more bytes of its memory.
+    #[inline]
+    unsafe fn peek(&self) -> u64 {
+        // SAFETY: by the caller; see there.
+        unsafe { self.words.cast::<u8>().add(self.at / 8).cast::<u64>().read_unaligned() >> (self.at % 8) }
+    }
+
+    /// # Safety
+    /// As for [`peek`](Reader::peek).
+    #[inline]
+    unsafe fn read(&mut self, bits: u32) -> u64 {
+        // SAFETY: by the caller.
+        let value = unsafe { self.peek() } & ((1 << bits) - 1);
+        self.at += bits as usize;
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unlimited;
+    use wayfarer_space::Rng;
+
+    #[test]
+    fn records_come_back() {
+        let mut rng = Rng::new(3, "sequence");
+        for spread in [1, 2, 100, 1 << 20, 1 << 32] {
+            let mut sequence = Sequence::new(1 << 26);
+            let mut place = Place::default();
+            let mut all = Vec::new();
+            for number in 0..5_000u32 {
+                assert_eq!(sequence.next(&mut place, &Unlimited), Some(number));
+                let link = if number == 0 || number % 500 == 0 { NO_PARENT } else if spread > 1 << 30 { rng.below(1 << 32) as u32 } else { number / 2 };
+                let entry = Entry { left: rng.below(spread) as u32, right: rng.below(spread / 2 + 1) as u32, parent: link };
+                sequence.append(&mut place, entry);
+                all.push(entry);
+            }
+            for (handle, entry) in all.iter().enumerate() {
+                assert_eq!(sequence.entry(handle as u32), Some(*entry));
+            }
+            assert!(sequence.rewrite(&Unlimited, |entry| {
+                std::mem::swap(&mut entry.left, &mut entry.right);
+                true
+            }));
+            for (handle, entry) in all.iter().enumerate() {
+                let back = sequence.entry(handle as u32).unwrap();
+                assert_eq!((back.left, back.right, back.parent), (entry.right, entry.left, entry.parent));
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Whole states that a witness will pass through, each with a link to the one before it, counted by those that need them.
+
+use crate::Account;
+use wayfarer_space::{Packing, Word};
+
+/// Waypoints that are taken from the account together.
+const BLOCK: usize = 1024;
+const NONE: u32 = u32::MAX;
+
+/// A forest of states in which only what is needed is kept.
+pub(crate) struct Waypoints {
+    packing: Packing,
+    /// Tight states, [`BLOCK`] to a block.
+    blocks: Vec<Box<[Word]>>,
+    /// Link and count of each.
+    links: Vec<Box<[(u32, u32)]>>,
+    free: Vec<u32>,
+}
+
+impl Waypoints {
+    pub(crate) fn new(packing: Packing) -> Self {
+        Waypoints { packing, blocks: Vec::new(), links: Vec::new(), free: Vec::new() }
+    }
+
+    /// Adds a state behind another waypoint, held once; none where the account has no room.
+    pub(crate) fn add(&mut self, state: &[Word], before: Option<u32>, account: &dyn Account) -> Option<u32> {
+        if self.free.is_empty() {
+            let words = self.packing.words() * BLOCK;
+            if !account.allows(words * size_of::<Word>() + BLOCK * 12) {
+                return None;
+            }
+            let first = (self.blocks.len() * BLOCK) as u32;
+            self.blocks.push(vec![0; words].into_boxed_slice());
+            self.links.push(vec![(NONE, 0); BLOCK].into_boxed_slice());
+            self.free.extend((first..first + BLOCK as u32).rev());
+        }
+        let waypoint = self.free.pop()?;
+        let (block, at) = (waypoint as usize / BLOCK, waypoint as usize % BLOCK);
+        let words = self.packing.words();
+        self.packing.pack(state, &mut self.blocks[block][at * words..(at + 1) * words]);
+        self.links[block][at] = (before.unwrap_or(NONE), 1);
+        if let Some(before) = before {
+            self.hold(before);
+        }
+        Some(waypoint)
+    }
+
+    /// One more needs it.
+    pub(crate) fn hold(&mut self, waypoint: u32) {
+        self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK].1 += 1;
+    }
+
+    /// One fewer needs it; where that was the last, it and what only it needed are freed.
+    pub(crate) fn release(&mut self, mut waypoint: u32) {
+        while waypoint != NONE {
+            let (before, count) = &mut self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK];
+            *count -= 1;
+            if *count > 0 {
+                return;
+            }
+            let next = *before;
+            self.free.push(waypoint);
+            waypoint = next;
+        }
+    }
+
+    /// The states from the first waypoint to this one.
+    pub(crate) fn chain(&self, mut waypoint: u32) -> Vec<Vec<Word>> {
+        let words = self.packing.words();
+        let mut states = Vec::new();
+        while waypoint != NONE {
+            let (block, at) = (waypoint as usize / BLOCK, waypoint as usize % BLOCK);
+            let mut state = vec![0; self.packing.masks().len()];
+            self.packing.unpack(&self.blocks[block][at * words..(at + 1) * words], &mut state);
+            states.push(state);
+            waypoint = self.links[block][at].0;
+        }
+        states.reverse();
+        states
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unlimited;
+
+    #[test]
+    fn what_nobody_needs_is_freed_with_its_ancestors() {
+        let mut waypoints = Waypoints::new(Packing::whole(1));
+        let root = waypoints.add(&[1], None, &Unlimited).unwrap();
+        let left = waypoints.add(&[2], Some(root), &Unlimited).unwrap();
+        let right = waypoints.add(&[3], Some(root), &Unlimited).unwrap();
+        waypoints.release(root);
+        assert_eq!(waypoints.chain(right), [vec![1], vec![3]]);
+        let before = waypoints.free.len();
+        waypoints.release(left);
+        assert_eq!(waypoints.free.len(), before + 1);
+        waypoints.release(right);
+        assert_eq!(waypoints.free.len(), before + 3);
+    }
+}
