@@ -61,10 +61,12 @@ pub fn peak() -> usize {
 }
 
 /// The account of a run: what is taken through [`Counting`], and a fixed sum for what the process holds besides.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Budget {
     limit: usize,
     besides: usize,
+    /// Machine code that was compiled for the run, which goes past the allocator.
+    code: AtomicUsize,
     reserve: usize,
 }
 
@@ -74,7 +76,7 @@ const RESERVE_SHARE: usize = 64;
 impl Budget {
     /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
     pub fn new(limit: usize, besides: usize) -> Self {
-        Budget { limit, besides, reserve: (limit / RESERVE_SHARE).min(8 << 20) }
+        Budget { limit, besides, code: AtomicUsize::new(0), reserve: (limit / RESERVE_SHARE).min(8 << 20) }
     }
 
     /// The limit in bytes.
@@ -84,7 +86,12 @@ impl Budget {
 
     /// The most that was used at once.
     pub fn peak(&self) -> usize {
-        peak() + self.besides
+        peak() + self.besides + self.code.load(Ordering::Relaxed)
+    }
+
+    /// Notes how much machine code there is now.
+    pub(crate) fn note_code(&self, bytes: usize) {
+        self.code.store(bytes, Ordering::Relaxed);
     }
 }
 
@@ -94,6 +101,6 @@ impl Account for Budget {
     }
 
     fn used(&self) -> usize {
-        taken() + self.besides
+        taken() + self.besides + self.code.load(Ordering::Relaxed)
     }
 }

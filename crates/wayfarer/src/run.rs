@@ -79,15 +79,17 @@ impl Plan {
         let interpreter = Interpreter::new(program.clone(), self.code_limits());
         let settings = self.settings(program)?;
         stores::refuse_if_too_small(self, &interpreter, budget)?;
-        let space = space_of(program, self);
+        let running = Running::new(program, self, budget.limit());
+        let space = running.space();
+        budget.note_code(running.code_bytes());
         let mut strategy = stores::strategy(self, &settings.limits, space.packing(), budget)?;
         let store = stores::store(self, space.packing(), budget).ok_or(RunError::TooLittleMemory { least: budget.limit() * 2 })?;
-        let mut watch = Watch { inner: control, budget, until: self.time.map(|time| started + time), asked: 0 };
-        let outcome = explore(&*space, &*store, &mut *strategy, &settings, &mut watch);
+        let mut watch = Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0 };
+        let outcome = explore(space, &*store, &mut *strategy, &settings, &mut watch);
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer = Writer { program, interpreter: &interpreter, space: &*space, store: &*store, budget, deadlock: self.deadlock };
+        let writer = Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
     }
@@ -151,13 +153,46 @@ impl Plan {
 
 /// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
 pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
-    let limits = plan.code_limits();
-    if !plan.interpret
-        && let Ok(compiled) = Compiled::new(program.clone(), limits)
-    {
-        return Box::new(compiled);
+    match Running::new(program, plan, usize::MAX) {
+        Running::Compiled(compiled) => compiled,
+        Running::Interpreted(interpreter) => interpreter,
     }
-    Box::new(Interpreter::new(program.clone(), limits))
+}
+
+/// How a program runs.
+enum Running {
+    Compiled(Box<Compiled>),
+    Interpreted(Box<Interpreter>),
+}
+
+/// The share of the budget that machine code may take before commands are interpreted.
+const CODE_SHARE: usize = 8;
+
+impl Running {
+    fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
+        let limits = plan.code_limits();
+        if !plan.interpret
+            && let Ok(compiled) = Compiled::new(program.clone(), limits)
+        {
+            return Running::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
+        }
+        Running::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+    }
+
+    fn space(&self) -> &dyn Space {
+        match self {
+            Running::Compiled(compiled) => &**compiled,
+            Running::Interpreted(interpreter) => &**interpreter,
+        }
+    }
+
+    /// Bytes of machine code, which no allocator counts.
+    fn code_bytes(&self) -> usize {
+        match self {
+            Running::Compiled(compiled) => compiled.code_bytes(),
+            Running::Interpreted(_) => 0,
+        }
+    }
 }
 
 fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
@@ -180,6 +215,7 @@ fn place(program: &Program, at: At) -> String {
 struct Watch<'a> {
     inner: &'a mut dyn Control,
     budget: &'a Budget,
+    running: &'a Running,
     until: Option<Instant>,
     asked: u32,
 }
@@ -192,6 +228,7 @@ impl Control for Watch<'_> {
             if self.until.is_some_and(|until| Instant::now() >= until) {
                 return Some(Stop::Time);
             }
+            self.budget.note_code(self.running.code_bytes());
             if !self.budget.allows(0) {
                 return Some(Stop::Memory);
             }
