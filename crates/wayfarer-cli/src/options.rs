@@ -23,7 +23,7 @@ Examples:
   wayfarer check german.m                      check everything in the model
   wayfarer check german.m --memory 2G --time 10m
                                                stay within 2 GiB and ten minutes
-  wayfarer check german.m --const NODE_NUM=4   the same protocol with four nodes
+  wayfarer check german.m --const NodeCount=4   the same protocol with four nodes
   wayfarer info german.m                       what the model consists of
   wayfarer simulate german.m --seed 7          watch one random run
   wayfarer step german.m                       choose every rule yourself
@@ -36,7 +36,7 @@ Examples:
       Visits every reachable state, or stops at the first violation and shows the way there.
   wayfarer check german.m --memory 512M --time 1h30m
       Stays within a budget; what was not seen is said in the verdict.
-  wayfarer check german.m --property CtrlProp --deadlock off
+  wayfarer check german.m --property 'a writer is alone' --deadlock off
       Judges one property only.
   wayfarer check german.m --witness full --witness trace.itf.json
       Shows whole states, and writes the witness to a file that `wayfarer replay` and other tools read.
@@ -57,7 +57,7 @@ Exit codes:
 const INFO_EXAMPLES: &str = "\
 Examples:
   wayfarer info german.m
-  wayfarer info german.m --const NODE_NUM=8    how much larger a state becomes
+  wayfarer info german.m --const NodeCount=8    how much larger a state becomes
   wayfarer info german.m --json | jq .state_bits";
 
 const SIMULATE_EXAMPLES: &str = "\
@@ -413,7 +413,7 @@ impl ModelOptions {
 fn parse_constant(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok((name.trim().to_string(), value.trim().to_string())),
-        _ => Err(format!("`{text}` gives no constant a value; write for example NODE_NUM=4")),
+        _ => Err(format!("`{text}` gives no constant a value; write for example NodeCount=4")),
     }
 }
 

@@ -125,8 +125,9 @@ fn figures(report: &Report, view: &View) -> String {
     ];
     if let Some(per_state) = report.bytes_per_state {
         // Stores take memory in pieces: before the first are full, the quotient says little about the store.
-        let few = if report.states < 10_000 { "; so few states leave most of the room empty" } else { "" };
-        lines.push(("bytes per state", format!("{per_state:.1} (a state has {}{few})", counted(report.state_bits as u64, "bit"))));
+        let bits = counted(report.state_bits as u64, "bit");
+        let text = if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
+        lines.push(("bytes per state", text));
     }
     lines.push(("search", format!("{}, {} store, seed {}", report.strategy, report.store, report.seed)));
     lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<16}")))).collect()

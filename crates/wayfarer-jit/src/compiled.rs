@@ -23,6 +23,8 @@ const MOST_FIXED_GUARD_NODES: u64 = 400_000;
 /// A family's commands are fixed where instances times nodes are at most this, or where a command has at most [`SMALL_COMMAND`] nodes.
 const MOST_FIXED_COMMAND_NODES: u64 = 60_000;
 const SMALL_COMMAND: u64 = 200;
+/// Bodies past this size are interpreted: the time to compile grows faster than they do.
+const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
 /// Nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
@@ -375,7 +377,8 @@ impl Compiled {
         let (family, rule) = self.family(starts, number);
         let cell = family.commands.cell(member);
         self.code(cell, || {
-            if self.foundry().bytes() > self.code_limit && !starts && !self.covers {
+            let too_large = self.foundry().bytes() > self.code_limit || self.shape.largest_body(&self.program, &rule.command.block) > LARGEST_BODY;
+            if too_large && !starts && !self.covers {
                 cell.store(INTERPRETED, Ordering::Release);
                 return INTERPRETED;
             }

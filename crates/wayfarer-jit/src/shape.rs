@@ -89,6 +89,21 @@ impl Shape {
         &self.functions[function.0 as usize].leaking
     }
 
+    /// Nodes of the largest body that running a block can lead to, its own included.
+    pub(crate) fn largest_body(&self, program: &Program, block: &Block) -> usize {
+        let mut open = Vec::new();
+        calls_in_block(block, &mut open);
+        let mut seen = vec![false; self.functions.len()];
+        let mut largest = nodes_in_block(block);
+        while let Some(callee) = open.pop() {
+            if !std::mem::replace(&mut seen[callee as usize], true) {
+                largest = largest.max(nodes_in_block(&program.functions[callee as usize].body.block));
+                open.extend(&self.functions[callee as usize].calls);
+            }
+        }
+        largest
+    }
+
     /// Nodes of a block, those of all calls written in place included.
     pub(crate) fn nodes_with_calls(&self, block: &Block) -> u64 {
         let mut calls = Vec::new();

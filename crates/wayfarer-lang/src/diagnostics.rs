@@ -124,7 +124,9 @@ impl Diagnostics {
             render::diagnostic(&mut out, source, diagnostic, colour);
         }
         if hidden > 0 {
-            out.push_str(&format!("and {hidden} more\n"));
+            // Readers stop to look at some point, so a large number is only the least.
+            let least = if hidden + SHOWN >= 200 { "at least " } else { "" };
+            out.push_str(&format!("and {least}{hidden} more\n"));
         }
         out
     }

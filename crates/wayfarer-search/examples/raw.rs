@@ -167,8 +167,9 @@ fn one_core(states: u64, only: Option<&str>) {
 /// Two threads with half of the states each, on one store or on one each: visits per nanosecond together, by each thread's own clock.
 fn pair(stores: [&dyn Store; 2], states: u64) -> f64 {
     let times = std::thread::scope(|scope| {
-        let workers = stores.map(|store| Ours::at(store));
-        let threads: Vec<_> = workers.into_iter().zip(0..).map(|(mut worker, lane)| scope.spawn(move || measure(&mut worker, states / 2, lane))).collect();
+        let workers = stores.map(Ours::at);
+        let threads: Vec<_> =
+            workers.into_iter().zip(0..).map(|(mut worker, lane)| scope.spawn(move || measure(&mut worker, states / 2, lane))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
     });
     times.iter().map(|time| 1.0 / time).sum()
@@ -181,13 +182,23 @@ fn two_threads(states: u64) {
     let (one, other) = (exact(states / 2), exact(states / 2));
     let apart = pair([&one, &other], states);
     drop((one, other));
-    println!("exact, two threads: {:.2} of what two stores of half the size reach ({:.1} and {:.1} visits a microsecond)", together / apart, 1e3 * together, 1e3 * apart);
+    println!(
+        "exact, two threads: {:.2} of what two stores of half the size reach ({:.1} and {:.1} visits a microsecond)",
+        together / apart,
+        1e3 * together,
+        1e3 * apart
+    );
     let shared = compact(states);
     let together = pair([&shared, &shared], states);
     drop(shared);
     let (one, other) = (compact(states / 2), compact(states / 2));
     let apart = pair([&one, &other], states);
-    println!("compact, two threads: {:.2} of what two stores of half the size reach ({:.1} and {:.1} visits a microsecond)", together / apart, 1e3 * together, 1e3 * apart);
+    println!(
+        "compact, two threads: {:.2} of what two stores of half the size reach ({:.1} and {:.1} visits a microsecond)",
+        together / apart,
+        1e3 * together,
+        1e3 * apart
+    );
 }
 
 fn main() {

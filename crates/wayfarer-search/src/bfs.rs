@@ -9,8 +9,21 @@ pub use queued::QueuedBfs;
 
 use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
 
-/// States expanded per round. Enough that a round's fixed cost does not show, few enough that the successors of three rounds stay in the cache.
+/// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
+/// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget where every state has many.
+const STEPS: usize = 1024;
+
+/// The batch after a round that had so many sources and steps.
+fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
+    if steps > STEPS {
+        (batch / 2).max(1)
+    } else if sources as u32 >= batch && 2 * steps <= STEPS {
+        (batch * 2).min(BATCH)
+    } else {
+        batch
+    }
+}
 
 /// Breadth-first search over a store that gives states back in the order of insertion.
 #[derive(Clone, Debug)]
@@ -25,12 +38,13 @@ pub struct Bfs {
     found: u32,
     depth: u32,
     limit: u32,
+    batch: u32,
 }
 
 impl Bfs {
     /// A search that does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
-        Bfs { next: 0, under_way: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth }
+        Bfs { next: 0, under_way: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth, batch: 1 }
     }
 }
 
@@ -43,14 +57,14 @@ impl Strategy for Bfs {
         if self.depth >= self.limit {
             return;
         }
-        let end = self.level_end.min(self.next.saturating_add(BATCH));
+        let end = self.level_end.min(self.next.saturating_add(self.batch));
         selection.handles.extend((self.next..end).map(Handle));
         store.states(&selection.handles, &mut selection.states);
         self.under_way += end - self.next;
         self.next = end;
     }
 
-    fn update(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {
+    fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let new = visits.iter().filter(|visit| matches!(visit, Visit::New(_))).count();
         self.found += new as u32;
         if selection.handles.is_empty() {
@@ -58,6 +72,7 @@ impl Strategy for Bfs {
             self.level_end = self.found;
         }
         self.under_way -= selection.handles.len() as u32;
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
         if let Some(first) = selection.handles.get(kept) {
             self.next = self.next.min(first.0);
         }

@@ -166,7 +166,8 @@ impl Store for BitstateStore {
         let mut patterns = [Pattern::default(); GROUP];
         for hashes in candidates.steps.hashes.chunks(GROUP) {
             self.prefetch(hashes, &mut patterns);
-            visits.extend(patterns[..hashes.len()].iter().map(|pattern| if self.holds(pattern) { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) }));
+            visits
+                .extend(patterns[..hashes.len()].iter().map(|pattern| if self.holds(pattern) { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) }));
         }
     }
 

@@ -126,10 +126,7 @@ const REPLACEMENTS: [(&str, Replacement); 4] =
 const STORES: [Entry; 6] = [
     Entry { name: "exact", parameters: &[] },
     Entry { name: "tree", parameters: &[] },
-    Entry {
-        name: "difference",
-        parameters: &[Parameter { name: "delta", accepts: Accepts::NumberOr(1..=65_535, "auto"), default: "20" }],
-    },
+    Entry { name: "difference", parameters: &[Parameter { name: "delta", accepts: Accepts::NumberOr(1..=65_535, "auto"), default: "20" }] },
     Entry {
         name: "compact",
         parameters: &[
@@ -354,7 +351,10 @@ mod tests {
     #[test]
     fn errors_say_what_would_be_right() {
         let error = |text: &str| StoreSpec::parse(text).unwrap_err().to_string();
-        assert!(error("exakt").starts_with("no store is called `exakt` (did you mean `exact`?); there are\nexact\ntree\ndifference: delta 1 to 65535, or auto"));
+        assert!(
+            error("exakt")
+                .starts_with("no store is called `exakt` (did you mean `exact`?); there are\nexact\ntree\ndifference: delta 1 to 65535, or auto")
+        );
         assert!(!error("swap").contains("did you mean"));
         assert_eq!(error("difference:delta=0"), "`delta` of the store `difference` cannot be `0`; it may be 1 to 65535, or auto");
         assert_eq!(error("compact:bits=7"), "`bits` of the store `compact` cannot be `7`; it may be 16 to 64");

@@ -21,7 +21,7 @@ use crate::lines::Lines;
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
 pub use precision::Precision;
 pub(crate) use precision::omissions_between;
-use shape::{FEWEST, Place, STEER, Shape};
+use shape::{FEWEST, FIRST, Place, STEER, Shape};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use table::{Put, Table};
@@ -82,15 +82,14 @@ impl CompactStore {
         if lines < FEWEST {
             return None;
         }
-        let left = (lines / FEWEST).ilog2();
+        let left = (lines / FIRST).checked_ilog2().unwrap_or(0);
         let fewest = lines >> left;
         let buckets = fewest << left;
         let kept = |bits: u32| ((f64::from(bits) - (buckets as f64).log2()).ceil() as u32).max(STEER);
         let shape = Shape::new(fewest, left, kept(bits));
         let lines = Lines::take(buckets as usize, account)?;
         lines.offer_large_pages(0..fewest as usize);
-        let regime =
-            Regime { shape, floor: kept(floor), seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0 };
+        let regime = Regime { shape, floor: kept(floor), seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0 };
         Some(CompactStore { table: Table::new(lines), regime: RwLock::new(regime), len: AtomicU64::new(0), entries: AtomicU64::new(0) })
     }
 

@@ -10,7 +10,7 @@
 //!   4096 states and at eight and sixty-four times as many, during which other workers wait
 //! - the root table is a set of pairs that knows no handles (see `pairs`); a sequence beside it has the pairs by handle (see `sequence`). So
 //!   [`Visit::Seen`] of this store carries no handle
-//! - a leaf is up to 64 bits of the tight state; states of up to 64 bits need no tree, and their halves are the pair
+//! - a leaf is up to 64 of the bits that carry information; states of up to 64 bits need no tree, and their halves are the pair
 //! - inner nodes use the exact store's index, and each worker remembers the nodes it asked for last.
 
 mod nodes;
@@ -22,7 +22,7 @@ use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
 use nodes::{NodeSeat, Nodes};
 use pairs::{PairSeat, Pairs, Put};
 use sequence::{Entry, NO_PARENT, Place, RUN, Sequence, Unpacked};
-use shape::{Kind, Shape};
+use shape::{Kind, Leaf, Shape};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_space::{Packing, States, Word};
@@ -61,7 +61,8 @@ struct Tree {
     tops: [Nodes; 2],
     rest: Nodes,
     pairs: Pairs,
-    /// Bits of a state where there is no shape.
+    /// All of a state where there is no shape, and its bits.
+    all: Leaf,
     bits: u32,
 }
 
@@ -70,8 +71,6 @@ struct TreeSeat {
     generation: u64,
     inner: Option<TreePlaces>,
     place: Place,
-    /// The tight forms of a group, each followed by a zero word.
-    tight: Vec<Word>,
     pairs: Vec<Option<(u32, u32)>>,
     /// The run that was unpacked last and how many records it had.
     run: Box<(usize, usize, Unpacked)>,
@@ -91,9 +90,17 @@ impl<'a> TreeStore<'a> {
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         let shape = (packing.bits() > 64).then(|| Shape::balanced(packing.masks()));
         let learn_at = AtomicU64::new(if shape.is_some() { LEARN.0 } else { u64::MAX });
-        let tree = Tree::new(shape, packing.bits() as u32, most, account)?;
+        let tree = Tree::new(shape, &packing, most, account)?;
         let stage = RwLock::new(Stage { tree, sequence: Sequence::new(most), generation: 1 });
         Some(TreeStore { packing, account, most, stage, len: AtomicU64::new(0), learn_at })
+    }
+
+    /// Where the bytes are: in nodes, in the set of pairs, and in the sequence.
+    pub fn parts(&self) -> [usize; 3] {
+        self.stage.read().map_or([0; 3], |stage| {
+            let pairs = stage.tree.pairs.bytes();
+            [stage.tree.bytes() - pairs, pairs, stage.sequence.bytes()]
+        })
     }
 
     /// The least that a store must be allowed, for a budget of `most` bytes.
@@ -101,14 +108,8 @@ impl<'a> TreeStore<'a> {
         3 * Nodes::least(most) + 2 * Pairs::LEAST + Sequence::least(most)
     }
 
-    /// Words of a tight state and one more.
-    fn stride(&self) -> usize {
-        self.packing.words() + 1
-    }
-
     /// Finds the numbers of the candidates of a group; where `insert`, gives numbers to parts that have none.
     fn number(&self, stage: &Stage, seat: &mut TreeSeat, candidates: Candidates, from: usize, until: usize, mask: Option<&[bool]>, insert: bool) {
-        let stride = self.stride();
         let Some(places) = &mut seat.inner else { return };
         seat.pairs.clear();
         let mut source = (u32::MAX, None);
@@ -117,8 +118,7 @@ impl<'a> TreeStore<'a> {
                 seat.pairs.push(None);
                 continue;
             }
-            let tight = &mut seat.tight[..stride];
-            self.packing.pack(candidates.steps.states.get(index), tight);
+            let state = candidates.steps.states.get(index);
             let parent = candidates.parent(index).filter(|_| stage.tree.shape.is_some());
             if let Some(parent) = parent
                 && source.0 != parent.0
@@ -126,7 +126,7 @@ impl<'a> TreeStore<'a> {
                 source = (parent.0, known_entry(&stage.sequence, &mut seat.run, parent.0));
             }
             let old = parent.and(source.1).map(|entry: Entry| (entry.left, entry.right));
-            let pair = stage.tree.pair_of(places, old, candidates.steps.changed[index], tight, insert, self.account);
+            let pair = stage.tree.pair_of(places, old, candidates.steps.changed[index], state, insert, self.account);
             if let Some((left, right)) = pair {
                 stage.tree.pairs.prefetch(left, right);
             }
@@ -172,9 +172,9 @@ impl<'a> TreeStore<'a> {
         let Stage { tree, sequence, generation } = &mut *stage;
         let slices = self.packing.masks().iter().map(|mask| mask.count_ones().div_ceil(32) as usize).sum::<usize>().clamp(2, 96);
         let wanted = (SAMPLING / (slices * slices)).clamp(256, 4096);
-        let stride = self.stride();
+        let width = self.packing.masks().len();
         let mut sample = Vec::new();
-        let mut reading = Reading::new(tree, stride);
+        let mut reading = Reading::new(tree, width);
         let mut entries = [Entry::default(); RUN];
         let runs = sequence.runs();
         let each = wanted.div_ceil(runs).min(RUN);
@@ -184,17 +184,17 @@ impl<'a> TreeStore<'a> {
                 sample.extend_from_slice(reading.read(tree, *entry));
             }
         }
-        let shape = Shape::learnt(self.packing.masks(), &sample, stride);
+        let shape = Shape::learnt(self.packing.masks(), &sample);
         if tree.shape.as_ref() == Some(&shape) {
             return;
         }
-        let Some(other) = Tree::new(Some(shape), tree.bits, self.most, self.account) else { return };
+        let Some(other) = Tree::new(Some(shape), &self.packing, self.most, self.account) else { return };
         let Some(mut places) = other.places() else { return };
         other.enter(&places);
-        let mut reading = Reading::new(tree, stride);
+        let mut reading = Reading::new(tree, width);
         let rewritten = sequence.rewrite(self.account, |entry| {
-            let tight = reading.read(tree, *entry);
-            let Some((left, right)) = other.pair_of(&mut places, None, 0, tight, true, self.account) else { return false };
+            let state = reading.read(tree, *entry);
+            let Some((left, right)) = other.pair_of(&mut places, None, 0, state, true, self.account) else { return false };
             (entry.left, entry.right) = (left, right);
             other.pairs.put(&places.pairs, left, right, self.account) == Put::Inserted
         });
@@ -217,9 +217,10 @@ fn known_entry(sequence: &Sequence, known: &mut (usize, usize, Unpacked), handle
 }
 
 impl Tree {
-    fn new(shape: Option<Shape>, bits: u32, most: usize, account: &dyn Account) -> Option<Self> {
+    fn new(shape: Option<Shape>, packing: &Packing, most: usize, account: &dyn Account) -> Option<Self> {
         let nodes = || Nodes::new(most, account);
-        Some(Tree { shape, tops: [nodes()?, nodes()?], rest: nodes()?, pairs: Pairs::new(account)?, bits })
+        let all = Leaf::of_all(packing.masks());
+        Some(Tree { shape, tops: [nodes()?, nodes()?], rest: nodes()?, pairs: Pairs::new(account)?, all, bits: packing.bits() as u32 })
     }
 
     fn places(&self) -> Option<TreePlaces> {
@@ -244,16 +245,16 @@ impl Tree {
         self.tops[0].bytes() + self.tops[1].bytes() + self.rest.bytes() + self.pairs.bytes()
     }
 
-    /// The pair of numbers of a tight state that differs from the one of `old` in the words `changed`. None where a part has no number, and, where `insert`,
+    /// The pair of numbers of a state that differs from the one of `old` in the words `changed`. None where a part has no number, and, where `insert`,
     /// there is no room for one.
     #[inline]
-    fn pair_of(&self, places: &mut TreePlaces, old: Option<(u32, u32)>, changed: u64, tight: &[Word], insert: bool, account: &dyn Account) -> Option<(u32, u32)> {
+    fn pair_of(&self, places: &mut TreePlaces, old: Option<(u32, u32)>, changed: u64, state: &[Word], insert: bool, account: &dyn Account) -> Option<(u32, u32)> {
         let Some(shape) = &self.shape else {
             let (low, high) = halves(self.bits);
-            let value = tight.first().copied().unwrap_or(0);
+            let value = self.all.read(state);
             return Some(((value >> low) as u32 & ones(high), scramble(value as u32 & ones(low), low)));
         };
-        let mut walk = Walk { tree: self, shape, rest: &mut places.rest, changed, tight, insert, account };
+        let mut walk = Walk { tree: self, shape, rest: &mut places.rest, changed, state, insert, account };
         let left = walk.top(0, &mut places.tops[0], old.map(|(left, _)| left))?;
         let right = walk.top(1, &mut places.tops[1], old.map(|(_, right)| right))?;
         Some((left, right))
@@ -266,7 +267,7 @@ struct Walk<'a> {
     shape: &'a Shape,
     rest: &'a mut NodeSeat,
     changed: u64,
-    tight: &'a [Word],
+    state: &'a [Word],
     insert: bool,
     account: &'a dyn Account,
 }
@@ -289,7 +290,7 @@ impl Walk<'_> {
     /// The value of a part: a leaf's bits, or the numbers of its two parts.
     fn value(&mut self, at: usize, before: Option<u64>) -> Option<u64> {
         match &self.shape.positions[at].kind {
-            Kind::Leaf(leaf) => Some(leaf.read(self.tight)),
+            Kind::Leaf(leaf) => Some(leaf.read(self.state)),
             Kind::Pair(left, right) => {
                 let first = self.part(*left, before.map(|pair| (pair >> 32) as u32))?;
                 let second = self.part(*right, before.map(|pair| pair as u32))?;
@@ -313,29 +314,29 @@ impl Walk<'_> {
 
 /// Puts states together, each from the one before: what they share is already in place.
 struct Reading {
-    tight: Vec<Word>,
+    state: Vec<Word>,
     /// The value that each position had last.
     last: Vec<Option<u64>>,
 }
 
 impl Reading {
-    fn new(tree: &Tree, stride: usize) -> Self {
-        Reading { tight: vec![0; stride], last: vec![None; tree.shape.as_ref().map_or(0, |shape| shape.positions.len())] }
+    fn new(tree: &Tree, width: usize) -> Self {
+        Reading { state: vec![0; width], last: vec![None; tree.shape.as_ref().map_or(0, |shape| shape.positions.len())] }
     }
 
-    /// The tight state of a record.
+    /// The state of a record.
     fn read(&mut self, tree: &Tree, entry: Entry) -> &[Word] {
         match &tree.shape {
             None => {
                 let low = halves(tree.bits).0;
-                self.tight[0] = u64::from(unscramble(entry.right, low)) | u64::from(entry.left) << low;
+                tree.all.write(u64::from(unscramble(entry.right, low)) | u64::from(entry.left) << low, &mut self.state);
             }
             Some(shape) => {
                 self.place(tree, shape, shape.top[0], tree.tops[0].value(entry.left));
                 self.place(tree, shape, shape.top[1], tree.tops[1].value(entry.right));
             }
         }
-        &self.tight
+        &self.state
     }
 
     fn place(&mut self, tree: &Tree, shape: &Shape, at: usize, value: u64) {
@@ -344,7 +345,7 @@ impl Reading {
         }
         self.last[at] = Some(value);
         match &shape.positions[at].kind {
-            Kind::Leaf(leaf) => leaf.write(value, &mut self.tight),
+            Kind::Leaf(leaf) => leaf.write(value, &mut self.state),
             Kind::Pair(left, right) => {
                 self.place(tree, shape, *left, tree.rest.value((value >> 32) as u32));
                 self.place(tree, shape, *right, tree.rest.value(value as u32));
@@ -407,7 +408,6 @@ impl Store for TreeStore<'_> {
             generation: 0,
             inner: None,
             place: Place::default(),
-            tight: vec![0; self.stride()],
             pairs: Vec::with_capacity(GROUP),
             run: Box::new((usize::MAX, 0, [Entry::default(); RUN])),
             full: false,
@@ -486,13 +486,12 @@ impl Store for TreeStore<'_> {
 
     fn states(&self, handles: &[Handle], out: &mut States) -> bool {
         let Ok(stage) = self.stage.read() else { return false };
-        let mut reading = Reading::new(&stage.tree, self.stride());
+        let mut reading = Reading::new(&stage.tree, self.packing.masks().len());
         let mut known = (usize::MAX, 0, [Entry::default(); RUN]);
         for handle in handles {
             let entry = if handles.len() == 1 { stage.sequence.entry(handle.0) } else { known_entry(&stage.sequence, &mut known, handle.0) };
             let Some(entry) = entry else { return false };
-            let tight = reading.read(&stage.tree, entry);
-            self.packing.unpack(tight, out.push_dirty(self.packing.masks().len()));
+            out.push(reading.read(&stage.tree, entry));
         }
         true
     }

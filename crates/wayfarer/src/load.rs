@@ -50,7 +50,7 @@ impl fmt::Display for LoadError {
 impl std::error::Error for LoadError {}
 
 /// The largest file that is read: positions in the text have 32 bits, and no one writes models of this size by hand.
-const MAX_FILE: u64 = 256 << 20;
+const MAX_FILE: u64 = 64 << 20;
 
 /// Reads the model at `path`; `-` is the standard input.
 pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
@@ -63,7 +63,7 @@ pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
         (path.to_string(), read_file(path)?)
     };
     if bytes.len() as u64 > MAX_FILE {
-        return Err(LoadError::Read(format!("`{name}` is larger than 256 MiB")));
+        return Err(LoadError::Read(format!("`{name}` is larger than 64 MiB")));
     }
     if bytes.contains(&0) {
         return Err(LoadError::Read(format!("`{name}` is a binary file, not a model")));
@@ -99,9 +99,13 @@ fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
         return Err(cannot("it is a folder, not a model".to_string()));
     }
     if about.len() > MAX_FILE {
-        return Err(LoadError::Read(format!("`{path}` is larger than 256 MiB")));
+        return Err(LoadError::Read(format!("`{path}` is larger than 64 MiB")));
     }
-    std::fs::read(path).map_err(|error| cannot(plain(&error)))
+    // A device has no size and may have no end.
+    let file = std::fs::File::open(path).map_err(|error| cannot(plain(&error)))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| cannot(plain(&error)))?;
+    Ok(bytes)
 }
 
 /// An error of the system without its number.

@@ -73,10 +73,19 @@ pub struct Budget {
 /// Kept free for what grows between two questions: batches, their successors, the witness.
 const RESERVE_SHARE: usize = 64;
 
+fn reserve(limit: usize) -> usize {
+    (limit / RESERVE_SHARE).min(8 << 20)
+}
+
 impl Budget {
     /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
     pub fn new(limit: usize, besides: usize) -> Self {
-        Budget { limit, besides, code: AtomicUsize::new(0), reserve: (limit / RESERVE_SHARE).min(8 << 20) }
+        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit) }
+    }
+
+    /// Whether a budget of another size would allow so much now.
+    pub(crate) fn would_allow(&self, limit: usize, bytes: usize) -> bool {
+        self.used().saturating_add(bytes).saturating_add(reserve(limit)) <= limit
     }
 
     /// The limit in bytes.

@@ -158,7 +158,7 @@ impl Report {
 
 impl ViolationReport {
     fn to_json(&self) -> Value {
-        json!({ "kind": self.kind, "name": self.name, "at": self.at, "detail": self.detail })
+        json!({ "kind": self.kind, "name": self.name, "at": (!self.at.is_empty()).then_some(&self.at), "detail": self.detail })
     }
 }
 

@@ -89,7 +89,7 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer = Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock };
+        let writer = Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock, loop_limit: self.loop_limit };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
     }
@@ -102,11 +102,13 @@ impl Plan {
         let limits = Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
         let mut properties = None;
         for name in &self.properties {
-            let number = program.properties.iter().position(|property| property.name == *name).ok_or_else(|| RunError::UnknownProperty {
-                name: name.clone(),
-                known: program.properties.iter().map(|property| property.name.clone()).collect(),
-            })?;
-            properties.get_or_insert_with(PropertyBits::default).insert(number as u32);
+            let mut found = program.properties.iter().enumerate().filter(|(_, property)| property.name == *name).peekable();
+            if found.peek().is_none() {
+                let known = program.properties.iter().map(|property| property.name.clone()).collect();
+                return Err(RunError::UnknownProperty { name: name.clone(), known });
+            }
+            // Two properties may have the same name: both are meant.
+            found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
         Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties })
     }
@@ -165,6 +167,9 @@ enum Running {
     Interpreted(Box<Interpreter>),
 }
 
+/// Budgets below this are for experiments on small models, and compiling would spend much of them.
+const LEAST_TO_COMPILE: usize = 8 << 20;
+
 /// The share of the budget that machine code may take before commands are interpreted.
 const CODE_SHARE: usize = 8;
 
@@ -172,6 +177,7 @@ impl Running {
     fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
         let limits = plan.code_limits();
         if !plan.interpret
+            && memory >= LEAST_TO_COMPILE
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
         {
             return Running::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
@@ -245,6 +251,7 @@ struct Writer<'a> {
     store: &'a dyn Store,
     budget: &'a Budget,
     deadlock: Deadlock,
+    loop_limit: u64,
 }
 
 impl Writer<'_> {
@@ -283,7 +290,11 @@ impl Writer<'_> {
             }
             Cause::Fault(firing, fault) => {
                 let (kind, message, at) = self.fault(fault);
-                (kind, message, at, Some(format!("in rule {}", program.describe_rule(firing.rule))))
+                let mut detail = format!("in rule {}", program.describe_rule(firing.rule));
+                if program.faults[fault.0 as usize].kind == FaultKind::Endless {
+                    detail.push_str(&format!("; one firing may take {} loop rounds and calls, which --loop-limit changes", self.loop_limit));
+                }
+                (kind, message, at, Some(detail))
             }
             Cause::Start(start, fault) => {
                 let (kind, message, at) = self.fault(fault);

@@ -41,15 +41,26 @@ pub(crate) fn strategy<'a>(plan: &Plan, limits: &Limits, packing: &Packing, budg
     }
 }
 
-/// A run needs room for what its store begins with and for one batch with its successors.
+/// A run needs room for what its store begins with and for some batches with their successors.
 pub(crate) fn refuse_if_too_small(plan: &Plan, space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
+    if budget.allows(needs(plan, space, budget.limit())) {
+        return Ok(());
+    }
+    // What a run begins with grows a little with its budget, so the least that works is tried out.
+    let mut least = 64 << 10;
+    while !budget.would_allow(least, needs(plan, space, least)) {
+        least += least / 8;
+    }
+    Err(RunError::TooLittleMemory { least })
+}
+
+fn needs(plan: &Plan, space: &dyn Space, limit: usize) -> usize {
     let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
     let begins = match plan.store {
-        StoreSpec::Tree => TreeStore::least(budget.limit()),
-        _ => ExactStore::least(budget.limit()),
+        StoreSpec::Tree => TreeStore::least(limit),
+        _ => ExactStore::least(limit),
     };
-    let needs = begins + 4 * (words * 8 + 64) * 256;
-    if budget.allows(needs) { Ok(()) } else { Err(RunError::TooLittleMemory { least: (budget.used() + needs) * 65 / 64 + (1 << 16) }) }
+    begins + (words * 8 + 64) * 4096
 }
 
 /// What a store that takes its memory at once may take.

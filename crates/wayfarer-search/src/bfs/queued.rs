@@ -4,7 +4,7 @@
 //! whole with a link to the waypoint before it. Waypoints are counted and freed when nothing in the frontier descends from them. A witness goes from waypoint to
 //! waypoint and is searched anew in between.
 
-use super::BATCH;
+use super::next_batch;
 use crate::queue::Queue;
 use crate::waypoints::Waypoints;
 use crate::{Account, Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
@@ -28,6 +28,7 @@ pub struct QueuedBfs<'a> {
     full: bool,
     depth: u32,
     limit: u32,
+    batch: u32,
 }
 
 impl<'a> QueuedBfs<'a> {
@@ -44,6 +45,7 @@ impl<'a> QueuedBfs<'a> {
             full: false,
             depth: 0,
             limit: limits.depth,
+            batch: 1,
         }
     }
 
@@ -78,7 +80,7 @@ impl Strategy for QueuedBfs<'_> {
         if self.depth >= self.limit {
             return;
         }
-        for _ in 0..self.level_left.min(u64::from(BATCH)) {
+        for _ in 0..self.level_left.min(u64::from(self.batch)) {
             let Some(waypoint) = self.queue.pop(&mut selection.states) else { break };
             selection.handles.push(Handle(waypoint));
         }
@@ -96,6 +98,7 @@ impl Strategy for QueuedBfs<'_> {
             }
         }
         self.under_way -= selection.handles.len() as u64;
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
         self.lost += (selection.handles.len() - kept.min(selection.handles.len())) as u64;
         for handle in &selection.handles {
             self.waypoints.release(handle.0);

@@ -4,9 +4,9 @@
 //! so that buckets × 2^rest fingerprints are told apart. Doubling the buckets makes the first of the kept bits the last of the address; dropping kept bits
 //! at the end makes slots narrower. Neither needs anything that is not in the bucket itself.
 //!
-//! An entry may also lie in one other bucket, a number of steps of buckets/256 (or a little less) away that depends on seven of the kept bits, the ones
-//! that are first when the table has its full size: they are never dropped, and doubling takes both buckets of an entry to the two buckets of its new home.
-//! One more bit in each slot says in which of the two an entry lies.
+//! An entry may also lie in one other bucket, one of 128 distances away that depends on seven of the kept bits, the ones that are first when the table has
+//! its full size: they are never dropped. Distances are counted in steps of as many buckets as one bucket has become by doubling, so that doubling takes both
+//! buckets of an entry to the two buckets of its new home. One more bit in each slot says in which of the two an entry lies.
 //!
 //! A line of 512 bits: the slots from bit 0 up, filled from the first on; then unused bits; then, at the top, how many slots are filled, whether an entry
 //! that is at home here lies elsewhere, and the lock.
@@ -19,8 +19,11 @@ use wayfarer_space::Hash;
 
 /// How many of the kept bits choose an entry's other bucket.
 pub(super) const STEER: u32 = 7;
-/// The fewest buckets a table has, more than the steps to any other bucket.
+/// The fewest buckets a table has, enough for all distances to differ.
 pub(super) const FEWEST: u64 = 256;
+/// The buckets that a table begins with, or up to twice as many, where it will have more. Entries never leave the buckets that lie whole steps away
+/// from their home, so there must be many of these for all to fill alike: with as many as this the fullest reach 99 % when all together are at 98.
+pub(super) const FIRST: u64 = 1 << 14;
 /// The lock's bit in a line's last word.
 pub(super) const LOCK: u64 = 1 << 63;
 /// Set where an entry that is at home in this bucket lies in its other one.
@@ -32,7 +35,9 @@ const MOST_SLOTS: u32 = 63;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     buckets: u64,
-    /// Buckets between the nearest two of the places where a bucket's entries may lie.
+    /// How many buckets the table began with.
+    fewest: u64,
+    /// How many buckets one of these has become.
     step: u64,
     /// How often the buckets can double before the table fills its memory.
     left: u32,
@@ -55,7 +60,7 @@ pub(super) struct Place {
 impl Shape {
     /// A table of `fewest` buckets that may double `left` times, with `rest` bits kept at its full size.
     pub(super) fn new(fewest: u64, left: u32, rest: u32) -> Self {
-        Shape { buckets: fewest, step: 1, left, rest: 0, slots: 0, count_at: 0 }.keeping(rest + left)
+        Shape { buckets: fewest, fewest, step: 1, left, rest: 0, slots: 0, count_at: 0 }.keeping(rest + left)
     }
 
     fn keeping(self, rest: u32) -> Self {
@@ -111,7 +116,10 @@ impl Shape {
     #[inline]
     fn reach(&self, rest: u64) -> u64 {
         let steer = rest >> (self.rest - STEER - self.left) & ((1 << STEER) - 1);
-        (2 * steer + 1) * self.step
+        // Without any pattern: multiples of one number would lead back to the same few buckets after two moves.
+        let mixed = (steer + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
+        (1 + (mixed * (self.fewest - 1) >> 32)) * self.step
     }
 
     /// The other bucket of an entry that lies in `bucket`.
@@ -201,15 +209,6 @@ impl Bucket {
         (low | high) & ((1 << shape.width()) - 1)
     }
 
-    #[inline]
-    pub(super) fn holds(&self, shape: &Shape, value: u64) -> bool {
-        if cfg!(target_endian = "big") {
-            return self.entries(shape).any(|entry| entry == value);
-        }
-        // SAFETY: the copy is 64 bytes long and nobody writes to it.
-        unsafe { scan(self.0.as_ptr().cast(), shape, self.count(shape), value) }
-    }
-
     pub(super) fn entries(&self, shape: &Shape) -> impl Iterator<Item = u64> {
         (0..self.count(shape)).map(|slot| self.get(shape, slot))
     }
@@ -266,20 +265,58 @@ unsafe fn scan(line: *const u8, shape: &Shape, count: u32, value: u64) -> bool {
     found & ((1 << count) - 1) != 0
 }
 
-/// Whether a line that no other thread writes meanwhile holds `value`, or else whether entries that are at home there may lie elsewhere.
+/// What a look at a line told.
+#[derive(Clone, Copy)]
+pub(super) struct Looked {
+    pub(super) found: bool,
+    /// The last word before the look.
+    last: u64,
+}
+
+impl Looked {
+    /// Whether an entry at home there may lie in its other bucket.
+    #[inline]
+    pub(super) fn spilled(&self) -> bool {
+        self.last & SPILLED != 0
+    }
+
+    /// Whether there is a free slot and nobody holds the lock.
+    #[inline]
+    pub(super) fn free(&self, shape: &Shape) -> bool {
+        self.last & LOCK == 0 && shape.count_in(self.last) < shape.slots
+    }
+}
+
+/// As [`scan`], for a line to which other threads may add entries meanwhile; the entries it counted are not touched by that.
+#[inline]
+pub(super) fn look(line: &Line, shape: &Shape, value: u64) -> Looked {
+    let last = line[LAST].load(Ordering::Acquire);
+    let drop = 64 - shape.width();
+    let mut found = 0u64;
+    let mut at = 0;
+    for slot in 0..shape.slots {
+        let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
+        // The last slot ends in the last word, so what is read from the first behind it is dropped.
+        let (low, high) = (line[word].load(Ordering::Relaxed), line[(word + 1) & LAST].load(Ordering::Relaxed));
+        found |= u64::from((((low >> shift) | (high << 1 << (63 - shift))) ^ value) << drop == 0) << slot;
+        at += shape.width();
+    }
+    Looked { found: found & ((1 << shape.count_in(last)) - 1) != 0, last }
+}
+
+/// As [`look`], for a line that no other thread writes meanwhile.
 ///
 /// # Safety
 ///
 /// No other thread may write the line meanwhile.
 #[inline]
-pub(super) unsafe fn look_alone(line: &Line, shape: &Shape, value: u64) -> (bool, bool) {
+pub(super) unsafe fn look_alone(line: &Line, shape: &Shape, value: u64) -> Looked {
     let last = line[LAST].load(Ordering::Relaxed);
     if cfg!(target_endian = "big") {
-        let bucket = Bucket::read(line);
-        return (bucket.holds(shape, value), bucket.spilled());
+        return look(line, shape, value);
     }
     // SAFETY: a line has 64 bytes, and the caller vouches that nobody writes them.
-    (unsafe { scan(line.as_ptr().cast(), shape, shape.count_in(last), value) }, last & SPILLED != 0)
+    Looked { found: unsafe { scan(line.as_ptr().cast(), shape, shape.count_in(last), value) }, last }
 }
 
 /// Adds an entry to a line that nobody else writes and that has a free slot. The lock stays as it is.
@@ -339,6 +376,12 @@ pub(super) fn lock(line: &Line) {
             std::hint::spin_loop();
         }
     }
+}
+
+/// Takes a line's lock if nothing was added since a look at it; says whether it did.
+#[inline]
+pub(super) fn lock_unchanged(line: &Line, looked: Looked) -> bool {
+    line[LAST].compare_exchange(looked.last & !LOCK, looked.last | LOCK, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
 
 /// Gives a line's lock back.

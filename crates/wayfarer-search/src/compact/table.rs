@@ -1,7 +1,7 @@
 //! The table of fingerprints: finding, adding, making room by moving, doubling and narrowing.
 //!
-//! Who may do what: looking takes no lock. Adding locks the lines of both buckets of a fingerprint for a few stores, so that two workers cannot add it
-//! twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
+//! Who may do what: looking takes no lock. Adding locks the line of a fingerprint's home, and that of its other bucket where it matters, for a few stores,
+//! so that two workers cannot add it twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
 //! something moved looks again under the locks. Doubling and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
 //! used without locks.
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
 
 /// Buckets whose entries are tried before a table counts as full. Each has at least eight.
-const SEARCHED: usize = 32;
+const SEARCHED: usize = 64;
 
 /// Fingerprints in lines.
 pub(super) struct Table {
@@ -80,24 +80,60 @@ impl Table {
     fn look_alone(&self, shape: &Shape, place: Place) -> bool {
         // SAFETY: the table has a single worker, which is here and writes nothing.
         unsafe {
-            let (found, spilled) = shape::look_alone(self.line(place.home), shape, place.value);
-            found || (spilled && shape::look_alone(self.line(place.other), shape, place.value | 1).0)
+            let home = shape::look_alone(self.line(place.home), shape, place.value);
+            home.found || (home.spilled() && shape::look_alone(self.line(place.other), shape, place.value | 1).found)
         }
     }
 
     #[inline]
     fn look(&self, shape: &Shape, place: Place) -> bool {
-        let home = Bucket::read(self.line(place.home));
-        home.holds(shape, place.value) || (home.spilled() && Bucket::read(self.line(place.other)).holds(shape, place.value | 1))
+        let home = shape::look(self.line(place.home), shape, place.value);
+        home.found || (home.spilled() && shape::look(self.line(place.other), shape, place.value | 1).found)
     }
 
     /// Adds a fingerprint that is not there.
     #[inline]
     pub(super) fn put(&self, shape: &Shape, place: Place, alone: bool) -> Put {
-        if self.holds(shape, place, alone) {
-            return Put::Present;
+        if alone {
+            if self.look_alone(shape, place) {
+                return Put::Present;
+            }
+        } else if let Some(put) = self.put_at_home(shape, place) {
+            return put;
         }
-        // A moved entry may leave a slot that another worker takes, so a few tries are fair; alone, the first is enough.
+        self.put_anywhere(shape, place, alone)
+    }
+
+    /// What most visits are among several workers: the fingerprint is there, or there is room at home and no entry from home lies elsewhere. Whoever adds
+    /// a fingerprint has locked its home, and here that is all; nothing was added or moved between looking and locking, so one look is enough.
+    #[inline]
+    fn put_at_home(&self, shape: &Shape, place: Place) -> Option<Put> {
+        let home = self.line(place.home);
+        let before = self.moves.load(Ordering::Acquire);
+        if before & 1 == 1 {
+            return None;
+        }
+        let looked = shape::look(home, shape, place.value);
+        if looked.found || looked.spilled() {
+            let found = looked.found || shape::look(self.line(place.other), shape, place.value | 1).found;
+            fence(Ordering::Acquire);
+            return (found && self.moves.load(Ordering::Relaxed) == before).then_some(Put::Present);
+        }
+        if !looked.free(shape) || !shape::lock_unchanged(home, looked) {
+            return None;
+        }
+        // Who moves an entry counts first and then waits for the lock that is held here.
+        let unmoved = self.moves.load(Ordering::Acquire) == before;
+        if unmoved {
+            shape::push(home, shape, place.value);
+        }
+        shape::unlock(home);
+        unmoved.then_some(Put::Added)
+    }
+
+    /// Adds a fingerprint to either of its buckets, both locked, and makes room where there is none.
+    fn put_anywhere(&self, shape: &Shape, place: Place, alone: bool) -> Put {
+        // A moved entry may leave a slot that another worker takes, and a way may cross itself, so a few tries are fair.
         for _ in 0..8 {
             if !alone {
                 self.lock(place);
@@ -153,7 +189,8 @@ impl Table {
             let entries = Bucket::read(self.line(bucket));
             if entries.count(shape) < shape.slots() {
                 // Someone else made room meanwhile.
-                return self.move_along(shape, &met, at, alone);
+                self.move_along(shape, &met, at, alone);
+                return true;
             }
             for value in entries.entries(shape) {
                 self.lines.prefetch(shape.across(bucket, value) as usize);
@@ -162,7 +199,8 @@ impl Table {
                 let across = shape.across(bucket, value);
                 met.push((across, at, value));
                 if shape::count(self.line(across), shape) < shape.slots() {
-                    return self.move_along(shape, &met, met.len() - 1, alone);
+                    self.move_along(shape, &met, met.len() - 1, alone);
+                    return true;
                 }
             }
             at += 1;
@@ -170,24 +208,19 @@ impl Table {
         false
     }
 
-    /// Moves entries along the way that led to bucket `end` of those met, the last first.
-    fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) -> bool {
+    /// Moves entries along the way that led to bucket `end` of those met, the last first. Where another worker took the room meanwhile, or the way crosses
+    /// itself, it ends early; then the entries lie elsewhere than before, and another way is worth looking for.
+    fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) {
         let moves = self.moves.load(Ordering::Relaxed);
         self.moves.store(moves + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let mut done = true;
         while let (to, before, value) = met[end]
             && before != usize::MAX
+            && self.move_entry(shape, met[before].0, to, value, alone)
         {
-            if !self.move_entry(shape, met[before].0, to, value, alone) {
-                done = false;
-                break;
-            }
             end = before;
         }
         self.moves.store(moves + 2, Ordering::Release);
-        // Where another worker was faster, there is still something to try: the entries have moved since.
-        done || !alone
     }
 
     fn move_entry(&self, shape: &Shape, from: u64, to: u64, value: u64, alone: bool) -> bool {

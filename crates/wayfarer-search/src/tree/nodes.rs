@@ -20,7 +20,7 @@ pub(super) struct NodeSeat {
 }
 
 /// How many recent values a worker keeps.
-const RECENT: usize = 1 << 11;
+const RECENT: usize = 1 << 14;
 
 impl Nodes {
     pub(super) fn new(most: usize, account: &dyn Account) -> Option<Self> {
@@ -35,7 +35,7 @@ impl Nodes {
     }
 
     fn segment(most: usize) -> usize {
-        (most / 256).clamp(1 << 12, 1 << 18).next_power_of_two()
+        (most / 1024).clamp(1 << 12, 1 << 16).next_power_of_two()
     }
 
     pub(super) fn bytes(&self) -> usize {

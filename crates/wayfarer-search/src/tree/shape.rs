@@ -5,11 +5,13 @@
 //! states, the two parts whose joint values are fewest are joined, until two are left (agglomerative clustering; the number of values in the whole space is
 //! estimated from the sample by Chao's estimator). Laarman's tree pairs neighbours.
 
-/// A slice of a tight state that is never cut: at most 32 bits of one word of the working layout.
+#![allow(unsafe_code)] // Calling code for instructions that were found at run time.
+
+/// A slice of a state that is never cut: at most 32 of the bits that carry information in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unit {
-    at: u32,
-    bits: u32,
+    word: usize,
+    mask: u64,
 }
 
 /// A part of the state.
@@ -22,7 +24,7 @@ pub(super) struct Position {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// At most 64 bits, kept as they are: its slices of the tight state.
+    /// At most 64 bits, kept as they are: its slices of the state.
     Leaf(Leaf),
     /// Two parts, by their numbers.
     Pair(usize, usize),
@@ -44,50 +46,85 @@ pub(super) struct Shape {
 const MOST: usize = 96;
 
 impl Leaf {
-    /// The leaf's bits in a tight state, which is followed by one more word.
+    /// All bits of a state that has no more than 64.
+    pub(super) fn of_all(masks: &[u64]) -> Self {
+        Leaf(masks.iter().enumerate().filter(|(_, mask)| **mask != 0).map(|(word, mask)| Unit { word, mask: *mask }).collect())
+    }
+
+    /// The leaf's bits in a state.
     #[inline]
-    pub(super) fn read(&self, tight: &[u64]) -> u64 {
+    pub(super) fn read(&self, state: &[u64]) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: this machine has the instruction.
+            return unsafe { self.read_fast(state) };
+        }
+        self.read_by(state, extract)
+    }
+
+    /// Puts the leaf's bits into a state.
+    #[inline]
+    pub(super) fn write(&self, value: u64, state: &mut [u64]) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: this machine has the instruction.
+            return unsafe { self.write_fast(value, state) };
+        }
+        self.write_by(value, state, deposit);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn read_fast(&self, state: &[u64]) -> u64 {
+        self.read_by(state, |value, mask| std::arch::x86_64::_pext_u64(value, mask))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn write_fast(&self, value: u64, state: &mut [u64]) {
+        self.write_by(value, state, |value, mask| std::arch::x86_64::_pdep_u64(value, mask));
+    }
+
+    #[inline(always)]
+    fn read_by(&self, state: &[u64], extract: impl Fn(u64, u64) -> u64) -> u64 {
         let (mut value, mut filled) = (0, 0);
         for unit in &self.0 {
-            value |= unit.read(tight) << filled;
-            filled += unit.bits;
+            value |= extract(state[unit.word], unit.mask) << filled;
+            filled += unit.mask.count_ones();
         }
         value
     }
 
-    /// Puts the leaf's bits into a tight state.
-    #[inline]
-    pub(super) fn write(&self, mut value: u64, tight: &mut [u64]) {
+    #[inline(always)]
+    fn write_by(&self, mut value: u64, state: &mut [u64], deposit: impl Fn(u64, u64) -> u64) {
         for unit in &self.0 {
-            unit.write(value, tight);
-            value >>= unit.bits;
+            let word = &mut state[unit.word];
+            *word = *word & !unit.mask | deposit(value, unit.mask);
+            value = value.checked_shr(unit.mask.count_ones()).unwrap_or(0);
         }
     }
 }
 
-impl Unit {
-    #[inline]
-    fn mask(&self) -> u64 {
-        (1 << self.bits) - 1
+/// Gathers the bits of `value` under `mask` into the low bits.
+fn extract(value: u64, mut mask: u64) -> u64 {
+    let (mut result, mut at) = (0, 0);
+    while mask != 0 {
+        result |= (value >> mask.trailing_zeros() & 1) << at;
+        at += 1;
+        mask &= mask - 1;
     }
+    result
+}
 
-    #[inline]
-    fn read(&self, tight: &[u64]) -> u64 {
-        let (word, shift) = (self.at as usize / 64, self.at % 64);
-        let wide = u128::from(tight[word]) | u128::from(tight[word + 1]) << 64;
-        (wide >> shift) as u64 & self.mask()
+/// Scatters the low bits of `value` to the bits of `mask`.
+fn deposit(mut value: u64, mut mask: u64) -> u64 {
+    let mut result = 0;
+    while mask != 0 {
+        result |= (value & 1) << mask.trailing_zeros();
+        value >>= 1;
+        mask &= mask - 1;
     }
-
-    #[inline]
-    fn write(&self, value: u64, tight: &mut [u64]) {
-        let (word, shift) = (self.at as usize / 64, self.at % 64);
-        let mask = u128::from(self.mask()) << shift;
-        let value = u128::from(value & self.mask()) << shift;
-        tight[word] = tight[word] & !(mask as u64) | value as u64;
-        if mask >> 64 != 0 {
-            tight[word + 1] = tight[word + 1] & !((mask >> 64) as u64) | (value >> 64) as u64;
-        }
-    }
+    result
 }
 
 /// A part while a shape is being made.
@@ -122,15 +159,16 @@ impl Shape {
         Shape::of(parts)
     }
 
-    /// Learns from tight states of the given stride.
-    pub(super) fn learnt(masks: &[u64], sample: &[u64], stride: usize) -> Self {
+    /// Learns from states that lie one after another.
+    pub(super) fn learnt(masks: &[u64], sample: &[u64]) -> Self {
+        let stride = masks.len();
         let count = sample.len() / stride;
         let mut parts = units(masks);
         let mut joiner = Joiner::new(count);
         for part in &mut parts {
             let Grown::Leaf(units) = &part.tree else { continue };
-            let values: Vec<u64> = sample.chunks(stride).map(|tight| units[0].read(tight)).collect();
-            part.values = joiner.number(values.into_iter());
+            let Unit { word, mask } = units[0];
+            part.values = joiner.number(sample.chunks(stride).map(|state| state[word] & mask));
         }
         let mut at = 0;
         while parts.len() > MOST && at + 1 < parts.len() {
@@ -197,16 +235,15 @@ fn place(part: Part, positions: &mut Vec<Position>) -> usize {
 /// All slices of a state, each a part.
 fn units(masks: &[u64]) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut at = 0;
     for (word, mask) in masks.iter().enumerate() {
-        let bits = mask.count_ones();
+        let (bits, mut rest) = (mask.count_ones(), *mask);
         let pieces = bits.div_ceil(32);
         for piece in 0..pieces {
-            let (from, to) = (bits * piece / pieces, bits * (piece + 1) / pieces);
-            let unit = Unit { at: at + from, bits: to - from };
-            parts.push(Part { words: 1 << word.min(63), bits: unit.bits, tree: Grown::Leaf(vec![unit]), values: Vec::new() });
+            let count = bits * (piece + 1) / pieces - bits * piece / pieces;
+            let slice = deposit(u64::MAX >> (64 - count), rest);
+            rest &= !slice;
+            parts.push(Part { words: 1 << word.min(63), bits: count, tree: Grown::Leaf(vec![Unit { word, mask: slice }]), values: Vec::new() });
         }
-        at += bits;
     }
     parts
 }
@@ -297,32 +334,28 @@ mod tests {
     use super::*;
     use wayfarer_space::Rng;
 
-    fn bits_of(shape: &Shape) -> Vec<(u32, u32)> {
-        let mut units: Vec<(u32, u32)> = Vec::new();
-        for position in &shape.positions {
-            if let Kind::Leaf(leaf) = &position.kind {
-                units.extend(leaf.0.iter().map(|unit| (unit.at, unit.bits)));
-            }
-        }
-        units.sort_unstable();
-        units
-    }
-
     #[test]
     fn every_bit_lies_in_one_leaf() {
         let mut rng = Rng::new(4, "shape");
         for words in [2, 3, 9, 64, 150] {
             let masks: Vec<u64> = (0..words).map(|_| rng.next_word() | 1 | 1 << 63).collect();
-            let total: u32 = masks.iter().map(|mask| mask.count_ones()).sum();
-            let stride = total.div_ceil(64) as usize + 1;
-            let sample: Vec<u64> = (0..stride * 40).map(|at| if at % stride == stride - 1 { 0 } else { rng.next_word() }).collect();
-            for shape in [Shape::balanced(&masks), Shape::learnt(&masks, &sample, stride)] {
-                let mut next = 0;
-                for (at, bits) in bits_of(&shape) {
-                    assert_eq!(at, next);
-                    next += bits;
+            let mut draw = || masks.iter().map(|mask| rng.next_word() & mask).collect::<Vec<_>>();
+            let sample: Vec<u64> = (0..40).flat_map(|_| draw()).collect();
+            for shape in [Shape::balanced(&masks), Shape::learnt(&masks, &sample)] {
+                let state = draw();
+                let mut left = masks.clone();
+                let mut back = vec![u64::MAX; words];
+                for position in &shape.positions {
+                    let Kind::Leaf(leaf) = &position.kind else { continue };
+                    for unit in &leaf.0 {
+                        assert_eq!(left[unit.word] & unit.mask, unit.mask);
+                        left[unit.word] &= !unit.mask;
+                    }
+                    leaf.write(leaf.read(&state), &mut back);
+                    assert_eq!(leaf.read_by(&state, extract), leaf.read(&state));
                 }
-                assert_eq!(next, total);
+                assert!(left.iter().all(|mask| *mask == 0));
+                assert!(back.iter().zip(&state).zip(&masks).all(|((back, state), mask)| back & mask == *state));
             }
         }
     }
@@ -335,9 +368,9 @@ mod tests {
         let mut sample = Vec::new();
         for _ in 0..2_000 {
             let (a, b) = (rng.below(200), rng.below(200));
-            sample.extend([a | b << 32, b | a << 32, 0]);
+            sample.extend([a, b, b, a]);
         }
-        let shape = Shape::learnt(&masks, &sample, 3);
+        let shape = Shape::learnt(&masks, &sample);
         let mut tops: Vec<u64> = shape.top.iter().map(|top| shape.positions[*top].words).collect();
         tops.sort_unstable();
         assert_eq!(tops, [0b0110, 0b1001]);

@@ -1,5 +1,7 @@
 //! The searches and stores against brute force on explicit graphs.
 
+mod difference;
 mod graphs;
 mod searches;
 mod stores;
+mod tree;

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use wayfarer_search::{Account, BitstateStore, CacheStore, Candidates, CompactStore, ExactStore, Fidelity, Handle, Replacement, Store, Unlimited, Visit};
+use wayfarer_search::{
+    Account, BitstateStore, CacheStore, Candidates, CompactStore, ExactStore, Fidelity, Handle, Replacement, Store, Unlimited, Visit,
+};
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word, hash};
 
 type Named = (&'static str, Box<dyn Store>);
@@ -139,7 +141,8 @@ fn empty_batches_and_the_state_of_all_zeros() {
 fn states_that_hash_to_one_place() {
     // The upper twelve bits choose a bucket or share, the lower sixteen are the last that fingerprints lose. All 64 bits differ somewhere, so that every
     // store with room in the bucket can tell the states apart; the caches have eight slots there, and the filter's bits come from the second lane.
-    let alike = |condition: fn(u64) -> bool, count| (0u64..).map(|key| vec![key]).filter(|state| condition(hash(state).address())).take(count).collect();
+    let alike =
+        |condition: fn(u64) -> bool, count| (0u64..).map(|key| vec![key]).filter(|state| condition(hash(state).address())).take(count).collect();
     let upper: Vec<Vec<Word>> = alike(|address| address >> 52 == 0xABC, 8);
     let lower: Vec<Vec<Word>> = alike(|address| address & 0xFFF == 0xABC, 400);
     for (name, store) in all_stores(1, 1 << 20) {
@@ -447,7 +450,8 @@ fn a_cache_fills_free_slots_first_and_collides_as_often_as_published() {
 #[test]
 fn a_cache_knows_what_it_holds() {
     // One bucket, so that a list can say what is held; 64 bits, so that no two of a few thousand states are taken for each other.
-    for (replacement, ways) in [(Replacement::Fifo, 8), (Replacement::Lru, 8), (Replacement::Lru, 16), (Replacement::Lru, 1), (Replacement::Fifo, 3)] {
+    for (replacement, ways) in [(Replacement::Fifo, 8), (Replacement::Lru, 8), (Replacement::Lru, 16), (Replacement::Lru, 1), (Replacement::Fifo, 3)]
+    {
         let store = CacheStore::new(u64::from(ways), ways, 64, replacement, 3, &Unlimited).unwrap();
         let mut rng = Rng::new(3, "held");
         // From the next to go to the last to go.
