@@ -478,7 +478,7 @@ impl Emitter<'_, '_> {
         if bits >= 64 {
             return Val::any(value);
         }
-        let ones = (1i64 << bits) - 1;
+        let ones = (1i64 << bits).wrapping_sub(1);
         let value = if shift.known().is_some_and(|shift| shift + i64::from(bits) == 64) { value } else { self.builder.ins().band_imm_s(value, ones) };
         Val::within(value, 0, ones)
     }
@@ -487,7 +487,7 @@ impl Emitter<'_, '_> {
         if bits >= 64 {
             return self.word(value);
         }
-        let ones = (1i64 << bits) - 1;
+        let ones = (1i64 << bits).wrapping_sub(1);
         let low = match value.known() {
             Some(known) => Val::constant(known & ones),
             None if value.low >= 0 && value.high <= ones => value,

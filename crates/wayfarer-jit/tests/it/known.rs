@@ -42,9 +42,11 @@ fn mcs_lock_agrees_with_the_interpreter() {
 
 /// Programs in the text form, say those of a collection of models.
 #[test]
-#[ignore = "needs WAYFARER_IR, a folder of programs in the text form"]
 fn programs_of_a_folder_agree() {
-    let folder = std::env::var("WAYFARER_IR").expect("a folder");
+    let Ok(folder) = std::env::var("WAYFARER_IR") else {
+        println!("not run: WAYFARER_IR names no folder of programs in the text form");
+        return;
+    };
     let mut paths: Vec<_> = std::fs::read_dir(folder).expect("a readable folder").map(|entry| entry.expect("an entry").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "ir"));
     paths.sort();

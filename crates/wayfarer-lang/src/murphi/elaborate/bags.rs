@@ -99,8 +99,7 @@ impl<'a> Elaborator<'a> {
     /// The element of a bag that an index stands for. It must be there.
     pub(super) fn bag_element(&mut self, object: Object, place: Place, bag: Bag, index: &'a ast::Expr, span: Span) -> Operand {
         let Some(slot) = self.slot(index, object.ty) else { return Operand::Error };
-        if build::place_size(&place) > build::LARGEST / 4 {
-            self.error(span, "this expression is too large when written out");
+        if !self.may_repeat(&Expr::Load { place: place.clone(), bits: 1 }, span) || !self.may_repeat(&slot, span) {
             return Operand::Error;
         }
         let message = format!("{} is no longer in {}", self.quote(index.span), self.quote(span));
@@ -190,6 +189,9 @@ impl<'a> Elaborator<'a> {
             self.unknown_slot(name, condition);
             return None;
         };
+        if !self.may_repeat(&Expr::Load { place: named.place.clone(), bits: 1 }, span) {
+            return None;
+        }
         let register = self.code.register();
         self.open_slot(name, &named, register);
         let condition = self.truth(condition, "the condition of `multisetcount`");

@@ -1,7 +1,7 @@
 //! Makes IR expressions, folding what is constant. Folding never drops an operand that could fault.
 
 use super::interval::Interval;
-use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultId, Index, Place, Test, UnaryOp};
+use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultId, FunctionId, Index, Place, Test, UnaryOp};
 
 /// An expression that grows past this many nodes by being written out more than once is refused.
 pub(super) const LARGEST: usize = 20_000;
@@ -204,6 +204,33 @@ pub(super) fn size(expr: &Expr) -> usize {
     let mut count = 0;
     count_nodes(expr, &mut count);
     count
+}
+
+/// The functions that an expression calls.
+pub(super) fn calls(expr: &Expr, found: &mut Vec<FunctionId>) {
+    match expr {
+        Expr::Const(_) | Expr::Reg(_) => {}
+        Expr::Load { place, .. } => place_calls(place, found),
+        Expr::Unary(_, operand) | Expr::Require { value: operand, .. } => calls(operand, found),
+        Expr::Binary(_, left, right) | Expr::Checked { left, right, .. } => [left, right].into_iter().for_each(|part| calls(part, found)),
+        Expr::All(operands) | Expr::Any(operands) => operands.iter().for_each(|operand| calls(operand, found)),
+        Expr::Select(condition, then, otherwise) => [condition, then, otherwise].into_iter().for_each(|part| calls(part, found)),
+        Expr::Loop(fold) => [&fold.from, &fold.to, &fold.body].into_iter().for_each(|part| calls(part, found)),
+        Expr::Call { function, arguments, .. } => {
+            found.push(*function);
+            for argument in arguments {
+                match argument {
+                    wayfarer_ir::Argument::Value(value) => calls(value, found),
+                    wayfarer_ir::Argument::Place(place) => place_calls(place, found),
+                }
+            }
+        }
+    }
+}
+
+/// As [`calls`], for the indices of a place.
+pub(super) fn place_calls(place: &Place, found: &mut Vec<FunctionId>) {
+    place.indices.iter().for_each(|index| calls(&index.value, found));
 }
 
 /// As [`size`], for the indices of a place.

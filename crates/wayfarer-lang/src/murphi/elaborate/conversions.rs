@@ -75,10 +75,7 @@ impl<'a> Elaborator<'a> {
         }
         let stored = match block {
             Some(block) => Expr::Reg(self.code.bind(stored, block)),
-            None if build::size(&stored) > build::LARGEST / 4 => {
-                self.error(span, "this expression is too large when written out");
-                return None;
-            }
+            None if !self.may_repeat(&stored, span) => return None,
             None => stored,
         };
         let mut value = build::add(stored.clone(), shift.wrapping_sub(from.to_stored()));
@@ -87,6 +84,26 @@ impl<'a> Elaborator<'a> {
             value = build::require(value, Test::Between(simple.low, simple.high), fault);
         }
         Some(build::select(stored, build::add(value, simple.to_stored()), Expr::Const(0)))
+    }
+
+    /// Whether an expression may be written out more than once: where it is small enough and evaluating it again changes nothing. Reports where not.
+    pub(super) fn may_repeat(&mut self, expr: &Expr, span: Span) -> bool {
+        if build::size(expr) > build::LARGEST / 8 {
+            self.error(span, "this expression is too large when written out");
+            return false;
+        }
+        let mut calls = Vec::new();
+        build::calls(expr, &mut calls);
+        if calls.is_empty() {
+            return true;
+        }
+        let acts = wayfarer_ir::acts::acts(&self.program);
+        let pure = calls.iter().all(|callee| acts.get(callee.0 as usize).is_some_and(|acts| acts.allowed_in_formulas()));
+        if !pure {
+            let help = "assign the result to a variable first, and use that";
+            self.error_with_help(span, "a function that changes the state cannot be called at this place", help);
+        }
+        pure
     }
 
     fn out_of_range(&mut self, from: Ty, to: Ty, simple: Simple, span: Span, goal: Goal) -> wayfarer_ir::FaultId {

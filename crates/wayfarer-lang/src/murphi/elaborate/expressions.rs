@@ -203,8 +203,7 @@ impl<'a> Elaborator<'a> {
             self.error(value.span, format!("a value of type {found} is never of type {wanted}"));
             return None;
         };
-        if build::size(&stored) > build::LARGEST / 4 {
-            self.error(value.span, "this expression is too large when written out");
+        if !self.may_repeat(&stored, value.span) {
             return None;
         }
         let low = self.types.simple(from).map_or(0, |simple| simple.low);

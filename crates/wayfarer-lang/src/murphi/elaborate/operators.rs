@@ -165,8 +165,7 @@ impl<'a> Elaborator<'a> {
         if amount.range.within(Interval::new(0, 63)) {
             return Some(Value::new(build::binary(ops.0, value.expr, amount.expr), Ty::NUMBER, range));
         }
-        if build::size(&value.expr) + build::size(&amount.expr) > build::LARGEST / 8 {
-            self.error(span, "this expression is too large when written out");
+        if !self.may_repeat(&value.expr, span) || !self.may_repeat(&amount.expr, span) {
             return None;
         }
         let (given, by) = (value.expr, amount.expr);
@@ -213,7 +212,7 @@ impl<'a> Elaborator<'a> {
         for (side, before) in [(&mut a, a_ty), (&mut b, b_ty)] {
             let shift = self.types.shift(before, ty)?;
             if shift != 0 && side.range.low < i128::from(shift) {
-                if build::size(&side.expr) > build::LARGEST / 4 {
+                if !self.may_repeat(&side.expr, span) {
                     return None;
                 }
                 let known = build::binary(BinaryOp::Ge, side.expr.clone(), Expr::Const(shift));
@@ -278,6 +277,11 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let (Storage::Memory(a_place), Storage::Memory(b_place)) = (a.storage, b.storage) else { return None };
+        for place in [&a_place, &b_place] {
+            if !self.may_repeat(&Expr::Load { place: place.clone(), bits: 1 }, span) {
+                return None;
+            }
+        }
         let bits = self.types.bits(a.ty);
         let load = |place: Place| Expr::Load { place, bits: bits.min(64) as u8 };
         let equal = if bits <= 64 {
