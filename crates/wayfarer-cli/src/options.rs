@@ -244,9 +244,10 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "NAME", default_value = "bfs", value_parser = strategy_parser(), help_heading = "Search")]
     pub(crate) strategy: StrategyChoice,
 
-    /// What to remember of visited states: exact, tree, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random
+    /// What to remember of visited states: exact, tree, difference:delta=20, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random
     ///
-    /// `exact` and `tree` remember every state, `tree` by sharing parts between states, which pays where states are wide. `compact` keeps a
+    /// `exact`, `tree` and `difference` remember every state: `tree` by sharing parts between states, which pays where states are wide, `difference` as its
+    /// change from another, every delta-th whole. `compact` keeps a
     /// fingerprint of each and gives up bits of it when it is full, `bitstate` sets a few bits for each, and `cache` forgets. Over these three nothing
     /// is ever said to hold: the report tells how many states are expected to be missing.
     #[arg(long, value_name = "STORE", default_value = "exact", value_parser = str::parse::<StoreSpec>, help_heading = "Search")]

@@ -126,7 +126,8 @@ fn figures(report: &Report, view: &View) -> String {
     if let Some(per_state) = report.bytes_per_state {
         // Stores take memory in pieces: before the first are full, the quotient says little about the store.
         let bits = counted(report.state_bits as u64, "bit");
-        let text = if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
+        let text =
+            if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
         lines.push(("bytes per state", text));
     }
     lines.push(("search", format!("{}, {} store, seed {}", report.strategy, report.store, report.seed)));

@@ -19,18 +19,17 @@ const MOST: usize = 4 << 30;
 
 fn main() {
     let states: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000);
-    println!("places tokens  delta      Λ paper  Δ paper   bytes/state    less  whole/explicit  time/explicit");
+    println!("places tokens  delta      Λ paper  Δ paper   bytes/state    less  of 4 B a token  time/explicit");
     for (places, tokens) in NETS {
         let net = Net::new(places, tokens);
-        // Whole states of the largest nets take long to make, but not to store.
-        let (explicit, explicit_bytes, seen) = net.run(states, |packing| Box::new(ExactStore::new(packing, &Unlimited, MOST).expect("room")));
+        let (explicit, explicit_bytes, seen) = net.best(states, |packing| Box::new(ExactStore::new(packing, &Unlimited, MOST).expect("room")));
         for delta in DELTAS {
-            let store = |packing| Box::new(DifferenceStore::new(packing, Delta::Every(delta), &Unlimited, MOST).expect("room")) as Box<dyn Store>;
-            let (time, bytes, same) = net.run(states, store);
+            let (time, bytes, same) =
+                net.best(states, |packing| Box::new(DifferenceStore::new(packing, Delta::Every(delta), &Unlimited, MOST).expect("room")));
             assert_eq!(seen, same, "both stores hold the same states");
             let paper = lambda(tokens, delta);
             println!(
-                "{places:6} {tokens:6} {delta:6} {paper:12} {:7.0}% {bytes:13.1} {:6.1}% {:14.1} {:13.2}x",
+                "{places:6} {tokens:6} {delta:6} {paper:12} {:7.0}% {bytes:13.1} {:6.1}% {:14.1}% {:13.2}x",
                 100.0 * (1.0 - paper as f64 / lambda(tokens, 1) as f64),
                 100.0 * (1.0 - bytes / explicit_bytes),
                 100.0 * bytes / (4 * tokens) as f64,
@@ -74,6 +73,11 @@ impl Net {
         let mask = ((1 << self.bits) - 1) << shift;
         state[word] = state[word] & !mask | rng.below(self.places) << shift;
         token
+    }
+
+    /// The fastest of three runs: other programs only make a run slower.
+    fn best(&self, steps: usize, make: impl Fn(Packing) -> Box<dyn Store>) -> (f64, f64, u64) {
+        (0..3).map(|_| self.run(steps, &make)).min_by(|one, other| one.0.total_cmp(&other.0)).expect("three runs")
     }
 
     /// A walk of so many steps, going on from the start where a step leads to a known state: nanoseconds a visit, bytes a state, states.

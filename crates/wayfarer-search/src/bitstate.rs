@@ -93,8 +93,12 @@ impl BitstateStore {
     }
 
     #[inline]
+    fn line_of(&self, hash: Hash) -> usize {
+        ((u128::from(hash.address()) * self.lines.len() as u128) >> 64) as usize
+    }
+
+    #[inline]
     fn pattern(&self, hash: Hash) -> Pattern {
-        let line = ((u128::from(hash.address()) * self.lines.len() as u128) >> 64) as usize;
         let mut bits = [0; WORDS];
         let mut source = hash.second();
         for number in 0..self.k {
@@ -105,7 +109,7 @@ impl BitstateStore {
             bits[source as usize & 7] |= 1 << (source >> 3 & 63);
             source >>= 9;
         }
-        Pattern { line, bits }
+        Pattern { line: self.line_of(hash), bits }
     }
 
     #[inline]

@@ -155,11 +155,17 @@ impl CacheStore {
     fn prefetch(&self, hashes: &[Hash], places: &mut [Place; GROUP]) {
         for (hash, place) in hashes.iter().zip(places) {
             *place = self.place(*hash);
-            self.lines.prefetch(place.word / WORDS);
-            let last = (place.word + self.stride - 1) / WORDS;
-            if last != place.word / WORDS {
-                self.lines.prefetch(last);
-            }
+            self.prefetch_bucket(*place);
+        }
+    }
+
+    /// A bucket may lie across a border of lines.
+    #[inline]
+    fn prefetch_bucket(&self, place: Place) {
+        let (first, last) = (place.word / WORDS, (place.word + self.stride - 1) / WORDS);
+        self.lines.prefetch(first);
+        if last != first {
+            self.lines.prefetch(last);
         }
     }
 

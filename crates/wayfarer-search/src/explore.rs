@@ -3,7 +3,9 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
-use crate::{Admission, Candidates, Cause, Control, Handle, Hint, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit};
+use crate::{
+    Admission, Candidates, Cause, Control, Handle, Hint, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit,
+};
 use std::collections::VecDeque;
 use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps, Width, Word};
 

@@ -23,6 +23,7 @@ use nodes::{NodeSeat, Nodes};
 use pairs::{PairSeat, Pairs, Put};
 use sequence::{Entry, NO_PARENT, Place, RUN, Sequence, Unpacked};
 use shape::{Kind, Leaf, Shape};
+use std::ops::Range;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_space::{Packing, States, Word};
@@ -109,11 +110,11 @@ impl<'a> TreeStore<'a> {
     }
 
     /// Finds the numbers of the candidates of a group; where `insert`, gives numbers to parts that have none.
-    fn number(&self, stage: &Stage, seat: &mut TreeSeat, candidates: Candidates, from: usize, until: usize, mask: Option<&[bool]>, insert: bool) {
+    fn number(&self, stage: &Stage, seat: &mut TreeSeat, candidates: Candidates, group: Range<usize>, mask: Option<&[bool]>, insert: bool) {
         let Some(places) = &mut seat.inner else { return };
         seat.pairs.clear();
         let mut source = (u32::MAX, None);
-        for index in from..until {
+        for index in group {
             if mask.is_some_and(|mask| !mask[index]) {
                 seat.pairs.push(None);
                 continue;
@@ -248,7 +249,15 @@ impl Tree {
     /// The pair of numbers of a state that differs from the one of `old` in the words `changed`. None where a part has no number, and, where `insert`,
     /// there is no room for one.
     #[inline]
-    fn pair_of(&self, places: &mut TreePlaces, old: Option<(u32, u32)>, changed: u64, state: &[Word], insert: bool, account: &dyn Account) -> Option<(u32, u32)> {
+    fn pair_of(
+        &self,
+        places: &mut TreePlaces,
+        old: Option<(u32, u32)>,
+        changed: u64,
+        state: &[Word],
+        insert: bool,
+        account: &dyn Account,
+    ) -> Option<(u32, u32)> {
         let Some(shape) = &self.shape else {
             let (low, high) = halves(self.bits);
             let value = self.all.read(state);
@@ -426,7 +435,7 @@ impl Store for TreeStore<'_> {
         }
         for from in (0..candidates.steps.len()).step_by(GROUP) {
             let until = candidates.steps.len().min(from + GROUP);
-            self.number(&stage, seat, candidates, from, until, None, false);
+            self.number(&stage, seat, candidates, from..until, None, false);
             visits.extend(seat.pairs.iter().map(|pair| match pair {
                 Some((left, right)) if stage.tree.pairs.contains(*left, *right) => Visit::Seen(NO_HANDLE),
                 _ => Visit::New(NO_HANDLE),
@@ -451,7 +460,7 @@ impl Store for TreeStore<'_> {
         for from in (0..candidates.steps.len()).step_by(GROUP) {
             let until = candidates.steps.len().min(from + GROUP);
             let insert = room > 0 && !seat.full;
-            self.number(&stage, seat, candidates, from, until, mask, insert);
+            self.number(&stage, seat, candidates, from..until, mask, insert);
             for index in from..until {
                 if mask.is_some_and(|mask| !mask[index]) {
                     visits.push(Visit::Skipped);

@@ -100,7 +100,11 @@ impl Witness {
             let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
             let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
             let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
-            let found = outcome.violations.first().and_then(|violation| violation.state).ok_or(if outcome.stop == Stop::Memory { WitnessError::NoRoom } else { WitnessError::NoStep(at) })?;
+            let found = outcome.violations.first().and_then(|violation| violation.state).ok_or(if outcome.stop == Stop::Memory {
+                WitnessError::NoRoom
+            } else {
+                WitnessError::NoStep(at)
+            })?;
             states.extend(chain(space, &store, found)?.into_iter().skip(1));
         }
         Witness::through(space, states, ending)

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
-    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Stop, Store, Verdict, Violation,
-    Witness, WitnessError, explore,
+    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Stop, Store, Verdict, Violation, Witness, WitnessError,
+    explore,
 };
 use wayfarer_space::{Fault, Firing, PropertyBits, Space};
 
@@ -28,11 +28,6 @@ pub enum RunError {
     TooLittleMemory {
         /// The least that works, in bytes.
         least: usize,
-    },
-    /// The store is known by name and not built yet.
-    Unavailable {
-        /// The store, as it was asked for.
-        store: String,
     },
     /// The strategy cannot work over the store.
     Unsuited {
@@ -57,9 +52,11 @@ impl fmt::Display for RunError {
             RunError::TooLittleMemory { least } => {
                 write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
             }
-            RunError::Unavailable { store } => write!(out, "the store `{store}` is not available yet; use `exact` or `tree`"),
             RunError::Unsuited { strategy, store } => {
-                write!(out, "`{strategy}` goes back to states it has left, and the store `{store}` cannot give them back; use `exact` or `tree`")
+                write!(
+                    out,
+                    "`{strategy}` goes back to states it has left, and the store `{store}` cannot give them back; use `exact`, `tree` or `difference`"
+                )
             }
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
@@ -89,7 +86,8 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer = Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock, loop_limit: self.loop_limit };
+        let writer =
+            Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock, loop_limit: self.loop_limit };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
     }

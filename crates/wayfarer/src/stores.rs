@@ -3,7 +3,7 @@
 use crate::memory::Budget;
 use crate::{Plan, RunError, StrategyChoice};
 use wayfarer_search::{
-    Account, Bfs, BitstateStore, CacheStore, CompactStore, Dfs, ExactStore, Limits, QueuedBfs, Store, StoreSpec, Strategy, TreeStore,
+    Account, Bfs, BitstateStore, CacheStore, CompactStore, Dfs, DifferenceStore, ExactStore, Limits, QueuedBfs, Store, StoreSpec, Strategy, TreeStore,
 };
 use wayfarer_space::{Packing, Space, Width};
 
@@ -16,8 +16,7 @@ pub(crate) fn store<'a>(plan: &Plan, packing: &Packing, budget: &'a Budget) -> O
     Some(match plan.store {
         StoreSpec::Exact => Box::new(ExactStore::new(packing.clone(), budget, budget.limit())?),
         StoreSpec::Tree => Box::new(TreeStore::new(packing.clone(), budget, budget.limit())?),
-        // Refused before, by `strategy`.
-        StoreSpec::Difference { .. } => return None,
+        StoreSpec::Difference { delta } => Box::new(DifferenceStore::new(packing.clone(), delta, budget, budget.limit())?),
         StoreSpec::Compact { bits, floor } => Box::new(CompactStore::new(bits, floor, fixed, budget)?),
         StoreSpec::Bitstate { k } => Box::new(BitstateStore::new(k, fixed, budget)?),
         StoreSpec::Cache { slots, ways, bits, replace } => {
@@ -29,10 +28,7 @@ pub(crate) fn store<'a>(plan: &Plan, packing: &Packing, budget: &'a Budget) -> O
 
 /// The strategy of a plan over its store.
 pub(crate) fn strategy<'a>(plan: &Plan, limits: &Limits, packing: &Packing, budget: &'a Budget) -> Result<Box<dyn Strategy + 'a>, RunError> {
-    if let StoreSpec::Difference { .. } = plan.store {
-        return Err(RunError::Unavailable { store: plan.store.to_string() });
-    }
-    let gives_back = matches!(plan.store, StoreSpec::Exact | StoreSpec::Tree);
+    let gives_back = matches!(plan.store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. });
     match plan.strategy {
         StrategyChoice::Bfs if gives_back => Ok(Box::new(Bfs::new(limits))),
         StrategyChoice::Bfs => Ok(Box::new(QueuedBfs::new(limits, packing.clone(), budget))),
@@ -58,6 +54,7 @@ fn needs(plan: &Plan, space: &dyn Space, limit: usize) -> usize {
     let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
     let begins = match plan.store {
         StoreSpec::Tree => TreeStore::least(limit),
+        StoreSpec::Difference { .. } => DifferenceStore::least(space.packing(), limit),
         _ => ExactStore::least(limit),
     };
     begins + (words * 8 + 64) * 4096

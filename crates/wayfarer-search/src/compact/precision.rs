@@ -50,7 +50,7 @@ impl fmt::Display for Precision {
 }
 
 /// Omissions expected while the taken fingerprints went from `from` to `to` of `all`.
-pub(crate) fn omissions_between(from: f64, to: f64, all: f64) -> f64 {
+pub(super) fn omissions_between(from: f64, to: f64, all: f64) -> f64 {
     // The sum of x/(1 − x) as an integral: −ln(1 − x) − x.
     let sum = |taken: f64| {
         let share = (taken / all).min(1.0 - 1e-12);

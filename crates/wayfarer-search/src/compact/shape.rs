@@ -22,7 +22,7 @@ pub(super) const STEER: u32 = 7;
 /// The fewest buckets a table has, enough for all distances to differ.
 pub(super) const FEWEST: u64 = 256;
 /// The buckets that a table begins with, or up to twice as many, where it will have more. Entries never leave the buckets that lie whole steps away
-/// from their home, so there must be many of these for all to fill alike: with as many as this the fullest reach 99 % when all together are at 98.
+/// from their home, so there must be many of these for all to fill alike: with 256 a table was full at 95 %.
 pub(super) const FIRST: u64 = 1 << 14;
 /// The lock's bit in a line's last word.
 pub(super) const LOCK: u64 = 1 << 63;
@@ -119,7 +119,7 @@ impl Shape {
         // Without any pattern: multiples of one number would lead back to the same few buckets after two moves.
         let mixed = (steer + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
-        (1 + (mixed * (self.fewest - 1) >> 32)) * self.step
+        (1 + ((mixed * (self.fewest - 1)) >> 32)) * self.step
     }
 
     /// The other bucket of an entry that lies in `bucket`.

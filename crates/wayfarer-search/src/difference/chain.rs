@@ -34,6 +34,7 @@ struct Grounds {
 }
 
 /// A worker's place: its run and its segment.
+#[derive(Default)]
 pub(super) struct Place {
     next: usize,
     end: usize,
@@ -42,17 +43,11 @@ pub(super) struct Place {
     segment_end: usize,
 }
 
-impl Default for Place {
-    fn default() -> Self {
-        Place { next: 0, end: 0, at: 0, segment_end: 0 }
-    }
-}
-
 impl Chain {
     /// No records yet, none longer than `longest` bytes; at most about `most` bytes in all.
     pub(super) fn new(longest: usize, most: usize) -> Self {
         let longest = longest + SLACK;
-        let shift = (0..).find(|shift| RUN * (longest + (1 << shift)) >> shift < 1 << 16).unwrap_or(0);
+        let shift = (0..).find(|shift| (RUN * (longest + (1 << shift))) >> shift < 1 << 16).unwrap_or(0);
         let blocks = (most / (RUN * BLOCK * 4)).saturating_add(2).min(u32::MAX as usize / (RUN * BLOCK) + 1);
         Chain {
             directory: (0..blocks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
@@ -89,7 +84,10 @@ impl Chain {
     /// Writes the record of the worker's next handle, given by [`next`](Chain::next) and used up by [`keep`](Chain::keep).
     #[inline]
     pub(super) fn write(&self, place: &Place, record: &[u8]) {
-        assert!(place.next < place.end && record.len() + SLACK <= self.longest && place.at + self.longest <= place.segment_end, "a record without a place");
+        assert!(
+            place.next < place.end && record.len() + SLACK <= self.longest && place.at + self.longest <= place.segment_end,
+            "a record without a place"
+        );
         let (head, number) = self.head(place.next as u32);
         // SAFETY: the handle belongs to this worker alone until it is published, and so do its place in the segment and in the run's head.
         unsafe {

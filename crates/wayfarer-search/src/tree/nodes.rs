@@ -1,8 +1,8 @@
 //! Numbers for 64-bit values: the same value always has the same number. The tree's leaves and inner pairs are kept here, each once.
 
+use crate::Account;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::{Records, Run};
-use crate::Account;
 use wayfarer_space::{Hash, hash};
 
 /// Values, each with its number.

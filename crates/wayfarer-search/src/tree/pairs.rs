@@ -1,8 +1,9 @@
 //! A compact set of pairs of numbers: what the tree store knows its states by.
 //!
 //! After Cleary ("Compact hash tables using bidirectional linear probing", 1984), as compact tree databases use him (van der Berg 2019; Laarman 2019): a
-//! pair's address carries part of it, and a slot keeps only the rest. For a pair (left, right), `right ^ mix(left)` gives the share (its low bits) and, by
-//! remainder, the bucket; the slot keeps the quotient together with `left` in mixed radix, so that not even fractions of a bit are lost to rounding.
+//! pair's address carries part of it, and a slot keeps only the rest. For a pair (left, right), `right ^ mix(left)` gives the share (its low bits) and the bucket
+//! (the others, as a share of their range); the slot keeps which of the bucket's addresses it was, together with `left`, in mixed radix, so that not even
+//! fractions of a bit are lost to rounding.
 //!
 //! Departures: no bidirectional probing and no order inside a bucket; a pair lies in its home bucket or one of the next three, and the slot says in which.
 //! Slots are lanes of a 64-bit word (five, four, three, two or one), so that one compare-and-swap inserts. Each of the 256 shares is a table of its own that
@@ -191,7 +192,7 @@ impl Pairs {
 
     /// An empty table and its memory.
     fn make(&self, class: u32, right_bits: u32, lanes: u32, account: &dyn Account) -> Option<(Table, Chunk)> {
-        let bytes = SIZES[class as usize].0 as usize * LINE;
+        let bytes = SIZES[class as usize] as usize * LINE;
         let chunk = Chunk::take(bytes, account)?;
         // SAFETY: the chunk has this many bytes and nobody else knows it yet.
         unsafe { chunk.start().write_bytes(0, bytes) };
@@ -221,7 +222,8 @@ impl Pairs {
             slots = slots.max(table.slots() + table.slots() / 5 + 1);
         }
         loop {
-            let made = cheapest(slots, right_bits, left_end).and_then(|(class, lanes)| self.make(class, right_bits_of(class, right_bits), lanes, account));
+            let made =
+                cheapest(slots, right_bits, left_end).and_then(|(class, lanes)| self.make(class, right_bits_of(class, right_bits), lanes, account));
             let Some((grown, chunk)) = made else {
                 table.thaw();
                 return false;
@@ -259,7 +261,7 @@ impl Pairs {
 fn cheapest(slots: u64, right_bits: u32, left_end: u64) -> Option<(u32, u32)> {
     let fitting = LANES.iter().filter_map(|lanes| {
         let buckets = slots.div_ceil(u64::from(*lanes) * WORDS as u64);
-        let fits = |class: &u32| SIZES[*class as usize].0 >= buckets && speaks(*class, right_bits_of(*class, right_bits), *lanes, left_end - 1);
+        let fits = |class: &u32| SIZES[*class as usize] >= buckets && speaks(*class, right_bits_of(*class, right_bits), *lanes, left_end - 1);
         (0..SIZES.len() as u32).find(fits).map(|class| (class, *lanes))
     });
     fitting.min_by_key(|(class, lanes)| (*class, 5 - *lanes))
@@ -267,8 +269,8 @@ fn cheapest(slots: u64, right_bits: u32, left_end: u64) -> Option<(u32, u32)> {
 
 /// The bits in which a table mixes right numbers with left ones: as many as they have, and enough for the buckets to be met about equally often.
 fn right_bits_of(class: u32, needed: u32) -> u32 {
-    let buckets = SIZES[class as usize].0;
-    (SHARE_BITS + 3 + 64 - (buckets - 1).leading_zeros()).max(needed).min(32)
+    let buckets = SIZES[class as usize];
+    (SHARE_BITS + 64 - (buckets - 1).leading_zeros()).max(needed).min(32)
 }
 
 /// Whether the slots of a table are wide enough for a left number.
@@ -280,7 +282,7 @@ fn speaks(class: u32, right_bits: u32, lanes: u32, left: u64) -> bool {
 /// How many quotients there are.
 #[inline]
 fn quotients(class: u32, right_bits: u32) -> u64 {
-    ((1u128 << (right_bits - SHARE_BITS)) * u128::from(SIZES[class as usize].1) >> 56) as u64 + 1
+    (1u64 << (right_bits - SHARE_BITS)).div_ceil(SIZES[class as usize])
 }
 
 /// A lane full of ones.
@@ -291,19 +293,33 @@ fn lane_ones(lanes: u32) -> u64 {
 
 const LANE_BITS: [u32; 6] = [0, 64, 32, 21, 16, 12];
 
-/// Numbers of buckets, each about a third more than the one before, with the factor that divides by it: (size, 2⁵⁶ / size + 1).
-static SIZES: [(u64, u64); 64] = sizes();
+/// Numbers of buckets, each about a third more than the one before.
+static SIZES: [u64; 64] = sizes();
 
-const fn sizes() -> [(u64, u64); 64] {
-    let mut sizes = [(0, 0); 64];
+const fn sizes() -> [u64; 64] {
+    let mut sizes = [0; 64];
     let mut size = 1u64;
     let mut at = 0;
     while at < sizes.len() {
-        sizes[at] = (size, (1 << 56) / size + 1);
+        sizes[at] = size;
         size = if size < 4 { size + 1 } else { size + size / 3 };
         at += 1;
     }
     sizes
+}
+
+/// Multiplying by the one scatters addresses, so that buckets of one address more and one less lie side by side; by the other, gathers them again.
+const SCATTER: (u64, u64) = (0x9E37_79B1, inverse(0x9E37_79B1));
+
+/// The odd number that undoes multiplying by this one, by Newton's rule: each round doubles the bits that are right.
+const fn inverse(odd: u64) -> u64 {
+    let mut found = odd;
+    let mut round = 0;
+    while round < 6 {
+        found = found.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(found)));
+        round += 1;
+    }
+    found
 }
 
 /// The share of a pair.
@@ -332,7 +348,10 @@ impl Table {
     const ADDRESS: u32 = 42;
 
     fn new(base: *mut u8, class: u32, right_bits: u32, lanes: u32) -> Self {
-        let word = (base as u64 >> 6) | u64::from(class) << Self::ADDRESS | u64::from(right_bits) << (Self::ADDRESS + 6) | u64::from(lanes) << (Self::ADDRESS + 12);
+        let word = (base as u64 >> 6)
+            | u64::from(class) << Self::ADDRESS
+            | u64::from(right_bits) << (Self::ADDRESS + 6)
+            | u64::from(lanes) << (Self::ADDRESS + 12);
         Table { base, class, right_bits, lanes, word }
     }
 
@@ -344,7 +363,7 @@ impl Table {
 
     #[inline]
     fn buckets(&self) -> u64 {
-        SIZES[self.class as usize].0
+        SIZES[self.class as usize]
     }
 
     #[inline]
@@ -363,9 +382,10 @@ impl Table {
     fn home(&self, left: u32, right: u32) -> (u64, u64) {
         let mask = ((1u64 << self.right_bits) - 1) as u32;
         let rest = u64::from((right ^ (mix(left) & mask)) >> SHARE_BITS);
-        let (size, factor) = SIZES[self.class as usize];
-        let quotient = ((u128::from(rest) * u128::from(factor)) >> 56) as u64;
-        (rest - quotient * size, quotient)
+        let bits = self.right_bits - SHARE_BITS;
+        let scattered = rest.wrapping_mul(SCATTER.0) & ((1 << bits) - 1);
+        let bucket = (scattered * self.buckets()) >> bits;
+        (bucket, scattered - (bucket << bits).div_ceil(self.buckets()))
     }
 
     #[inline]
@@ -447,7 +467,9 @@ impl Table {
                     let (rest, distance) = ((value - 1) / REACH, (value - 1) % REACH);
                     let (left, quotient) = ((rest / count) as u32, rest % count);
                     let home = (bucket + buckets - distance) % buckets;
-                    each(left, (((quotient * buckets + home) as u32) << SHARE_BITS) ^ (mix(left) & mask));
+                    let scattered = (home << (self.right_bits - SHARE_BITS)).div_ceil(buckets) + quotient;
+                    let rest = scattered.wrapping_mul(SCATTER.1) & ((1 << (self.right_bits - SHARE_BITS)) - 1);
+                    each(left, ((rest as u32) << SHARE_BITS) ^ (mix(left) & mask));
                 }
             }
         }

@@ -55,6 +55,7 @@ struct Grounds {
     /// Runs that lie open.
     open: usize,
     /// Every open run there ever was, for reuse.
+    #[allow(clippy::vec_box)] // The directory has their addresses.
     areas: Vec<Box<OpenRun>>,
 }
 
@@ -462,7 +463,13 @@ mod tests {
             let mut all = Vec::new();
             for number in 0..5_000u32 {
                 assert_eq!(sequence.next(&mut place, &Unlimited), Some(number));
-                let link = if number == 0 || number % 500 == 0 { NO_PARENT } else if spread > 1 << 30 { rng.below(1 << 32) as u32 } else { number / 2 };
+                let link = if number == 0 || number % 500 == 0 {
+                    NO_PARENT
+                } else if spread > 1 << 30 {
+                    rng.below(1 << 32) as u32
+                } else {
+                    number / 2
+                };
                 let entry = Entry { left: rng.below(spread) as u32, right: rng.below(spread / 2 + 1) as u32, parent: link };
                 sequence.append(&mut place, entry);
                 all.push(entry);

@@ -2,7 +2,8 @@
 
 use crate::graphs::{distances, preorder, random};
 use wayfarer_search::{
-    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Limits, Outcome, QueuedBfs, Settings, Stop, Store, Strategy, Unbounded, Unlimited, Verdict, Witness, explore,
+    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Limits, Outcome, QueuedBfs, Settings, Stop, Store, Strategy, Unbounded, Unlimited,
+    Verdict, Witness, explore,
 };
 use wayfarer_space::{Graph, Rng, Space, States, Steps, Width};
 

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_search::{Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Limits, Settings, Store, TreeStore, Unbounded, Unlimited, Visit, explore};
+use wayfarer_search::{
+    Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Limits, Settings, Store, TreeStore, Unbounded, Unlimited, Visit, explore,
+};
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word};
 
 /// Takes a store and what to compare it with through steps out of known states.
@@ -60,7 +62,7 @@ impl<'a> Walker<'a> {
 
     /// A known state, several times in a row the same.
     fn pick(&self, rng: &mut Rng, sources: &mut Vec<Handle>, number: usize) -> Vec<Word> {
-        if number % 3 == 0 {
+        if number.is_multiple_of(3) {
             // Mostly what came last, as a search does.
             let back = if rng.below(4) == 0 { rng.below(self.order.len() as u64) } else { rng.below(200.min(self.order.len() as u64)) };
             sources.push(Handle(self.order.len() as u32 - 1 - back as u32));
@@ -87,7 +89,8 @@ impl<'a> Walker<'a> {
 
 /// Widths and masks to try: narrow and wide, full and with gaps.
 pub(crate) fn packings() -> Vec<Vec<Word>> {
-    let mut packings = vec![vec![0x7], vec![Word::MAX], vec![0xFFFF_FFFF, 0x1F], vec![Word::MAX; 2], vec![0x00FF_00FF_00FF_00FF; 3], vec![0; 3], vec![Word::MAX; 5]];
+    let mut packings =
+        vec![vec![0x7], vec![Word::MAX], vec![0xFFFF_FFFF, 0x1F], vec![Word::MAX; 2], vec![0x00FF_00FF_00FF_00FF; 3], vec![0; 3], vec![Word::MAX; 5]];
     packings.push((0..38).map(|word| if word % 7 == 6 { 0xF_FFFF } else { 0xFF_FFFF_FFFF }).collect());
     packings.push(vec![Word::MAX; 64]);
     packings.push(vec![0xFFFF; 100]);
@@ -192,10 +195,13 @@ pub(crate) fn fills_up(store: &dyn Store, words: usize) {
     assert!(back.iter().all(|state| held.remove(state)));
 }
 
+/// A handle, its state and its link, as a worker was told.
+type Told = (u32, Vec<Word>, Option<u32>);
+
 /// Several workers insert overlapping walks; every state is new once, and what a worker was told is what the store holds.
 pub(crate) fn serves_several_workers(store: &dyn Store, words: usize) {
     let new = AtomicUsize::new(0);
-    let handles: Mutex<Vec<(u32, Vec<Word>, Option<u32>)>> = Mutex::new(Vec::new());
+    let handles: Mutex<Vec<Told>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for worker in 0..4u64 {
             let (new, handles) = (&new, &handles);
@@ -208,7 +214,9 @@ pub(crate) fn serves_several_workers(store: &dyn Store, words: usize) {
                     let mut steps = Steps::new(Width::Fixed(words));
                     let mut sources = Vec::new();
                     for _ in 0..100 {
-                        let (handle, from) = if round == 0 { (None, vec![0; words]) } else {
+                        let (handle, from) = if round == 0 {
+                            (None, vec![0; words])
+                        } else {
                             let (handle, state) = &known[rng.below(known.len() as u64) as usize];
                             (Some(*handle), state.clone())
                         };
@@ -261,7 +269,13 @@ pub(crate) fn searches_like_exact(make: impl Fn(Packing) -> Box<dyn Store>) {
     let exact = ExactStore::new(packing.clone(), &Unlimited, 1 << 28).unwrap();
     let other = make(packing);
     for store in [&exact as &dyn Store, &*other] {
-        let outcome = explore(&space, store, &mut Bfs::new(&Limits::default()), &Settings { deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() }, &mut Unbounded);
+        let outcome = explore(
+            &space,
+            store,
+            &mut Bfs::new(&Limits::default()),
+            &Settings { deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() },
+            &mut Unbounded,
+        );
         assert!(outcome.is_complete());
     }
     assert_eq!(exact.len(), 5u64.pow(9) / 25);
