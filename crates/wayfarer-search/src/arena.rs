@@ -14,6 +14,18 @@ pub(crate) const LINE: usize = 64;
 /// The size from which memory is offered as large pages.
 const LARGE_PAGE: usize = 2 << 20;
 
+/// Asks for the cache line at an address, which need not be valid.
+#[inline]
+pub(crate) fn prefetch_line(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// A chunk of raw memory, given back on drop.
 pub(crate) struct Chunk {
     start: NonNull<u8>,

@@ -18,6 +18,7 @@
 
 mod chain;
 
+use crate::arena::prefetch_line;
 use crate::choice::Delta;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
@@ -30,6 +31,8 @@ use wayfarer_space::{Firing, Hash, Packing, States, Word, hash};
 const GROUP: usize = 96;
 /// Reconstructed states that are remembered, by handle.
 const REMEMBERED: usize = 512;
+/// States inserted last that are remembered whole: a walk goes on from them at once.
+const FRESH: usize = 128;
 /// States that `delta=auto` wants a budget to hold.
 const WISHED: usize = 50_000_000;
 
@@ -76,8 +79,13 @@ struct DifferenceSeat {
 /// What a search needs.
 struct Search {
     remembered: Remembered,
-    /// The source of the candidate, its tight state and its depth.
+    /// The states inserted last, by handle.
+    fresh_handles: Vec<u32>,
+    fresh: Vec<Word>,
+    /// The source of the candidate.
     source: Option<u32>,
+    /// The source that was put together last, and its tight state.
+    put_together: Option<u32>,
     source_tight: Vec<Word>,
     /// The bytes in which the candidate differs from its source.
     change: Vec<(u32, u8)>,
@@ -165,8 +173,11 @@ impl<'a> DifferenceStore<'a> {
             push_number(record, 0);
             push_number(record, back);
         }
-        let bytes = self.packing.bytes();
-        record.extend(tight.iter().flat_map(|word| word.to_le_bytes()).take(bytes));
+        let end = record.len() + self.packing.bytes();
+        for word in tight {
+            record.extend_from_slice(&word.to_le_bytes());
+        }
+        record.truncate(end);
     }
 
     /// Whether a stored state is the candidate.
@@ -217,7 +228,7 @@ impl<'a> DifferenceStore<'a> {
     }
 
     fn hash_of(&self, handle: u32) -> Hash {
-        let mut remembered = Remembered::new(self.packing.words(), self.packing.masks().len());
+        let mut remembered = Remembered::of(1, self.packing.words(), self.packing.masks().len());
         remembered.reconstruct(self, handle);
         let mut state = vec![0; self.packing.masks().len()];
         self.packing.unpack(&remembered.state, &mut state);
@@ -250,6 +261,7 @@ impl<'a> DifferenceStore<'a> {
             (Found::Present(handle), _) => Visit::Seen(Handle(handle)),
             (Found::Inserted, Some(handle)) => {
                 self.chain.keep(place, &record.borrow());
+                search.borrow_mut().freshen(handle, tight);
                 Visit::New(Handle(handle))
             }
             _ => {
@@ -358,7 +370,11 @@ fn each_change(record: &mut Cursor, mut each: impl FnMut(u32, u8)) {
 impl Remembered {
     fn new(words: usize, width: usize) -> Self {
         // Large states are remembered in smaller numbers.
-        let count = REMEMBERED.min(((1 << 18) / (words + 1)).next_power_of_two()).max(16);
+        Self::of(REMEMBERED.min(((1 << 18) / (words + 1)).next_power_of_two()).max(16), words, width)
+    }
+
+    /// Remembers so many states, a power of two.
+    fn of(count: usize, words: usize, width: usize) -> Self {
         Remembered {
             handles: vec![u32::MAX; count],
             states: vec![0; count * words],
@@ -434,6 +450,14 @@ impl Remembered {
 }
 
 impl Search {
+    /// Remembers a state that was just inserted.
+    #[inline]
+    fn freshen(&mut self, handle: u32, tight: &[Word]) {
+        let (words, fresh) = (tight.len(), handle as usize % FRESH);
+        self.fresh_handles[fresh] = handle;
+        self.fresh[fresh * words..(fresh + 1) * words].copy_from_slice(tight);
+    }
+
     /// Finds out how a candidate differs from its source.
     fn compare(&mut self, store: &DifferenceStore, source: Option<u32>, tight: &[Word]) {
         self.change.clear();
@@ -441,12 +465,19 @@ impl Search {
             self.source = None;
             return;
         };
-        if self.source != source {
-            self.remembered.reconstruct(store, handle);
-            self.source_tight.copy_from_slice(&self.remembered.state);
-            self.source = source;
-        }
-        for (word, (from, to)) in self.source_tight.iter().zip(tight).enumerate() {
+        self.source = source;
+        let (words, fresh) = (tight.len(), handle as usize % FRESH);
+        let source_tight = if self.fresh_handles[fresh] == handle {
+            &self.fresh[fresh * words..(fresh + 1) * words]
+        } else {
+            if self.put_together != source {
+                self.remembered.reconstruct(store, handle);
+                self.source_tight.copy_from_slice(&self.remembered.state);
+                self.put_together = source;
+            }
+            &self.source_tight[..]
+        };
+        for (word, (from, to)) in source_tight.iter().zip(tight).enumerate() {
             let mut changed = from ^ to;
             while changed != 0 {
                 let byte = changed.trailing_zeros() / 8;
@@ -462,7 +493,10 @@ impl Store for DifferenceStore<'_> {
         let words = self.packing.words();
         let search = Search {
             remembered: Remembered::new(words, self.packing.masks().len()),
+            fresh_handles: vec![u32::MAX; FRESH],
+            fresh: vec![0; FRESH * words],
             source: None,
+            put_together: None,
             source_tight: vec![0; words],
             change: Vec::new(),
             sum: vec![0; words * 8],
@@ -565,16 +599,4 @@ impl Store for DifferenceStore<'_> {
     fn bytes(&self) -> usize {
         self.chain.bytes() + self.index.bytes()
     }
-}
-
-#[inline]
-#[allow(unsafe_code)]
-fn prefetch_line(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

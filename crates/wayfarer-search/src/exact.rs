@@ -3,6 +3,7 @@
 //! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. The two cache misses of a
 //! visit, bucket and record, are taken ahead of it: hints fetch them while the loop expands other states.
 
+use crate::arena::prefetch_line;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::{Records, Run};
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
@@ -184,16 +185,4 @@ impl Store for ExactStore<'_> {
     fn bytes(&self) -> usize {
         self.records.bytes() + self.index.bytes()
     }
-}
-
-#[inline]
-#[allow(unsafe_code)]
-fn prefetch_line(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
 }

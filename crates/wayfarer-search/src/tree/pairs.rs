@@ -127,13 +127,7 @@ impl Pairs {
         let table = self.table(share_of(left, right));
         let (home, _) = table.home(left, right);
         let address = table.base.wrapping_add(home as usize * LINE);
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
+        crate::arena::prefetch_line(address);
     }
 
     /// Whether the pair is in the set.
