@@ -219,7 +219,7 @@ impl<'a> Elaborator<'a> {
     }
 
     /// What a function may do. One that calls itself is taken to write all its `var` parameters.
-    fn known_effects(&self, function: usize) -> Effects {
+    pub(super) fn known_effects(&self, function: usize) -> Effects {
         let declared = &self.functions[function];
         if self.code.kind == Kind::Function(function, declared.result) {
             let first = u32::from(declared.result.is_some_and(|ty| !self.types.is_value(ty)));

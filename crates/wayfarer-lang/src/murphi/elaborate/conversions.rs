@@ -94,11 +94,18 @@ impl<'a> Elaborator<'a> {
         }
         let mut calls = Vec::new();
         build::calls(expr, &mut calls);
-        if calls.is_empty() {
+        // Code that is thrown away names no real functions; it is looked at again when it is made in earnest.
+        if calls.is_empty() || self.checking {
             return true;
         }
-        let acts = wayfarer_ir::acts::acts(&self.program);
-        let pure = calls.iter().all(|callee| acts.get(callee.0 as usize).is_some_and(|acts| acts.allowed_in_formulas()));
+        let pure = calls.iter().all(|callee| {
+            let function =
+                self.instances.iter().find(|(_, id)| *id == callee).and_then(|((function, _), _)| self.functions.get(*function).map(|_| *function));
+            function.is_none_or(|function| {
+                let effects = self.known_effects(function);
+                effects.spans.is_empty() && effects.references.is_empty() && !effects.discards && !effects.covers
+            })
+        });
         if !pure {
             let help = "assign the result to a variable first, and use that";
             self.error_with_help(span, "a function that changes the state cannot be called at this place", help);
