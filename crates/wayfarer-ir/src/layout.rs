@@ -14,7 +14,7 @@ pub const MAX_BITS: u32 = 1 << 22;
 pub fn scalar(name: Option<String>, low: i64, count: u64, undefinable: bool, names: Names) -> Scalar {
     let largest = count.saturating_sub(1).saturating_add(u64::from(undefinable));
     let bits = (64 - largest.leading_zeros()).max(1) as u8;
-    Scalar { name, bits, low, count, undefinable, names }
+    Scalar { name, bits, low, count, undefinable, names, elements: Vec::new() }
 }
 
 /// A record of the given fields in this order; none where it is larger than [`MAX_BITS`].

@@ -11,6 +11,7 @@
 //! - [`interpret`]: what a program means
 //! - [`acts`], [`effects`]: what functions do, and which bits a rule or property reads and writes
 //! - [`show`]: rules, states and values as a person reads them
+//! - [`symmetry`]: states up to exchanges of scalarset elements
 //! - `generate`: random programs, for fuzzing (feature `generate`)
 
 pub mod acts;
@@ -24,6 +25,7 @@ pub mod layout;
 mod packing;
 pub mod program;
 pub mod show;
+pub mod symmetry;
 pub mod text;
 pub mod types;
 pub mod verify;
@@ -35,7 +37,7 @@ pub use code::{
 };
 pub use interpret::{Interpreter, Limits};
 pub use program::{
-    At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
 };
-pub use types::{Field, Names, Scalar, Type};
+pub use types::{Elements, Field, Names, Scalar, Type};
 pub use verify::{VerifyError, verify};

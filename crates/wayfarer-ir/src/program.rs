@@ -27,6 +27,17 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// Every way in which code can fail.
     pub faults: Vec<FaultSite>,
+    /// What tells elements of a scalarset apart. While there are any, states must not be explored up to exchanges of them.
+    pub asymmetries: Vec<Asymmetry>,
+}
+
+/// A place in the source whose meaning depends on which element of a scalarset is which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asymmetry {
+    /// Where it was written.
+    pub at: At,
+    /// Why it is one, in words.
+    pub message: String,
 }
 
 /// A position in the source text, counted from 1. Line 0 means that there is none.

@@ -48,6 +48,20 @@ pub struct Scalar {
     pub undefinable: bool,
     /// How values are written.
     pub names: Names,
+    /// Which of its values are elements of a scalarset, in ascending order: all of a scalarset's own type, and for each scalarset in a union a part.
+    pub elements: Vec<Elements>,
+}
+
+/// A run of values that are the elements of a scalarset, in the scalarset's order. Elements of one scalarset can be exchanged for each other
+/// throughout a state without changing what can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// The scalarset's number.
+    pub set: u32,
+    /// How far the first element is from the type's smallest value.
+    pub first: u64,
+    /// How many there are; the same wherever the set occurs.
+    pub count: u64,
 }
 
 /// How a scalar's values are written.

@@ -115,6 +115,16 @@ impl Steps {
         self.sources.push(source);
         self.firings.push(firing);
     }
+
+    /// Fits hash and changed words to a state that was replaced. A step that did not lead back to its source is not made one that does.
+    pub fn describe_again(&mut self, index: usize, from: &[Word]) {
+        let state = self.states.get(index);
+        self.hashes[index] = hash(state);
+        let changed = changed_words(from, state);
+        if changed != 0 {
+            self.changed[index] = changed;
+        }
+    }
 }
 
 /// The mask of words in which two states differ.

@@ -2,7 +2,7 @@
 
 use super::lists::quote;
 use crate::code::{Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, LoopKind, Place, PrintItem, Reg, Root, Stmt, Test, TypeId, UnaryOp};
-use crate::program::{At, Body, FaultSite, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable};
+use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable};
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
@@ -19,6 +19,9 @@ pub fn print(program: &Program) -> String {
     for (number, site) in program.faults.iter().enumerate() {
         let FaultSite { class, kind, message, at } = site;
         out.line(format!("(fault !{number} {} {} {} {})", class.word(), kind.word(), at_text(*at), quote(message)));
+    }
+    for Asymmetry { at, message } in &program.asymmetries {
+        out.line(format!("(asymmetry {} {})", at_text(*at), quote(message)));
     }
     for (number, function) in program.functions.iter().enumerate() {
         print_function(&mut out, number, function);
@@ -139,13 +142,14 @@ pub(super) fn kind_word(kind: PropertyKind) -> &'static str {
 
 fn type_text(ty: &Type) -> String {
     match ty {
-        Type::Scalar(Scalar { name, bits, low, count, undefinable, names }) => {
+        Type::Scalar(Scalar { name, bits, low, count, undefinable, names, elements }) => {
             let mut parts = vec![format!("(bits {bits}) (low {low}) (count {count})")];
             parts.extend(name.iter().map(|name| format!("(name {})", quote(name))));
             parts.extend(undefinable.then(|| "(undefinable)".to_string()));
             if let Names::Names(names) = names {
                 parts.push(list("names", names.iter().map(|name| quote(name))));
             }
+            parts.extend(elements.iter().map(|part| format!("(elements (set {}) (first {}) (count {}))", part.set, part.first, part.count)));
             list("scalar", parts)
         }
         Type::Record { fields, bits } => {

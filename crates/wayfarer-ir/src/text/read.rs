@@ -5,9 +5,9 @@ use super::lists::{Kind, ReadError, parse};
 use super::print::kind_word;
 use crate::code::TypeId;
 use crate::program::{
-    Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
 };
-use crate::types::{Field, Names, Scalar, Type};
+use crate::types::{Elements, Field, Names, Scalar, Type};
 use wayfarer_space::FaultClass;
 
 /// The program that a text says.
@@ -42,6 +42,7 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 let function = read_function(&mut part)?;
                 program.functions.push(function);
             }
+            "asymmetry" => program.asymmetries.push(Asymmetry { at: part.at()?, message: part.string()? }),
             "start" => program.starts.push(read_rule(&mut part)?),
             "rule" => program.rules.push(read_rule(&mut part)?),
             "property" => {
@@ -60,7 +61,7 @@ fn read_type(mut items: Items) -> Read<Type> {
     let ty = match items.word()? {
         "scalar" => {
             let (bits, low, count) = (items.field("bits")?, items.field("low")?, items.field("count")?);
-            let mut scalar = Scalar { name: None, bits, low, count, undefinable: false, names: Names::Numbers };
+            let mut scalar = Scalar { name: None, bits, low, count, undefinable: false, names: Names::Numbers, elements: Vec::new() };
             while let Some(node) = items.next() {
                 let mut part = Items::of(node)?;
                 match part.word()? {
@@ -72,6 +73,10 @@ fn read_type(mut items: Items) -> Read<Type> {
                             names.push(part.string()?);
                         }
                         scalar.names = Names::Names(names);
+                    }
+                    "elements" => {
+                        let (set, first, count) = (part.field("set")?, part.field("first")?, part.field("count")?);
+                        scalar.elements.push(Elements { set, first, count });
                     }
                     word => return Err(node.mark.error(format!("a scalar type has no `{word}`"))),
                 }

@@ -5,6 +5,7 @@ use crate::code::TypeId;
 use crate::layout::MAX_BITS;
 use crate::packing::ones;
 use crate::types::Type;
+use std::collections::HashMap;
 
 /// Verifies all types and, where they are sound, the variables.
 pub(super) fn verify(verifier: &mut Verifier) {
@@ -12,6 +13,7 @@ pub(super) fn verify(verifier: &mut Verifier) {
         for number in 0..verifier.program.types.len() {
             ty(verifier, number);
         }
+        sets(verifier);
         variables(verifier);
     }
 }
@@ -80,6 +82,12 @@ fn ty(verifier: &mut Verifier, number: usize) {
             if largest.is_none_or(|largest| largest > ones(u32::from(scalar.bits))) {
                 check(Err(Problem::Wrong("its bits do not hold its values")));
             }
+            let mut end = 0;
+            for part in &scalar.elements {
+                let last = part.first.checked_add(part.count).filter(|last| part.first >= end && *last <= scalar.count && part.count > 0);
+                let Some(last) = last else { return check(Err(Problem::Wrong("its elements of scalarsets are not among its values, or not apart"))) };
+                end = last;
+            }
         }
         Type::Record { fields, .. } => {
             for field in fields {
@@ -103,6 +111,18 @@ fn ty(verifier: &mut Verifier, number: usize) {
             }
             check(inside(0, &[(*stride, *capacity)], *slot_bits, whole));
             check(inside(*element_at, &[], size(*element), *slot_bits));
+        }
+    }
+}
+
+/// Every scalarset has the same number of elements wherever it occurs.
+fn sets(verifier: &mut Verifier) {
+    let mut counts = HashMap::new();
+    for (number, scalar) in verifier.program.types.iter().enumerate().filter_map(|(number, ty)| Some((number, ty.scalar()?))) {
+        for part in &scalar.elements {
+            if *counts.entry(part.set).or_insert(part.count) != part.count {
+                verifier.error(&format!("type {number}"), Problem::Wrong("a scalarset has another number of elements here than elsewhere"));
+            }
         }
     }
 }

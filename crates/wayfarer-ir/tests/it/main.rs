@@ -6,6 +6,7 @@ mod meaning;
 mod random;
 mod reading;
 mod showing;
+mod symmetry;
 mod verifying;
 
 use wayfarer_ir::{Interpreter, Limits, Program, text, verify};

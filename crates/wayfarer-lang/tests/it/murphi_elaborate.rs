@@ -735,7 +735,7 @@ fn a_rule_is_lowered_to_a_few_words() {
             (program "m"
               (words 1)
               (type t0 (scalar (bits 2) (low 0) (count 2) (name "boolean") (undefinable) (names "false" "true")))
-              (type t1 (scalar (bits 2) (low 0) (count 2) (name "id") (undefinable) (names "id_1" "id_2")))
+              (type t1 (scalar (bits 2) (low 0) (count 2) (name "id") (undefinable) (names "id_1" "id_2") (elements (set 1) (first 0) (count 2))))
               (type t2 (scalar (bits 2) (low 0) (count 2) (undefinable) (names "idle" "trying")))
               (type t3 (array t1 t2 (stride 2) (count 2) (bits 4)))
               (type t4 (scalar (bits 3) (low 0) (count 4) (undefinable)))

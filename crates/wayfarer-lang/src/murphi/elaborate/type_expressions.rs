@@ -74,7 +74,7 @@ impl<'a> Elaborator<'a> {
         let prefix = name.map_or(String::new(), |name| format!("{name}_"));
         let names =
             if value as u64 <= MOST_NAMES { Names::Names((1..=value).map(|number| format!("{prefix}{number}")).collect()) } else { Names::Numbers };
-        self.types.simple_type(Shape::Scalarset, name.map(str::to_string), 0, value as u64, names)
+        self.types.scalarset_type(name.map(str::to_string), value as u64, names)
     }
 
     fn union_type(&mut self, members: &'a [TypeExpr], name: Option<&str>, span: Span) -> Ty {
@@ -121,7 +121,7 @@ impl<'a> Elaborator<'a> {
             return Ty::ERROR;
         }
         let names = names.map_or(Names::Numbers, Names::Names);
-        self.types.simple_type(Shape::Union(flat), name.map(str::to_string), 0, total as u64, names)
+        self.types.union_type(name.map(str::to_string), flat, total as u64, names)
     }
 
     fn record_type(&mut self, groups: &'a [ast::Field], name: Option<&str>, span: Span) -> Ty {

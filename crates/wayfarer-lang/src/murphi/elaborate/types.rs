@@ -5,7 +5,7 @@
 
 use super::interval::Interval;
 use std::collections::HashMap;
-use wayfarer_ir::{Names, Type, TypeId, layout};
+use wayfarer_ir::{Elements, Names, Type, TypeId, layout};
 
 /// A type in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,11 +100,13 @@ pub(super) struct Types {
     ir: Vec<Type>,
     any_number: Option<Ty>,
     slots: HashMap<Ty, Ty>,
+    /// The number of the scalarset without a name of each size.
+    nameless_sets: HashMap<u64, u32>,
 }
 
 impl Types {
     pub(super) fn new() -> Self {
-        let mut types = Types { list: Vec::new(), ir: Vec::new(), any_number: None, slots: HashMap::new() };
+        let mut types = Types { list: Vec::new(), ir: Vec::new(), any_number: None, slots: HashMap::new(), nameless_sets: HashMap::new() };
         let names = Names::Names(vec!["false".to_string(), "true".to_string()]);
         let boolean = layout::scalar(Some("boolean".to_string()), 0, 2, true, names);
         let simple = Simple { low: 0, high: 1, bits: boolean.bits };
@@ -237,6 +239,32 @@ impl Types {
         let scalar = layout::scalar(name.clone(), low, count, true, names);
         let simple = Simple { low, high: low.wrapping_add((count - 1) as i64), bits: scalar.bits };
         self.push(shape, name, Some(simple), Type::Scalar(scalar), 1)
+    }
+
+    pub(super) fn scalarset_type(&mut self, name: Option<String>, count: u64, names: Names) -> Ty {
+        let nameless = name.is_none();
+        let ty = self.simple_type(Shape::Scalarset, name, 0, count, names);
+        let own = self.ir(ty).0;
+        // Values of scalarsets without a name pass from one to another of the same size, so these are one set.
+        let set = if nameless { *self.nameless_sets.entry(count).or_insert(own) } else { own };
+        self.mark_elements(ty, vec![Elements { set, first: 0, count }]);
+        ty
+    }
+
+    /// A union of `total` values; `members` say where each type's begin.
+    pub(super) fn union_type(&mut self, name: Option<String>, members: Vec<Member>, total: u64, names: Names) -> Ty {
+        let own = |member: &Member| self.ir[self.ir(member.ty).0 as usize].scalar().map_or(&[][..], |scalar| &scalar.elements);
+        let elements = members.iter().flat_map(|member| own(member).iter().map(|part| Elements { first: member.base as u64, ..*part })).collect();
+        let ty = self.simple_type(Shape::Union(members), name, 0, total, names);
+        self.mark_elements(ty, elements);
+        ty
+    }
+
+    fn mark_elements(&mut self, ty: Ty, elements: Vec<Elements>) {
+        let ir = self.ir(ty).0 as usize;
+        if let Type::Scalar(scalar) = &mut self.ir[ir] {
+            scalar.elements = elements;
+        }
     }
 
     /// A type of whole numbers, which must have fewer than 2^64 values.

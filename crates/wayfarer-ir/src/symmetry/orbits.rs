@@ -1,0 +1,135 @@
+//! A space whose states are the representatives of another's orbits.
+
+use super::{Scratch, Symmetry};
+use std::cell::Cell;
+use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+
+/// A space up to the exchange of scalarset elements: the states it gives out are representatives. Firings are those of the space inside, out of the
+/// representative; whether a step leads back to its source is judged before the successor is replaced, so deadlocks are those of the space inside.
+pub struct Orbits<'a> {
+    inner: &'a dyn Space,
+    symmetry: &'a Symmetry,
+}
+
+thread_local! {
+    /// Memory for finding representatives. Taken while in use.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+impl<'a> Orbits<'a> {
+    /// The orbits of a space whose program has the symmetry and does not break it.
+    pub fn new(inner: &'a dyn Space, symmetry: &'a Symmetry) -> Self {
+        Orbits { inner, symmetry }
+    }
+
+    /// States of the space inside that lead step by step through the orbits of `states`, of which the first must be that of a start state. Fewer than
+    /// were asked for where some step is missing.
+    pub fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
+        let mut found: Vec<Vec<Word>> = Vec::new();
+        let mut steps = Steps::new(self.inner.width());
+        let mut batch = States::new(self.inner.width());
+        let mut trial = Vec::new();
+        self.inner.initial(&mut steps);
+        self.with_scratch(|scratch| {
+            for goal in states {
+                if let Some(last) = found.last() {
+                    batch.clear();
+                    batch.push(last);
+                    self.inner.expand(&batch, Firing::of(0), &mut steps);
+                }
+                let member = steps.states.iter().find(|state| {
+                    trial.clear();
+                    trial.extend_from_slice(state);
+                    self.symmetry.canonicalise(&mut trial, scratch);
+                    trial == *goal
+                });
+                match member {
+                    Some(state) => found.push(state.to_vec()),
+                    None => break,
+                }
+            }
+        });
+        found
+    }
+
+    fn with_scratch<T>(&self, act: impl FnOnce(&mut Scratch) -> T) -> T {
+        let mut scratch = SCRATCH.take().unwrap_or_default();
+        self.symmetry.fit(&mut scratch);
+        let result = act(&mut scratch);
+        SCRATCH.set(Some(scratch));
+        result
+    }
+
+    fn replace(&self, fired: Fired, out: &mut [Word]) {
+        if fired == Fired::To {
+            self.with_scratch(|scratch| self.symmetry.canonicalise(out, scratch));
+        }
+    }
+}
+
+impl Space for Orbits<'_> {
+    fn width(&self) -> Width {
+        self.inner.width()
+    }
+
+    fn packing(&self) -> &Packing {
+        self.inner.packing()
+    }
+
+    fn rules(&self) -> u32 {
+        self.inner.rules()
+    }
+
+    fn properties(&self) -> u32 {
+        self.inner.properties()
+    }
+
+    fn initial(&self, steps: &mut Steps) -> Completeness {
+        let completeness = self.inner.initial(steps);
+        self.with_scratch(|scratch| {
+            for row in 0..steps.len() {
+                if self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {
+                    steps.describe_again(row, &[]);
+                }
+            }
+        });
+        completeness
+    }
+
+    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        let completeness = self.inner.expand(batch, from, steps);
+        self.with_scratch(|scratch| {
+            for row in 0..steps.len() {
+                // What leads back to a representative is one.
+                if steps.changed[row] != 0 && self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {
+                    steps.describe_again(row, batch.get(steps.sources[row] as usize));
+                }
+            }
+        });
+        completeness
+    }
+
+    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
+        let (firing, fired) = self.inner.sample(state, rng, out)?;
+        self.replace(fired, out);
+        Some((firing, fired))
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        let fired = self.inner.fire(state, firing, out);
+        self.replace(fired, out);
+        fired
+    }
+
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.inner.check(state, bits)
+    }
+
+    fn asks_to_reach(&self, property: u32) -> bool {
+        self.inner.asks_to_reach(property)
+    }
+
+    fn fault_class(&self, fault: Fault) -> FaultClass {
+        self.inner.fault_class(fault)
+    }
+}

@@ -1,0 +1,235 @@
+//! Representatives against brute force: all permutations, applied by walking the types.
+
+use std::collections::{BTreeMap, BTreeSet};
+use wayfarer_ir::symmetry::{Scratch, Symmetry};
+use wayfarer_ir::{Elements, Names, Program, Scalar, Type, TypeId, Variable, layout, text, verify};
+use wayfarer_space::{Rng, Word};
+
+/// A permutation of each set's elements: where each goes.
+type Permutation = BTreeMap<u32, Vec<u64>>;
+
+fn load(words: &[Word], bit: usize, bits: u32) -> u64 {
+    words[bit / 64] >> (bit % 64) & (Word::MAX >> (64 - bits))
+}
+
+fn store(words: &mut [Word], bit: usize, value: u64) {
+    words[bit / 64] |= value << (bit % 64);
+}
+
+/// Where a value goes, counted from the type's smallest.
+fn image(scalar: &Scalar, value: u64, by: &Permutation) -> u64 {
+    let part = scalar.elements.iter().find(|part| (part.first..part.first + part.count).contains(&value));
+    part.map_or(value, |part| part.first + by[&part.set][(value - part.first) as usize])
+}
+
+/// Adds to `out`, which is zero there, the object at `from` in `state`, permuted.
+fn permuted(program: &Program, ty: TypeId, state: &[Word], from: usize, by: &Permutation, out: &mut [Word], to: usize) {
+    match &program.types[ty.0 as usize] {
+        Type::Scalar(scalar) => {
+            let stored = load(state, from, u32::from(scalar.bits));
+            let undefined = u64::from(scalar.undefinable);
+            store(out, to, if stored < undefined { stored } else { image(scalar, stored - undefined, by) + undefined });
+        }
+        Type::Record { fields, .. } => {
+            fields.iter().for_each(|field| permuted(program, field.ty, state, from + field.offset as usize, by, out, to + field.offset as usize));
+        }
+        Type::Array { index, element, stride, count, .. } => {
+            let Some(index) = program.types[index.0 as usize].scalar() else { return };
+            for part in 0..u64::from(*count) {
+                let (old, new) = (part as usize * *stride as usize, image(index, part, by) as usize * *stride as usize);
+                permuted(program, *element, state, from + old, by, out, to + new);
+            }
+        }
+        Type::Bag { element, stride, capacity, element_at, slot_bits, .. } => {
+            let words = slot_bits.div_ceil(64) as usize;
+            let mut slots: Vec<Vec<Word>> = Vec::new();
+            for slot in (0..*capacity as usize).map(|slot| from + slot * *stride as usize) {
+                let mut made = vec![0; words];
+                if load(state, slot, 1) == 1 {
+                    made[0] |= 1;
+                    permuted(program, *element, state, slot + *element_at as usize, by, &mut made, *element_at as usize);
+                }
+                made.reverse();
+                slots.push(made);
+            }
+            slots.sort_by(|a, b| b.cmp(a));
+            for (number, slot) in slots.iter().enumerate() {
+                let at = to + number * *stride as usize;
+                slot.iter().rev().enumerate().for_each(|(word, value)| store(out, at + 64 * word, *value));
+            }
+        }
+    }
+}
+
+fn apply(program: &Program, state: &[Word], by: &Permutation) -> Vec<Word> {
+    let mut out = vec![0; state.len()];
+    for variable in &program.variables {
+        permuted(program, variable.ty, state, variable.offset as usize, by, &mut out, variable.offset as usize);
+    }
+    out
+}
+
+fn orders(count: usize) -> Vec<Vec<u64>> {
+    let mut all = vec![Vec::new()];
+    for value in 0..count as u64 {
+        all = all.into_iter().flat_map(|order| (0..=order.len()).map(move |at| [&order[..at], &[value], &order[at..]].concat())).collect();
+    }
+    all
+}
+
+fn permutations(sets: &[u64]) -> Vec<Permutation> {
+    let mut all = vec![Permutation::new()];
+    for (set, count) in sets.iter().enumerate() {
+        let orders = orders(*count as usize);
+        all = all
+            .iter()
+            .flat_map(|made| orders.iter().map(move |order| made.iter().map(|(a, b)| (*a, b.clone())).chain([(set as u32, order.clone())]).collect()))
+            .collect();
+    }
+    all
+}
+
+/// A program without rules: scalarsets, unions of them and plain values, and variables built of these in every way.
+fn random_program(rng: &mut Rng) -> (Program, Vec<u64>) {
+    let mut program = Program::default();
+    let mut below = |bound: usize| rng.below(bound as u64) as usize;
+    let sets: Vec<u64> = (0..1 + below(2)).map(|number| if number == 0 { 2 + below(3) as u64 } else { 1 + below(3) as u64 }).collect();
+    let scalar = |count: u64, undefinable: bool, elements: Vec<Elements>| {
+        Type::Scalar(Scalar { elements, ..layout::scalar(None, 0, count, undefinable, Names::Numbers) })
+    };
+    for (set, count) in sets.iter().enumerate() {
+        program.types.push(scalar(*count, below(4) > 0, vec![Elements { set: set as u32, first: 0, count: *count }]));
+    }
+    // A union: some plain values, the first set, some plain values, and perhaps another set.
+    let (before, between) = (below(2) as u64, below(3) as u64);
+    let mut parts = vec![Elements { set: 0, first: before, count: sets[0] }];
+    let mut end = before + sets[0] + between;
+    if sets.len() > 1 {
+        parts.push(Elements { set: 1, first: end, count: sets[1] });
+        end += sets[1];
+    }
+    program.types.push(scalar(end, true, parts));
+    program.types.push(scalar(2, true, Vec::new()));
+    program.types.push(scalar(1 << 20, false, Vec::new()));
+    let scalars = program.types.len();
+    for _ in 0..3 + below(4) {
+        let types = &program.types;
+        let element = TypeId(below(types.len()) as u32);
+        let made = match below(4) {
+            0 => {
+                let fields = (0..1 + below(3)).map(|number| (format!("f{number}"), TypeId(below(types.len()) as u32)));
+                layout::record(types, fields.collect())
+            }
+            1 => layout::bag(types, element, 1 + below(3) as u32),
+            _ => layout::array(types, TypeId(below(scalars - 1) as u32), element),
+        };
+        program.types.extend(made.filter(|ty| ty.bits() <= 64 * 24));
+    }
+    let types: Vec<TypeId> = (0..1 + below(4)).map(|_| TypeId((program.types.len() - 1 - below(5)) as u32)).collect();
+    let sizes: Vec<u32> = types.iter().map(|ty| program.types[ty.0 as usize].bits()).collect();
+    let (offsets, bits) = layout::arrange(&sizes).unwrap_or_default();
+    for (number, (ty, offset)) in types.into_iter().zip(offsets).enumerate() {
+        program.variables.push(Variable { name: format!("x{number}"), ty, offset, at: Default::default() });
+    }
+    program.words = bits.div_ceil(64);
+    (program, sets)
+}
+
+/// Fills an object with values; `spread` of 100 are not the smallest or undefined.
+fn fill(program: &Program, ty: TypeId, state: &mut [Word], bit: usize, spread: u64, rng: &mut Rng) {
+    match &program.types[ty.0 as usize] {
+        Type::Scalar(scalar) => {
+            let values = scalar.count + u64::from(scalar.undefinable);
+            let value = if rng.below(100) < spread { rng.below(values.min(if scalar.elements.is_empty() { 3 } else { values })) } else { 0 };
+            store(state, bit, value);
+        }
+        Type::Record { fields, .. } => fields.iter().for_each(|field| fill(program, field.ty, state, bit + field.offset as usize, spread, rng)),
+        Type::Array { element, stride, count, .. } => {
+            (0..*count as usize).for_each(|part| fill(program, *element, state, bit + part * *stride as usize, spread, rng));
+        }
+        Type::Bag { element, stride, capacity, element_at, .. } => {
+            for slot in (0..*capacity as usize).map(|slot| bit + slot * *stride as usize) {
+                if rng.below(100) < spread {
+                    store(state, slot, 1);
+                    fill(program, *element, state, slot + *element_at as usize, spread, rng);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn representatives_are_one_for_each_orbit() {
+    let mut rng = Rng::new(1, "symmetry");
+    let (mut nontrivial, mut scratch) = (0, Scratch::default());
+    for round in 0..3_000 {
+        let (program, sets) = random_program(&mut rng);
+        assert!(verify(&program).is_empty(), "round {round}: {:?}", verify(&program));
+        assert_eq!(text::read(&text::print(&program)).as_ref(), Ok(&program), "round {round}");
+        let Ok(Some(symmetry)) = Symmetry::of(&program) else { continue };
+        symmetry.fit(&mut scratch);
+        let all = permutations(&sets);
+        for spread in [20, 50, 90] {
+            let mut state = vec![0; program.words as usize];
+            program.variables.iter().for_each(|variable| fill(&program, variable.ty, &mut state, variable.offset as usize, spread, &mut rng));
+            // The identity brings bags into order.
+            let state = apply(&program, &state, &sets.iter().enumerate().map(|(set, count)| (set as u32, (0..*count).collect())).collect());
+            let orbit: Vec<Vec<Word>> = all.iter().map(|by| apply(&program, &state, by)).collect();
+            let mut representative = state.clone();
+            symmetry.canonicalise(&mut representative, &mut scratch);
+            assert!(orbit.contains(&representative), "round {round}: not in the orbit\n{}", program.listing(&state));
+            for member in &orbit {
+                let mut own = member.clone();
+                let moved = symmetry.canonicalise(&mut own, &mut scratch);
+                assert_eq!(moved, own != *member, "round {round}");
+                assert_eq!(own, representative, "round {round}: two representatives\n{}\n{}", program.listing(&state), text::print(&program));
+            }
+            nontrivial += usize::from(orbit.iter().any(|member| *member != state));
+        }
+    }
+    assert!(nontrivial > 4_000, "{nontrivial}");
+}
+
+/// How many representatives the states of a program with one variable have, each of whose scalars is stored as any number below `values`.
+fn representatives(types: Vec<Type>, values: u64) -> usize {
+    let ty = TypeId(types.len() as u32 - 1);
+    let words = types[ty.0 as usize].bits().div_ceil(64);
+    let variables = vec![Variable { name: "x".into(), ty, offset: 0, at: Default::default() }];
+    let program = Program { types, variables, words, ..Program::default() };
+    assert!(verify(&program).is_empty(), "{:?}", verify(&program));
+    let Ok(Some(symmetry)) = Symmetry::of(&program) else { panic!("no symmetry") };
+    let leaves: Vec<usize> = program.scalars(&vec![0; words as usize]).map(|leaf| leaf.bit).collect();
+    let mut scratch = Scratch::default();
+    symmetry.fit(&mut scratch);
+    let mut found = BTreeSet::new();
+    for mut number in 0..values.pow(leaves.len() as u32) {
+        let mut state = vec![0; words as usize];
+        for bit in &leaves {
+            store(&mut state, *bit, number % values);
+            number /= values;
+        }
+        symmetry.canonicalise(&mut state, &mut scratch);
+        found.insert(state);
+    }
+    found.len()
+}
+
+fn set_of(count: u64) -> Type {
+    Type::Scalar(Scalar { elements: vec![Elements { set: 0, first: 0, count }], ..layout::scalar(None, 0, count, false, Names::Numbers) })
+}
+
+#[test]
+fn functions_and_relations_are_counted_as_the_literature_counts_them() {
+    // Functions from a set to itself, up to renaming: OEIS A001372. Relations on a set, up to renaming: OEIS A000595.
+    for (count, functions) in [(2, 3), (3, 7), (4, 19), (5, 47), (6, 130)] {
+        let mut types = vec![set_of(count)];
+        types.push(layout::array(&types, TypeId(0), TypeId(0)).unwrap());
+        assert_eq!(representatives(types, count), functions, "functions on {count}");
+    }
+    for (count, relations) in [(2, 10), (3, 104), (4, 3044)] {
+        let mut types = vec![set_of(count), Type::Scalar(layout::scalar(None, 0, 2, false, Names::Numbers))];
+        types.push(layout::array(&types, TypeId(0), TypeId(1)).unwrap());
+        types.push(layout::array(&types, TypeId(0), TypeId(2)).unwrap());
+        assert_eq!(representatives(types, 2), relations, "relations on {count}");
+    }
+}
