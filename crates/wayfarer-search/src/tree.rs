@@ -404,6 +404,7 @@ impl TreeSeat {
         if self.generation != stage.generation {
             self.inner = stage.tree.places();
             self.run.0 = usize::MAX;
+            self.place.renumbered();
             self.generation = stage.generation;
         }
         self.inner.is_some()

@@ -1,8 +1,9 @@
 //! The pairs of a tree store in the order of insertion, with the links between them: what handles stand for.
 //!
-//! A worker writes into a run of 128 handles that lies open, three numbers to a record. A run that is complete is closed: its records are packed to the bit,
-//! a number that repeats the one before (brothers share what their rule did not touch) costs one bit, and links, which hardly move from one record to the
-//! next in a breadth-first search, are written by Rice's code. Packed runs are read from their beginning; a reader of many handles unpacks a run once.
+//! A worker writes into a run of 128 handles that lies open, three numbers to a record. A run that is complete is closed: its records are packed to the bit.
+//! A number that was met a few records before (brothers share what their rule did not touch, cousins what theirs did) is told by the way back, one that was
+//! never used before by two bits, and links, which hardly move from one record to the next in a breadth-first search, are written by Rice's code. Packed runs
+//! are read from their beginning; a reader of many handles unpacks a run once.
 #![allow(unsafe_code)] // Closed runs are plain words in raw memory that is never moved.
 
 use crate::Account;
@@ -16,8 +17,8 @@ pub(super) const RUN: usize = 128;
 pub(super) const NO_PARENT: u32 = u32::MAX;
 /// Runs of one block of the directory.
 const BLOCK: usize = 1024;
-/// The most words that a closed run can take: three numbers of 32 bits, a bit for each of two, and the code's own two bits, and its head.
-const WORST: usize = RUN * (3 * 32 + 4) / 64 + 3;
+/// The most words that a closed run can take: three numbers of 32 bits, two bits for each, and its head.
+const WORST: usize = RUN * (3 * 32 + 6) / 64 + 6;
 /// Marks a run that lies open.
 const OPEN: u64 = 1;
 
@@ -75,6 +76,15 @@ pub(super) struct Place {
     area: Option<usize>,
     /// The open run's number and the records in it; none where no run is open.
     run: Option<(usize, usize)>,
+    /// The first left and right number that this worker has never met.
+    unused: (u32, u32),
+}
+
+impl Place {
+    /// All numbers mean something else from now on.
+    pub(super) fn renumbered(&mut self) {
+        self.unused = (0, 0);
+    }
 }
 
 impl Sequence {
@@ -89,7 +99,7 @@ impl Sequence {
     }
 
     fn segment(most: usize) -> usize {
-        ((most / 256).clamp(WORST * 16, 1 << 18) / 8).next_multiple_of(8)
+        ((most / 256).clamp(WORST * 16, 1 << 16) / 8).next_multiple_of(8)
     }
 
     /// The bytes that the first record needs.
@@ -136,7 +146,7 @@ impl Sequence {
             let slot = self.slot(run)?;
             let mut entries = [Entry::default(); RUN];
             self.unpack(run, &mut entries);
-            let packed = grounds.closed.pack(&entries, self.segment)?;
+            let packed = grounds.closed.pack(&entries, &mut place.unused, self.segment)?;
             slot.store(packed, Ordering::Release);
             // What is written into the area from here on is seen only by those who see that the run was closed.
             fence(Ordering::Release);
@@ -232,6 +242,7 @@ impl Sequence {
         let mut words = Vec::new();
         let mut entries = [Entry::default(); RUN];
         let mut areas = Vec::new();
+        let mut unused = (0, 0);
         for run in 0..runs {
             let filled = self.unpack(run, &mut entries);
             if !entries[..filled].iter_mut().all(&mut change) {
@@ -246,7 +257,7 @@ impl Sequence {
                 let Some(segment) = Chunk::take(8 * self.segment, account) else { return false };
                 closed.segments.push(segment);
             }
-            let Some(packed) = closed.pack(&entries, self.segment) else { return false };
+            let Some(packed) = closed.pack(&entries, &mut unused, self.segment) else { return false };
             words.push((run, packed));
         }
         while closed.room(self.segment) <= open {
@@ -288,9 +299,9 @@ impl Closed {
     }
 
     /// Packs a complete run and gives its address.
-    fn pack(&mut self, entries: &Unpacked, segment: usize) -> Option<u64> {
+    fn pack(&mut self, entries: &Unpacked, unused: &mut (u32, u32), segment: usize) -> Option<u64> {
         let mut bits = Writer::default();
-        write_packed(entries, &mut bits);
+        write_packed(entries, unused, &mut bits);
         let words = bits.finish();
         if self.used + words.len() > segment {
             self.current += 1;
@@ -308,11 +319,155 @@ impl Closed {
     }
 }
 
-/// The head: widths of the numbers and the parameter of the links' code, then the link before the first.
-fn write_packed(entries: &Unpacked, bits: &mut Writer) {
-    let width = |largest: u32| 32 - largest.leading_zeros();
-    let left_bits = width(entries.iter().map(|entry| entry.left).max().unwrap_or(0));
-    let right_bits = width(entries.iter().map(|entry| entry.right).max().unwrap_or(0));
+/// How the left or the right numbers of one run are written. A number is found a few records back, or is the next that was never used before, or is
+/// written out; the most frequent of these is told by one bit and the others by two.
+#[derive(Clone, Copy)]
+struct Manner {
+    /// Bits of a number that is written out.
+    width: u32,
+    /// Bits of a way back.
+    back: u32,
+    frequent: Kind,
+    /// The first number that was never used before the run.
+    unused: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Back,
+    Fresh,
+    Raw,
+}
+
+const KINDS: [Kind; 3] = [Kind::Back, Kind::Fresh, Kind::Raw];
+/// Bits of a written manner.
+const MANNER: u32 = 6 + 3 + 2 + 32;
+
+impl Kind {
+    /// The code of a kind beside the most frequent one: its bits and how many.
+    #[inline]
+    fn code(self, frequent: Kind) -> (u64, u32) {
+        if self == frequent {
+            return (0, 1);
+        }
+        let first = KINDS[usize::from(frequent == Kind::Back)];
+        (if self == first { 1 } else { 3 }, 2)
+    }
+}
+
+impl Manner {
+    /// The cheapest manner for the numbers of a run, and how far back each was met last (0 where it is fresh or was not met).
+    fn of(numbers: &[u32; RUN], unused: u32, ways: &mut [u8; RUN]) -> Self {
+        let width = 32 - numbers.iter().max().map_or(32, |largest| largest.leading_zeros());
+        let (mut next, mut fresh) = (unused, 0);
+        let mut by_bits = [0usize; 8];
+        for (at, number) in numbers.iter().enumerate() {
+            ways[at] = 0;
+            if *number >= next {
+                fresh += usize::from(*number == next);
+                next = number.wrapping_add(1);
+                continue;
+            }
+            if let Some(way) = numbers[..at].iter().rev().position(|before| before == number) {
+                ways[at] = way as u8 + 1;
+                by_bits[(usize::BITS - way.leading_zeros()) as usize] += 1;
+            }
+        }
+        let mut back_count = 0;
+        let cheapest = (0..8u32).map(|back| {
+            back_count += by_bits[back as usize];
+            let raw = RUN - fresh - back_count;
+            let most = back_count.max(fresh).max(raw);
+            let frequent = if most == raw {
+                Kind::Raw
+            } else if most == fresh {
+                Kind::Fresh
+            } else {
+                Kind::Back
+            };
+            (2 * RUN - most + back_count * back as usize + raw * width as usize, back, frequent)
+        });
+        let (_, back, frequent) = cheapest.min_by_key(|(cost, ..)| *cost).unwrap_or((0, 0, Kind::Raw));
+        Manner { width, back, frequent, unused }
+    }
+
+    fn write(&self, bits: &mut Writer) {
+        bits.write(u64::from(self.width), 6);
+        bits.write(u64::from(self.back), 3);
+        bits.write(self.frequent as u64, 2);
+        bits.write(u64::from(self.unused), 32);
+    }
+
+    /// # Safety
+    /// As for [`Reader::peek`].
+    unsafe fn read(bits: &mut Reader) -> Self {
+        // SAFETY: by the caller.
+        let field = unsafe { bits.read(MANNER) };
+        Manner {
+            width: (field & 63) as u32,
+            back: (field >> 6 & 7) as u32,
+            frequent: KINDS[(field >> 9 & 3) as usize % 3],
+            unused: (field >> 11) as u32,
+        }
+    }
+
+    /// Writes one number that was met `way` records before.
+    #[inline]
+    fn write_number(&mut self, number: u32, way: u8, bits: &mut Writer) {
+        let kind = match way {
+            _ if number == self.unused => Kind::Fresh,
+            0 => Kind::Raw,
+            _ if u32::from(way) > 1 << self.back => Kind::Raw,
+            _ => Kind::Back,
+        };
+        let (code, length) = kind.code(self.frequent);
+        bits.write(code, length);
+        match kind {
+            Kind::Fresh => {}
+            Kind::Back => bits.write(u64::from(way) - 1, self.back),
+            Kind::Raw => bits.write(u64::from(number), self.width),
+        }
+        if number >= self.unused {
+            self.unused = number.wrapping_add(1);
+        }
+    }
+
+    /// Reads one number; `met` gives the number so many records before.
+    ///
+    /// # Safety
+    /// As for [`Reader::peek`].
+    #[inline]
+    unsafe fn read_number(&mut self, bits: &mut Reader, met: impl Fn(usize) -> u32) -> u32 {
+        // SAFETY: by the caller.
+        unsafe {
+            let window = bits.peek();
+            let kind = if window & 1 == 0 { self.frequent } else { self.others()[(window >> 1 & 1) as usize] };
+            bits.at += 1 + (window & 1) as usize;
+            let number = match kind {
+                Kind::Back => return met(bits.read(self.back) as usize + 1),
+                Kind::Fresh => self.unused,
+                Kind::Raw => bits.read(self.width) as u32,
+            };
+            if number >= self.unused {
+                self.unused = number.wrapping_add(1);
+            }
+            number
+        }
+    }
+
+    #[inline]
+    fn others(&self) -> [Kind; 2] {
+        match self.frequent {
+            Kind::Back => [Kind::Fresh, Kind::Raw],
+            Kind::Fresh => [Kind::Back, Kind::Raw],
+            Kind::Raw => [Kind::Back, Kind::Fresh],
+        }
+    }
+}
+
+/// The head: how the numbers are written, the parameter of the links' code, and the link before the first. `unused` are the first numbers that were never
+/// used before the run, and after it.
+fn write_packed(entries: &Unpacked, unused: &mut (u32, u32), bits: &mut Writer) {
     let first = entries[0].parent;
     let cost = |rice: u32| {
         let mut before = first;
@@ -324,20 +479,17 @@ fn write_packed(entries: &Unpacked, bits: &mut Writer) {
         })
     };
     let rice = (0..=32).min_by_key(|rice| cost(*rice)).unwrap_or(32);
-    bits.write(u64::from(left_bits), 6);
-    bits.write(u64::from(right_bits), 6);
     bits.write(u64::from(rice), 6);
     bits.write(u64::from(first), 32);
-    let (mut left, mut right, mut parent) = (u32::MAX, u32::MAX, first);
+    let mut ways = [[0; RUN]; 2];
+    let mut left = Manner::of(&entries.each_ref().map(|entry| entry.left), unused.0, &mut ways[0]);
+    let mut right = Manner::of(&entries.each_ref().map(|entry| entry.right), unused.1, &mut ways[1]);
+    left.write(bits);
+    right.write(bits);
+    let mut parent = first;
     for (at, entry) in entries.iter().enumerate() {
-        for (number, before, width) in [(entry.left, &mut left, left_bits), (entry.right, &mut right, right_bits)] {
-            let same = at > 0 && number == *before;
-            bits.write(u64::from(same), 1);
-            if !same {
-                bits.write(u64::from(number), width);
-            }
-            *before = number;
-        }
+        left.write_number(entry.left, ways[0][at], bits);
+        right.write_number(entry.right, ways[1][at], bits);
         let step = zigzag(entry.parent, parent);
         let high = step >> rice;
         if high < 15 {
@@ -349,6 +501,7 @@ fn write_packed(entries: &Unpacked, bits: &mut Writer) {
         }
         parent = entry.parent;
     }
+    *unused = (left.unused, right.unused);
 }
 
 /// The way from one link to the next, small for small ways in either direction.
@@ -364,18 +517,13 @@ unsafe fn read_packed(words: *const u64, until: usize, entries: &mut Unpacked) -
     let mut bits = Reader { words, at: 0 };
     // SAFETY: the reader stays inside the run: it reads what the writer wrote, and a word more at most, which `WORST` and `finish` leave room for.
     unsafe {
-        let left_bits = bits.read(6) as u32;
-        let right_bits = bits.read(6) as u32;
         let rice = bits.read(6) as u32;
-        let first = bits.read(32) as u32;
-        let mut entry = Entry { left: 0, right: 0, parent: first };
-        for to in entries.iter_mut().take(until) {
-            if bits.read(1) == 0 {
-                entry.left = bits.read(left_bits) as u32;
-            }
-            if bits.read(1) == 0 {
-                entry.right = bits.read(right_bits) as u32;
-            }
+        let mut parent = bits.read(32) as u32;
+        let mut left = Manner::read(&mut bits);
+        let mut right = Manner::read(&mut bits);
+        for at in 0..until {
+            let left = left.read_number(&mut bits, |way| entries[at - way].left);
+            let right = right.read_number(&mut bits, |way| entries[at - way].right);
             let ones = (bits.peek() | 1 << 15).trailing_ones().min(15);
             let step = if ones < 15 {
                 bits.at += ones as usize + 1;
@@ -384,8 +532,8 @@ unsafe fn read_packed(words: *const u64, until: usize, entries: &mut Unpacked) -
                 bits.at += 15;
                 bits.read(33)
             };
-            entry.parent = (i64::from(entry.parent) + ((step >> 1) as i64 ^ -((step & 1) as i64))) as u32;
-            *to = entry;
+            parent = (i64::from(parent) + ((step >> 1) as i64 ^ -((step & 1) as i64))) as u32;
+            entries[at] = Entry { left, right, parent };
         }
     }
     until
