@@ -253,7 +253,8 @@ impl<'a> DifferenceStore<'a> {
                     self.describe(&mut search.borrow_mut(), &mut record, hash, tight, from, handle);
                     self.chain.write(place, &record);
                 };
-                self.index.find_or_insert(index, hash, handle, same, write, &Means { account: self.account, hash_of: &|handle| self.hash_of(handle) })
+                let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle), fetch: &|_| () };
+                self.index.find_or_insert(index, hash, handle, same, write, &means)
             }
             None => self.index.find(hash, same),
         };

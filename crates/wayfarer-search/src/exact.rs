@@ -1,35 +1,51 @@
 //! The exact store: every state in its tight form with a link to where it was first reached.
 //!
-//! A record is the tight state and four bytes of link. Records lie in segments that are never moved; an [`Index`] finds them by hash. The two cache misses of a
-//! visit, bucket and record, are taken ahead of it: hints fetch them while the loop expands other states.
+//! Records lie in segments that are never moved; an [`Index`] finds them by hash. A record is the tight state and four bytes of link; states that have each
+//! their own number of words are kept as [`Strings`]. The two cache misses of a visit, bucket and record, are taken ahead of it: hints fetch them while the
+//! loop expands other states, and where nobody gave hints, a visit fetches for those behind it in the batch.
+
+mod forms;
 
 use crate::arena::prefetch_line;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
-use crate::records::{Records, Run};
+use crate::records::Records;
+use crate::strings::Strings;
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+use forms::{Form, Tight};
 use std::sync::atomic::{AtomicU64, Ordering};
-use wayfarer_space::{Hash, Packing, States, Word, hash};
+use wayfarer_space::{Hash, Packing, States};
 
 /// The usual size of a segment of records.
 const SEGMENT: usize = 2 << 20;
-/// Candidates that are packed together.
+/// Candidates whose forms are made together.
 const GROUP: usize = 96;
+/// How many states ahead of a visit its bucket is asked for; the record is at half of that.
+const AHEAD: usize = 32;
 
 /// Remembers every state, and how it was reached.
-pub struct ExactStore<'a> {
-    packing: Packing,
-    records: Records,
+pub struct ExactStore<'a>(Kept<'a>);
+
+/// The two ways in which states are kept, chosen once.
+enum Kept<'a> {
+    Tight(Keeper<'a, Tight>),
+    Varying(Keeper<'a, Strings>),
+}
+
+/// States of one form and what finds them.
+struct Keeper<'a, F> {
+    form: F,
     index: Index,
     account: &'a dyn Account,
     len: AtomicU64,
 }
 
 /// A worker's place at the exact store.
-struct ExactSeat {
+struct ExactSeat<G> {
     index: IndexSeat,
-    run: Run,
-    /// The tight forms of a group.
-    tight: Vec<Word>,
+    /// The forms of a group, and where the worker writes.
+    group: G,
+    /// Candidates that were fetched by hints and not visited yet.
+    hinted: usize,
     full: bool,
 }
 
@@ -37,37 +53,134 @@ impl<'a> ExactStore<'a> {
     /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than `most` bytes. None where the
     /// account has no room to begin.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
-        let segment = (most / 64).clamp(1 << 12, SEGMENT).next_power_of_two();
-        let records = Records::new(packing.bytes(), segment, most);
+        let segment = Self::segment(most);
         let index = Index::new(segment.max(1 << 16), account)?;
-        Some(ExactStore { packing, records, index, account, len: AtomicU64::new(0) })
+        Some(ExactStore(if packing.is_varying() {
+            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, len: AtomicU64::new(0) })
+        } else {
+            let records = Records::new(packing.bytes(), segment, most);
+            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, len: AtomicU64::new(0) })
+        }))
     }
 
-    /// The least that a store of this packing must be allowed, for a budget of `most` bytes.
+    /// The least that a store must be allowed, for a budget of `most` bytes.
     pub fn least(most: usize) -> usize {
-        let segment = (most / 64).clamp(1 << 12, SEGMENT).next_power_of_two();
-        segment + segment.max(1 << 16)
+        Self::segment(most) + Self::segment(most).max(1 << 16)
     }
 
-    fn hash_of(&self, handle: u32) -> Hash {
-        let mut tight = vec![0; self.packing.words()];
-        let mut state = vec![0; self.packing.masks().len()];
-        self.records.read(handle, &mut tight);
-        self.packing.unpack(&tight, &mut state);
-        hash(&state)
+    fn segment(most: usize) -> usize {
+        (most / 64).clamp(1 << 12, SEGMENT).next_power_of_two()
+    }
+}
+
+impl<F: Form> Keeper<'_, F> {
+    fn seat(&self) -> Option<Seat> {
+        let index = self.index.seat()?;
+        Some(Seat::new(ExactSeat { index, group: self.form.group(GROUP), hinted: 0, full: false }))
+    }
+
+    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+        let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
+        self.index.enter(&seat.index);
+        match hint {
+            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::State => {
+                hashes.iter().for_each(|hash| self.fetch_records(*hash));
+                seat.hinted += hashes.len();
+            }
+        }
+        self.index.leave(&seat.index);
+    }
+
+    /// Asks for the records that a visit will compare.
+    #[inline]
+    fn fetch_records(&self, hash: Hash) {
+        self.index.each_likely(hash, |handle| prefetch_line(self.form.address(handle)));
+    }
+
+    /// Calls `visit` for every candidate whose entry in `mask` is true, with its place in the group and in the batch; others are skipped.
+    #[inline]
+    fn each(
+        &self,
+        seat: &mut ExactSeat<F::Group>,
+        candidates: Candidates,
+        mask: Option<&[bool]>,
+        visits: &mut Vec<Visit>,
+        mut visit: impl FnMut(&mut ExactSeat<F::Group>, Hash, usize, usize) -> Visit,
+    ) {
+        visits.clear();
+        let hashes = &candidates.steps.hashes;
+        visits.reserve(hashes.len());
+        let hinted = seat.hinted >= hashes.len();
+        seat.hinted = seat.hinted.saturating_sub(hashes.len());
+        self.index.enter(&seat.index);
+        if !hinted {
+            hashes.iter().take(AHEAD).for_each(|hash| prefetch_line(self.index.address(*hash)));
+            hashes.iter().take(AHEAD / 2).for_each(|hash| self.fetch_records(*hash));
+        }
+        for from in (0..hashes.len()).step_by(GROUP) {
+            let until = hashes.len().min(from + GROUP);
+            self.form.gather(&mut seat.group, &candidates.steps.states, from..until);
+            for at in from..until {
+                if !hinted {
+                    if let Some(hash) = hashes.get(at + AHEAD) {
+                        prefetch_line(self.index.address(*hash));
+                    }
+                    if let Some(hash) = hashes.get(at + AHEAD / 2) {
+                        self.fetch_records(*hash);
+                    }
+                }
+                let skipped = mask.is_some_and(|mask| !mask[at]);
+                visits.push(if skipped { Visit::Skipped } else { visit(seat, hashes[at], at - from, at) });
+            }
+        }
+        self.index.leave(&seat.index);
+    }
+
+    fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
+        visits.clear();
+        let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
+        let hinted = seat.hinted;
+        self.each(seat, candidates, None, visits, |seat, hash, at, _| {
+            match self.index.find(hash, |handle| self.form.same(&seat.group, at, handle)) {
+                Found::Present(handle) => Visit::Seen(Handle(handle)),
+                _ => Visit::New(Handle(u32::MAX)),
+            }
+        });
+        // What was probed will be inserted next, and is in the cache.
+        seat.hinted = hinted.max(candidates.steps.len());
+    }
+
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
+        visits.clear();
+        let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
+        let mut new = 0;
+        self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
+            let visit = self.visit(seat, hash, at, candidates.parent(index), room > 0);
+            match visit {
+                Visit::New(_) => {
+                    room -= 1;
+                    new += 1;
+                }
+                Visit::Full => room = 0,
+                _ => {}
+            }
+            visit
+        });
+        self.len.fetch_add(new, Ordering::Relaxed);
     }
 
     /// Inserts one candidate.
     #[inline]
-    fn visit(&self, seat: &mut ExactSeat, hash: Hash, at: usize, parent: Option<Handle>, room: bool) -> Visit {
-        let words = self.packing.words();
-        let tight = &seat.tight[at * words..(at + 1) * words];
-        let same = |handle: u32| self.records.same(handle, tight);
-        let next = if room && !seat.full { self.records.next(&mut seat.run, self.account) } else { None };
+    fn visit(&self, seat: &mut ExactSeat<F::Group>, hash: Hash, at: usize, parent: Option<Handle>, room: bool) -> Visit {
+        let next = if room && !seat.full { self.form.next(&mut seat.group, at, self.account) } else { None };
+        let group = &seat.group;
+        let same = |handle: u32| self.form.same(group, at, handle);
         let found = match next {
             Some(handle) => {
-                let write = || self.records.write(&seat.run, tight, parent.map(|parent| parent.0));
-                let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle) };
+                let write = || self.form.write(group, at, parent.map(|parent| parent.0));
+                let fetch = |handle| prefetch_line(self.form.address(handle));
+                let means = Means { account: self.account, hash_of: &|handle| self.form.hash_of(handle), fetch: &fetch };
                 self.index.find_or_insert(&mut seat.index, hash, handle, same, write, &means)
             }
             None => self.index.find(hash, same),
@@ -75,7 +188,7 @@ impl<'a> ExactStore<'a> {
         match (found, next) {
             (Found::Present(handle), _) => Visit::Seen(Handle(handle)),
             (Found::Inserted, Some(handle)) => {
-                seat.run.keep();
+                self.form.keep(&mut seat.group, at);
                 Visit::New(Handle(handle))
             }
             _ => {
@@ -87,74 +200,31 @@ impl<'a> ExactStore<'a> {
     }
 }
 
+/// Does the same with either kind of keeper.
+macro_rules! kept {
+    ($store:expr, $keeper:ident => $does:expr) => {
+        match &$store.0 {
+            Kept::Tight($keeper) => $does,
+            Kept::Varying($keeper) => $does,
+        }
+    };
+}
+
 impl Store for ExactStore<'_> {
     fn seat(&self) -> Option<Seat> {
-        let index = self.index.seat()?;
-        Some(Seat::new(ExactSeat { index, run: Run::default(), tight: vec![0; GROUP * self.packing.words()], full: false }))
+        kept!(self, keeper => keeper.seat())
     }
 
     fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
-        let Some(seat) = seat.of::<ExactSeat>() else { return };
-        self.index.enter(&seat.index);
-        match hint {
-            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
-            Hint::State => {
-                for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
-                    prefetch_line(self.records.address(handle));
-                }
-            }
-        }
-        self.index.leave(&seat.index);
+        kept!(self, keeper => keeper.hint(seat, hashes, hint));
     }
 
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
-        visits.clear();
-        let Some(seat) = seat.of::<ExactSeat>() else { return };
-        let words = self.packing.words();
-        self.index.enter(&seat.index);
-        for from in (0..candidates.steps.len()).step_by(GROUP) {
-            let until = candidates.steps.len().min(from + GROUP);
-            let hashes = &candidates.steps.hashes[from..until];
-            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
-            for (at, hash) in hashes.iter().enumerate() {
-                let tight = &seat.tight[at * words..(at + 1) * words];
-                visits.push(match self.index.find(*hash, |handle| self.records.same(handle, tight)) {
-                    Found::Present(handle) => Visit::Seen(Handle(handle)),
-                    _ => Visit::New(Handle(u32::MAX)),
-                });
-            }
-        }
-        self.index.leave(&seat.index);
+        kept!(self, keeper => keeper.probe(seat, candidates, visits));
     }
 
-    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
-        visits.clear();
-        let Some(seat) = seat.of::<ExactSeat>() else { return };
-        let mut new = 0;
-        self.index.enter(&seat.index);
-        for from in (0..candidates.steps.len()).step_by(GROUP) {
-            let until = candidates.steps.len().min(from + GROUP);
-            let hashes = &candidates.steps.hashes[from..until];
-            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
-            for (at, hash) in hashes.iter().enumerate() {
-                if mask.is_some_and(|mask| !mask[from + at]) {
-                    visits.push(Visit::Skipped);
-                    continue;
-                }
-                let visit = self.visit(seat, *hash, at, candidates.parent(from + at), room > 0);
-                match visit {
-                    Visit::New(_) => {
-                        room -= 1;
-                        new += 1;
-                    }
-                    Visit::Full => room = 0,
-                    _ => {}
-                }
-                visits.push(visit);
-            }
-        }
-        self.index.leave(&seat.index);
-        self.len.fetch_add(new, Ordering::Relaxed);
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>) {
+        kept!(self, keeper => keeper.insert(seat, candidates, mask, room, visits));
     }
 
     fn state(&self, at: Handle, out: &mut States) -> bool {
@@ -162,20 +232,16 @@ impl Store for ExactStore<'_> {
     }
 
     fn states(&self, handles: &[Handle], out: &mut States) -> bool {
-        let mut tight = vec![0; self.packing.words()];
-        for handle in handles {
-            self.records.read(handle.0, &mut tight);
-            self.packing.unpack(&tight, out.push_dirty(self.packing.masks().len()));
-        }
+        kept!(self, keeper => keeper.form.read(handles, out));
         true
     }
 
     fn parent(&self, at: Handle) -> Option<Handle> {
-        self.records.parent(at.0).map(Handle)
+        kept!(self, keeper => keeper.form.parent(at.0)).map(Handle)
     }
 
     fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
+        kept!(self, keeper => keeper.len.load(Ordering::Relaxed))
     }
 
     fn fidelity(&self) -> Fidelity {
@@ -183,6 +249,6 @@ impl Store for ExactStore<'_> {
     }
 
     fn bytes(&self) -> usize {
-        self.records.bytes() + self.index.bytes()
+        kept!(self, keeper => keeper.form.bytes() + keeper.index.bytes())
     }
 }

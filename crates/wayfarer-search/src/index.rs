@@ -6,7 +6,7 @@
 //!
 //! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits of the hash as fit. Doubling a share
 //! turns the lowest of these bits into an address bit and gives its place to the growing handles, so entries move without their states being looked at.
-//! Where fewer than four hash bits would be left, the share goes over to slots of 64 bits, whose hash bits are taken anew from the states.
+//! Where fewer than four hash bits would be left, the share goes over to slots of 64 bits, eight to a bucket, whose hash bits are taken anew from the states.
 //!
 //! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as frozen, which stops insertions there, copies
 //! the entries, and publishes the new table; others that meet a frozen slot wait for that one share and look again. A table that was replaced is freed when
@@ -18,7 +18,7 @@ use crate::Account;
 use crate::arena::{Arena, LINE};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use table::{BUCKET, Matches, Slot, Table};
+use table::{Matches, Slot, Table};
 use wayfarer_space::Hash;
 
 const SHARES: usize = 1024;
@@ -28,6 +28,8 @@ const IDLE: u64 = u64::MAX;
 const SEATS: usize = 256;
 /// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
 const FLUSH: u32 = 16;
+/// How many buckets ahead states are asked for where their hashes are needed.
+const AHEAD: usize = 4;
 
 /// A growing set of handles, found by hash, for several workers.
 pub(crate) struct Index {
@@ -61,6 +63,8 @@ pub(crate) struct Means<'a> {
     pub(crate) account: &'a dyn Account,
     /// The hash of a stored state.
     pub(crate) hash_of: &'a dyn Fn(u32) -> Hash,
+    /// Asks for the memory of a stored state whose hash will be wanted.
+    pub(crate) fetch: &'a dyn Fn(u32),
 }
 
 /// What a lookup found.
@@ -126,12 +130,21 @@ impl Index {
     #[inline]
     pub(crate) fn likely(&self, hash: Hash) -> Option<u32> {
         let table = self.table(share_of(hash));
-        if table.wide {
-            return None;
-        }
         let home = table.home(hash);
         let Matches { agree, .. } = table.matches(home, table.print(hash));
         (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
+    }
+
+    /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one.
+    #[inline]
+    pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
+        let table = self.table(share_of(hash));
+        let home = table.home(hash);
+        let Matches { mut agree, .. } = table.matches(home, table.print(hash));
+        while agree != 0 {
+            each(table.handle_at(home, agree.trailing_zeros()));
+            agree &= agree - 1;
+        }
     }
 
     /// Looks for a state; `same` compares the state behind a handle. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
@@ -190,7 +203,7 @@ impl Index {
     fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
         *fresh += 1;
-        let slots = (BUCKET << table.bucket_bits) as u32;
+        let slots = (table.slots() << table.bucket_bits) as u32;
         if u32::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
@@ -208,9 +221,6 @@ impl Index {
     /// Walks from the home bucket on. With a handle, takes the first free slot.
     #[inline]
     fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
-        if table.wide {
-            return self.look_wide(table, hash, same, insert);
-        }
         let print = table.print(hash);
         let home = table.home(hash);
         let mut bucket = home;
@@ -224,47 +234,16 @@ impl Index {
                 agree &= agree - 1;
             }
             if free != 0 && frozen == 0 {
-                let slot = free.trailing_zeros() as usize;
                 let Some((handle, write)) = insert else { return Looked::Free };
                 write();
-                let value = table.entry(handle, bucket != home, print) as u32;
-                match table.narrow(bucket, slot).compare_exchange(0, value, Ordering::Release, Ordering::Relaxed) {
-                    Ok(_) => return Looked::Inserted,
-                    // Someone was faster: look at the bucket again.
-                    Err(_) => continue,
+                if table.claim(bucket, free.trailing_zeros() as usize, table.entry(handle, bucket != home, print)) {
+                    return Looked::Inserted;
                 }
+                // Someone was faster: look at the bucket again.
+                continue;
             }
             if frozen != 0 {
                 return Looked::Frozen;
-            }
-            bucket = (bucket + 1) & table.bucket_mask();
-            if bucket == home {
-                return Looked::Full;
-            }
-        }
-    }
-
-    #[cold]
-    fn look_wide(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
-        let print = table.print(hash);
-        let home = table.home(hash);
-        let mut bucket = home;
-        loop {
-            let mut slot = 0;
-            while slot < BUCKET {
-                match table.slot(bucket, slot) {
-                    Slot::Entry { handle, print: found, .. } if found == print && same(handle) => return Looked::Found(handle),
-                    Slot::Entry { .. } => slot += 1,
-                    Slot::Frozen => return Looked::Frozen,
-                    Slot::Free => {
-                        let Some((handle, write)) = insert else { return Looked::Free };
-                        write();
-                        let value = table.entry(handle, bucket != home, print);
-                        if table.wide_slot(bucket, slot).compare_exchange(0, value, Ordering::Release, Ordering::Relaxed).is_ok() {
-                            return Looked::Inserted;
-                        }
-                    }
-                }
             }
             bucket = (bucket + 1) & table.bucket_mask();
             if bucket == home {
@@ -294,9 +273,14 @@ impl Index {
         table.freeze();
         let mut used = 0;
         for bucket in 0..table.buckets() {
-            for slot in 0..BUCKET {
+            let widened = grown.wide && !table.wide;
+            if widened {
+                // Hash bits are taken anew from the states, a cache miss each.
+                table.handles((bucket + AHEAD) & table.bucket_mask()).for_each(means.fetch);
+            }
+            for slot in 0..table.slots() {
                 let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
-                let (home, print) = if displaced || grown.wide {
+                let (home, print) = if displaced || widened {
                     let hash = (means.hash_of)(handle);
                     (grown.home(hash), grown.print(hash))
                 } else {
@@ -361,7 +345,14 @@ mod tests {
     }
 
     fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
-        index.find_or_insert(seat, hash_of(handle), handle, |found| found == handle, || (), &Means { account: &Unlimited, hash_of: &hash_of })
+        index.find_or_insert(
+            seat,
+            hash_of(handle),
+            handle,
+            |found| found == handle,
+            || (),
+            &Means { account: &Unlimited, hash_of: &hash_of, fetch: &|_| () },
+        )
     }
 
     #[test]

@@ -12,6 +12,8 @@ use std::ops::Range;
 pub struct Packing {
     masks: Vec<Word>,
     bits: usize,
+    /// Whether each state has its own number of words; then there are no masks.
+    varying: bool,
     /// Whether this machine gathers and scatters bits in one instruction.
     fast: bool,
 }
@@ -24,7 +26,18 @@ impl Packing {
         let fast = std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");
         #[cfg(not(target_arch = "x86_64"))]
         let fast = false;
-        Packing { masks, bits, fast }
+        Packing { masks, bits, varying: false, fast }
+    }
+
+    /// No packing, for states that have each their own number of words: what is kept of them is for the store to say. Only
+    /// [`is_varying`](Packing::is_varying) means anything then.
+    pub fn varying() -> Self {
+        Packing { varying: true, ..Packing::default() }
+    }
+
+    /// Whether each state has its own number of words.
+    pub fn is_varying(&self) -> bool {
+        self.varying
     }
 
     /// The packing that keeps every bit of `words` words.

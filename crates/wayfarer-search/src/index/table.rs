@@ -1,4 +1,4 @@
-//! A share's table: buckets of sixteen slots, read and written through atomics.
+//! A share's table: buckets of sixteen narrow slots or eight wide ones, a cache line each, read and written through atomics.
 #![allow(unsafe_code)] // Buckets are atomics in raw blocks of the arena.
 
 use crate::Account;
@@ -6,7 +6,9 @@ use crate::arena::{Arena, LINE};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use wayfarer_space::Hash;
 
-pub(super) const BUCKET: usize = 16;
+/// Slots of a bucket, where they are narrow and where they are wide.
+const NARROW: usize = 16;
+const WIDE: usize = 8;
 /// The fewest hash bits a narrow slot may keep.
 const LEAST_PRINT: u32 = 4;
 const WIDE_HANDLE: u32 = 33;
@@ -76,16 +78,17 @@ impl Table {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.bucket_bytes() << self.bucket_bits
+        LINE << self.bucket_bits
+    }
+
+    /// Slots of a bucket.
+    #[inline]
+    pub(super) fn slots(&self) -> usize {
+        if self.wide { WIDE } else { NARROW }
     }
 
     #[inline]
-    fn bucket_bytes(&self) -> usize {
-        if self.wide { 2 * LINE } else { LINE }
-    }
-
-    #[inline]
-    pub(super) fn handle_mask(&self) -> u32 {
+    fn handle_mask(&self) -> u32 {
         (1u32 << self.handle_bits) - 1
     }
 
@@ -94,11 +97,10 @@ impl Table {
         hash.address() as usize & self.bucket_mask()
     }
 
-    /// The hash bits kept in a slot: those after the address in a narrow one, so that doubling finds its next address bit there; others in a wide one.
+    /// The hash bits kept in a slot: those after the address, so that doubling finds its next address bit there.
     #[inline]
     pub(super) fn print(&self, hash: Hash) -> u64 {
-        let bits = if self.wide { hash.second() } else { hash.address() >> self.bucket_bits };
-        bits & ((1 << self.print_bits) - 1)
+        hash.address() >> self.bucket_bits & ((1 << self.print_bits) - 1)
     }
 
     /// What a slot holds for a handle.
@@ -109,30 +111,32 @@ impl Table {
 
     #[inline]
     pub(super) fn bucket(&self, bucket: usize) -> *mut u8 {
-        self.base.wrapping_add(bucket * self.bucket_bytes())
+        self.base.wrapping_add(bucket * LINE)
     }
 
     #[inline]
-    pub(super) fn narrow(&self, bucket: usize, slot: usize) -> &AtomicU32 {
-        debug_assert!(!self.wide && bucket < self.buckets() && slot < BUCKET);
+    fn narrow(&self, bucket: usize, slot: usize) -> &AtomicU32 {
+        debug_assert!(!self.wide && bucket < self.buckets() && slot < NARROW);
         // SAFETY: the block has `buckets` lines of 16 aligned slots, is only ever read and written through atomics while it is a table, and outlives the
         // batch in which it was found (see `enter`).
         unsafe { &*self.bucket(bucket).cast::<AtomicU32>().add(slot) }
     }
 
     #[inline]
-    pub(super) fn wide_slot(&self, bucket: usize, slot: usize) -> &AtomicU64 {
-        debug_assert!(self.wide && bucket < self.buckets() && slot < BUCKET);
-        // SAFETY: as for `narrow`, with two lines to a bucket.
+    fn wide_slot(&self, bucket: usize, slot: usize) -> &AtomicU64 {
+        debug_assert!(self.wide && bucket < self.buckets() && slot < WIDE);
+        // SAFETY: as for `narrow`, with eight slots to a line.
         unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
     }
 
     /// Sorts a bucket's slots by what they mean for a lookup.
     #[inline]
     pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
-        let wanted = (print << (self.handle_bits + 1)) as u32;
-        let mask = !(self.handle_mask() << 1 | 1);
-        let mut matches = self.compare(bucket, wanted, mask);
+        let mut matches = if self.wide {
+            self.compare_wide(bucket, (print << (WIDE_HANDLE + 1 - 32)) as u32)
+        } else {
+            self.compare(bucket, (print << (self.handle_bits + 1)) as u32, !(self.handle_mask() << 1 | 1))
+        };
         matches.agree &= !(matches.free | matches.frozen);
         matches
     }
@@ -162,7 +166,7 @@ impl Table {
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
         let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
-        for slot in 0..BUCKET {
+        for slot in 0..NARROW {
             let value = self.narrow(bucket, slot).load(Ordering::Acquire);
             matches.agree |= u32::from(value & mask == wanted) << slot;
             matches.free |= u32::from(value == 0) << slot;
@@ -171,10 +175,63 @@ impl Table {
         matches
     }
 
+    /// As `compare`: of a wide slot, the upper half has the hash bits, and the lower half is zero only where it is free, since there is no last handle.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline]
+    fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
+        use std::arch::x86_64::*;
+        let line = self.bucket(bucket).cast::<__m128>();
+        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
+        // SAFETY: as for `compare`; an aligned load reads both its slots whole.
+        unsafe {
+            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(!3));
+            for half in 0..2 {
+                let (first, second) = (_mm_load_ps(line.add(2 * half).cast()), _mm_load_ps(line.add(2 * half + 1).cast()));
+                let upper = _mm_castps_si128(_mm_shuffle_ps::<0b11_01_11_01>(first, second));
+                let lower = _mm_castps_si128(_mm_shuffle_ps::<0b10_00_10_00>(first, second));
+                let bits = |equal: __m128i| (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << (4 * half);
+                matches.agree |= bits(_mm_cmpeq_epi32(_mm_and_si128(upper, mask), wanted));
+                matches.free |= bits(_mm_cmpeq_epi32(lower, _mm_setzero_si128()));
+                matches.frozen |= bits(_mm_cmpeq_epi32(lower, _mm_set1_epi32(-1)));
+            }
+        }
+        std::sync::atomic::fence(Ordering::Acquire);
+        matches
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
+        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
+        for slot in 0..WIDE {
+            let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);
+            matches.agree |= u32::from((value >> 32) as u32 & !3 == wanted) << slot;
+            matches.free |= u32::from(value == 0) << slot;
+            matches.frozen |= u32::from(value == u64::MAX) << slot;
+        }
+        matches
+    }
+
     /// The handle in a slot that held an entry when it was looked at.
     #[inline]
     pub(super) fn handle_at(&self, bucket: usize, slot: u32) -> u32 {
+        if self.wide {
+            return (self.wide_slot(bucket, slot as usize).load(Ordering::Acquire) as u32).wrapping_sub(1);
+        }
         (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
+    }
+
+    /// Puts an entry into a slot that was free; false where another worker was faster.
+    #[inline]
+    pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64) -> bool {
+        if self.wide {
+            return self.wide_slot(bucket, slot).compare_exchange(0, entry, Ordering::Release, Ordering::Relaxed).is_ok();
+        }
+        self.narrow(bucket, slot).compare_exchange(0, entry as u32, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// The handles in a bucket.
+    pub(super) fn handles(&self, bucket: usize) -> impl Iterator<Item = u32> {
+        (0..self.slots()).filter_map(move |slot| if let Slot::Entry { handle, .. } = self.slot(bucket, slot) { Some(handle) } else { None })
     }
 
     pub(super) fn slot(&self, bucket: usize, slot: usize) -> Slot {
@@ -199,7 +256,7 @@ impl Table {
     /// Stops all insertions: every free slot becomes frozen.
     pub(super) fn freeze(&self) {
         for bucket in 0..self.buckets() {
-            for slot in 0..BUCKET {
+            for slot in 0..self.slots() {
                 // Where the exchange fails, an entry came in before: it is copied with the others.
                 if self.wide {
                     let _ = self.wide_slot(bucket, slot).compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Acquire);
@@ -218,7 +275,13 @@ impl Table {
         let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
         let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
         let wide = self.wide || print_bits < LEAST_PRINT;
-        let (handle_bits, print_bits) = if wide { (WIDE_HANDLE, WIDE_PRINT) } else { (handle_bits, print_bits) };
+        let (handle_bits, print_bits) = match (wide, self.wide) {
+            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(u32::from(doubled))),
+            (true, false) => (WIDE_HANDLE, WIDE_PRINT),
+            _ => (handle_bits, print_bits),
+        };
+        // A bucket has half as many wide slots.
+        let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
         grown.base = arena.take(grown.bytes(), account)?;
         Some(grown)
@@ -228,7 +291,7 @@ impl Table {
     pub(super) fn put(&self, home: usize, handle: u32, print: u64) {
         let mut bucket = home;
         loop {
-            for slot in 0..BUCKET {
+            for slot in 0..self.slots() {
                 if let Slot::Free = self.slot(bucket, slot) {
                     let value = self.entry(handle, bucket != home, print);
                     if self.wide {

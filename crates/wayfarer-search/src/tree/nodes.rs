@@ -87,7 +87,7 @@ impl Nodes {
             None => return self.ask(seat, value, false, account),
         };
         let write = || self.records.write_word(&seat.run, value);
-        let means = Means { account, hash_of: &|number| self.hash_of(number) };
+        let means = Means { account, hash_of: &|number| self.hash_of(number), fetch: &|_| () };
         match self.index.find_or_insert(&mut seat.index, hash_value, next, same, write, &means) {
             Found::Present(number) => Some(number),
             Found::Inserted => {

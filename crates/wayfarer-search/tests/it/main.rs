@@ -5,3 +5,4 @@ mod graphs;
 mod searches;
 mod stores;
 mod tree;
+mod varying;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_search::{
-    Account, BitstateStore, CacheStore, Candidates, CompactStore, ExactStore, Fidelity, Handle, Replacement, Store, Unlimited, Visit,
+    Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Handle, Replacement, Seat, Store,
+    TreeStore, Unlimited, Visit,
 };
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word, hash};
 
@@ -11,9 +12,25 @@ type Named = (&'static str, Box<dyn Store>);
 
 /// Every store, empty, for states of `words` words, in about `bytes` bytes: large enough a budget that none forgets or omits in these tests.
 fn all_stores(words: usize, bytes: usize) -> Vec<Named> {
-    let mut all: Vec<Named> = vec![("exact", Box::new(ExactStore::new(Packing::whole(words), &Unlimited, 8 * bytes).unwrap()))];
+    let mut all = exact_stores(words, 8 * bytes);
     all.extend(lossy_stores(bytes));
     all
+}
+
+/// The stores that answer correctly, always.
+fn exact_stores(words: usize, bytes: usize) -> Vec<Named> {
+    let packing = Packing::whole(words);
+    vec![
+        ("exact", Box::new(ExactStore::new(packing.clone(), &Unlimited, bytes).unwrap())),
+        ("exact, varying", exact_varying(bytes)),
+        ("tree", Box::new(TreeStore::new(packing.clone(), &Unlimited, bytes).unwrap())),
+        ("difference", Box::new(DifferenceStore::new(packing, Delta::Every(20), &Unlimited, bytes).unwrap())),
+    ]
+}
+
+/// An exact store for states that have each their own number of words.
+fn exact_varying(bytes: usize) -> Box<dyn Store> {
+    Box::new(ExactStore::new(Packing::varying(), &Unlimited, bytes).unwrap())
 }
 
 /// The stores that know states by their hashes.
@@ -49,8 +66,12 @@ fn draw(rng: &mut Rng, words: usize, spread: u64) -> Vec<Word> {
 }
 
 fn insert(store: &dyn Store, steps: &Steps) -> Vec<Visit> {
+    insert_at(store, &mut store.seat().unwrap(), steps)
+}
+
+fn insert_at(store: &dyn Store, seat: &mut Seat, steps: &Steps) -> Vec<Visit> {
     let mut visits = Vec::new();
-    store.insert(&mut store.seat().unwrap(), Candidates { steps, sources: &[] }, None, u64::MAX, &mut visits);
+    store.insert(seat, Candidates { steps, sources: &[] }, None, u64::MAX, &mut visits);
     visits
 }
 
@@ -78,6 +99,8 @@ fn compare_with_a_set(name: &str, store: &dyn Store, batches: impl Iterator<Item
             let next = known.len() as u32;
             let handle = |handle| if exact { Handle(handle) } else { Handle(u32::MAX) };
             match known.get(state) {
+                // The tree finds a known state without learning its number.
+                Some(_) if name == "tree" => assert!(matches!(visit, Visit::Seen(_)), "{name}: {state:?}"),
                 Some(known) => assert_eq!(*visit, Visit::Seen(handle(*known)), "{name}: {state:?}"),
                 None => {
                     assert_eq!(*visit, Visit::New(handle(next)), "{name}: {state:?}");
@@ -112,19 +135,64 @@ fn every_store_answers_like_a_set() {
 }
 
 #[test]
-fn states_of_varying_width_are_told_apart() {
-    for (name, store) in lossy_stores(1 << 22) {
-        let mut rng = Rng::new(7, "stores");
-        let batches = (0..40).map(|_| {
-            (0..100)
-                .map(|_| {
-                    let words = 1 + rng.below(64) as usize;
-                    draw(&mut rng, words, 50)
-                })
-                .collect()
-        });
-        compare_with_a_set(name, store.as_ref(), batches);
+fn exact_stores_answer_like_a_set_at_every_width() {
+    for words in 1..=64 {
+        for (name, store) in exact_stores(words, 1 << 22) {
+            let mut rng = Rng::new(words as u64, "widths");
+            // All words differ, each in its own few bits.
+            let mut drawn = || (0..words).map(|word| rng.below(3) << (word % 62)).collect::<Vec<Word>>();
+            let known: Vec<_> = (0..60).map(|_| drawn()).collect();
+            let batches = (0..4).map(|round| known.iter().skip(20 * round).cloned().chain((0..30).map(|_| drawn())).collect::<Vec<_>>());
+            compare_with_a_set(name, store.as_ref(), batches.collect::<Vec<_>>().into_iter());
+        }
     }
+}
+
+/// States of 0 to 64 words, and some longer ones. Many are the beginning of others, or others with zeros behind.
+fn draw_varying(rng: &mut Rng) -> Vec<Word> {
+    let words = if rng.below(50) == 0 { 300 + rng.below(3) } else { rng.below(65) };
+    let spread = [1, 3, 300, u64::MAX][rng.below(4) as usize];
+    (0..words).map(|word| if word < 3 || spread == 300 { rng.below(spread.min(6)) } else { spread % 7 }).collect()
+}
+
+#[test]
+fn states_of_varying_width_are_told_apart() {
+    let stores = [("exact", exact_varying(1 << 24))].into_iter().chain(lossy_stores(1 << 22));
+    for (name, store) in stores {
+        let mut rng = Rng::new(7, "stores");
+        compare_with_a_set(name, store.as_ref(), (0..60).map(|_| (0..150).map(|_| draw_varying(&mut rng)).collect()));
+    }
+}
+
+#[test]
+fn states_of_varying_width_from_several_workers() {
+    let mut rng = Rng::new(8, "stores");
+    let states: Vec<_> = (0..6_000).map(|_| draw_varying(&mut rng)).collect();
+    let distinct = states.iter().collect::<HashSet<_>>().len() as u64;
+    let store = exact_varying(1 << 24);
+    let new = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let (store, new, states) = (store.as_ref(), &new, &states);
+            scope.spawn(move || {
+                let mut seat = store.seat().unwrap();
+                let mut visits = Vec::new();
+                for at in 0..40 {
+                    // Every state is brought by all workers, in different order.
+                    let from = (at + 10 * worker) % 40 * 150;
+                    let steps = steps_to(&states[from..from + 150]);
+                    store.insert(&mut seat, Candidates { steps: &steps, sources: &[] }, None, u64::MAX, &mut visits);
+                    for (state, visit) in states[from..].iter().zip(&visits) {
+                        let (Visit::New(handle) | Visit::Seen(handle)) = *visit else { panic!("no room") };
+                        let mut back = States::new(Width::Varying);
+                        assert!(store.state(handle, &mut back) && back.get(0) == state, "{handle:?}");
+                        new.fetch_add(u64::from(is_new(visit)), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!((store.len(), new.into_inner()), (distinct, distinct));
 }
 
 #[test]
@@ -149,7 +217,7 @@ fn states_that_hash_to_one_place() {
         compare_with_a_set(name, store.as_ref(), [upper.clone(), lower.clone(), upper.clone()].into_iter());
     }
     let upper: Vec<Vec<Word>> = alike(|address| address >> 52 == 0xABC, 300);
-    for (name, store) in all_stores(1, 1 << 20).into_iter().take(2) {
+    for (name, store) in all_stores(1, 1 << 20).into_iter().take(5) {
         compare_with_a_set(name, store.as_ref(), upper.chunks(70).map(<[_]>::to_vec));
     }
 }
@@ -181,7 +249,8 @@ fn a_mask_and_a_room_are_kept_to() {
         store.insert(&mut seat, candidates, Some(&[true, false, true, true, true, true, true]), 3, &mut visits);
         let numbered = |number| Handle(if store.fidelity() == Fidelity::Exact { number } else { u32::MAX });
         let (a, b, c) = (numbered(0), numbered(1), numbered(2));
-        let expected = [Visit::New(a), Visit::Skipped, Visit::New(b), Visit::New(c), Visit::Full, Visit::Seen(a), Visit::Full];
+        let known = if name == "tree" { Handle(u32::MAX) } else { a };
+        let expected = [Visit::New(a), Visit::Skipped, Visit::New(b), Visit::New(c), Visit::Full, Visit::Seen(known), Visit::Full];
         assert_eq!(visits, expected, "{name}");
         assert_eq!(store.len(), 3, "{name}");
     }
@@ -190,10 +259,11 @@ fn a_mask_and_a_room_are_kept_to() {
 /// Inserts random states until the store is full or `most` were new; gives the new ones.
 fn fill(store: &dyn Store, seed: u64, most: usize) -> (Vec<Vec<Word>>, bool) {
     let mut rng = Rng::new(seed, "fill");
+    let mut seat = store.seat().unwrap();
     let mut new = Vec::new();
     while new.len() < most {
         let states: Vec<_> = (0..500).map(|_| vec![rng.next_word()]).collect();
-        let visits = insert(store, &steps_to(&states));
+        let visits = insert_at(store, &mut seat, &steps_to(&states));
         let full = visits.iter().position(|visit| *visit == Visit::Full);
         new.extend(states.iter().zip(&visits).filter(|(_, visit)| is_new(visit)).map(|(state, _)| state.clone()));
         if let Some(full) = full {
@@ -206,10 +276,10 @@ fn fill(store: &dyn Store, seed: u64, most: usize) -> (Vec<Vec<Word>>, bool) {
 
 #[test]
 fn filling_to_the_last_slot() {
-    let exact = ExactStore::new(Packing::whole(1), &Unlimited, 1 << 18).unwrap();
     let compact = CompactStore::new(40, 40, 1 << 18, &Unlimited).unwrap();
-    let stores: [(&str, &dyn Store); 2] = [("exact", &exact), ("compact", &compact)];
-    for (name, store) in stores {
+    let exact = exact_stores(1, 1 << 18);
+    let stores = exact.iter().map(|(name, store)| (*name, store.as_ref()));
+    for (name, store) in stores.chain([("compact", &compact as &dyn Store)]) {
         let (held, full) = fill(store, 3, usize::MAX);
         assert!(full, "{name}");
         assert_eq!(store.len(), held.len() as u64, "{name}");
