@@ -14,6 +14,7 @@
 //! held by workers for a group at a time) for one pass over the table; everything else goes on side by side (see [`table`]).
 
 mod precision;
+mod scan;
 mod shape;
 mod table;
 
@@ -196,7 +197,7 @@ impl CompactStore {
             self.len.fetch_add(new, Ordering::Relaxed);
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
             // Nearly full tables are slow; where there is memory left they need not be.
-            if trouble.is_none() && shape.doubled().is_some() && entries > shape.capacity() / 8 * 7 {
+            if trouble.is_none() && shape.may_double() && entries > shape.capacity() / 4 * 3 {
                 trouble = Some(shape);
             }
         }

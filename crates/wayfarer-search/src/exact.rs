@@ -5,14 +5,17 @@
 //! loop expands other states, and where nobody gave hints, a visit fetches for those behind it in the batch.
 
 mod forms;
+mod strings;
+pub(crate) mod varying;
 
 use crate::arena::prefetch_line;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::Records;
-use crate::strings::Strings;
+
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use forms::{Form, Tight};
 use std::sync::atomic::{AtomicU64, Ordering};
+use strings::Strings;
 use wayfarer_space::{Hash, Packing, States};
 
 /// The usual size of a segment of records.

@@ -25,9 +25,7 @@ mod queue;
 mod records;
 mod store;
 mod strategy;
-mod strings;
 mod tree;
-mod varying;
 mod waypoints;
 mod witness;
 

@@ -1,7 +1,7 @@
 //! States that wait to be expanded, tight, first in first out, in segments that are taken and given back as the queue moves on.
 
 use crate::Account;
-use crate::varying;
+use crate::exact::varying;
 use std::collections::VecDeque;
 use wayfarer_space::{Packing, States, Word};
 

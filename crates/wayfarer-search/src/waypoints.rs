@@ -1,7 +1,7 @@
 //! Whole states that a witness will pass through, each with a link to the one before it, counted by those that need them.
 
 use crate::Account;
-use crate::varying;
+use crate::exact::varying;
 use wayfarer_space::{Packing, Word};
 
 /// Waypoints that are taken from the account together.

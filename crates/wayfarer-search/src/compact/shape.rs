@@ -11,8 +11,7 @@
 //! A line of 512 bits: the slots from bit 0 up, filled from the first on; then unused bits; then, at the top, how many slots are filled, whether an entry
 //! that is at home here lies elsewhere, and the lock.
 
-#![allow(unsafe_code)] // Slots are read across the borders of words.
-
+use super::scan::Scan;
 use crate::lines::{Line, WORDS};
 use std::sync::atomic::Ordering;
 use wayfarer_space::Hash;
@@ -46,6 +45,7 @@ pub(super) struct Shape {
     slots: u32,
     /// Where the number of filled slots lies in the last word.
     count_at: u32,
+    scan: Scan,
 }
 
 /// Where a fingerprint belongs.
@@ -60,12 +60,12 @@ pub(super) struct Place {
 impl Shape {
     /// A table of `fewest` buckets that may double `left` times, with `rest` bits kept at its full size.
     pub(super) fn new(fewest: u64, left: u32, rest: u32) -> Self {
-        Shape { buckets: fewest, fewest, step: 1, left, rest: 0, slots: 0, count_at: 0 }.keeping(rest + left)
+        Shape { buckets: fewest, fewest, step: 1, left, rest: 0, slots: 0, count_at: 0, scan: Scan::new(1, 0) }.keeping(rest + left)
     }
 
     fn keeping(self, rest: u32) -> Self {
         let (slots, count_at) = slots_for(rest);
-        Shape { rest, slots, count_at, ..self }
+        Shape { rest, slots, count_at, scan: Scan::new(rest + 1, slots), ..self }
     }
 
     /// Twice the buckets, for the same fingerprints; none where the memory is used up.
@@ -92,6 +92,11 @@ impl Shape {
 
     pub(super) fn rest(&self) -> u32 {
         self.rest
+    }
+
+    /// Whether the table has not its full size yet.
+    pub(super) fn may_double(&self) -> bool {
+        self.left > 0
     }
 
     /// How many fingerprints are told apart.
@@ -242,27 +247,35 @@ impl Bucket {
     }
 }
 
-/// Whether one of the first `count` slots of a line holds `value`, where bytes lie in the order of a little-endian machine. It always looks at all slots: whether a state is known cannot be foretold, and one
-/// wrong guess of the processor costs as much as ten slots.
-///
-/// # Safety
-///
-/// There must be 64 readable bytes at `line` that no other thread writes meanwhile.
-#[inline]
-unsafe fn scan(line: *const u8, shape: &Shape, count: u32, value: u64) -> bool {
-    let drop = 64 - shape.width();
-    let mut found = 0u64;
-    let mut at = 0;
-    for slot in 0..shape.slots {
-        // Eight bytes that hold the slot, which has at most 57 bits and ends before the line does.
-        let byte = (at >> 3).min(56);
-        // SAFETY: the caller vouches for the bytes up to 64, and these end there at the latest.
-        let word = unsafe { line.add(byte as usize).cast::<u64>().read_unaligned() };
-        found |= u64::from(((word >> (at - 8 * byte)) ^ value) << drop == 0) << slot;
-        at += shape.width();
+/// A bucket that is filled anew: as [`Bucket`], with its number of entries at hand and a word more, so that an entry is put in without a question.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Filling {
+    words: [u64; WORDS + 1],
+    count: u32,
+    /// Whether one of the entries is not at home here.
+    guests: u64,
+}
+
+impl Filling {
+    /// Adds an entry; the caller knows that there is a free slot.
+    #[inline]
+    pub(super) fn push(&mut self, shape: &Shape, value: u64) {
+        let at = self.count * shape.width();
+        let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
+        self.words[word] |= value << shift;
+        self.words[word + 1] |= value >> 1 >> (63 - shift);
+        self.count += 1;
+        self.guests |= value & 1;
     }
-    // Free slots may look like a value of zero.
-    found & ((1 << count) - 1) != 0
+
+    /// Writes a line that nobody else writes. It is locked then where an entry is not at home.
+    pub(super) fn write(&self, shape: &Shape, line: &Line) {
+        for (word, to) in self.words[..LAST].iter().zip(line) {
+            to.store(*word, Ordering::Relaxed);
+        }
+        let lock = if self.guests == 0 { 0 } else { LOCK };
+        line[LAST].store(self.words[LAST] | u64::from(self.count) << shape.count_at | lock, Ordering::Release);
+    }
 }
 
 /// What a look at a line told.
@@ -287,42 +300,17 @@ impl Looked {
     }
 }
 
-/// As [`scan`], for a line to which other threads may add entries meanwhile; the entries it counted are not touched by that.
+/// Looks for a value in a line to which other threads may add entries meanwhile; the entries it counted are not touched by that.
 #[inline]
 pub(super) fn look(line: &Line, shape: &Shape, value: u64) -> Looked {
     let last = line[LAST].load(Ordering::Acquire);
-    let drop = 64 - shape.width();
-    let mut found = 0u64;
-    let mut at = 0;
-    for slot in 0..shape.slots {
-        let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
-        // The last slot ends in the last word, so what is read from the first behind it is dropped.
-        let (low, high) = (line[word].load(Ordering::Relaxed), line[(word + 1) & LAST].load(Ordering::Relaxed));
-        found |= u64::from((((low >> shift) | (high << 1 << (63 - shift))) ^ value) << drop == 0) << slot;
-        at += shape.width();
-    }
-    Looked { found: found & ((1 << shape.count_in(last)) - 1) != 0, last }
+    Looked { found: shape.scan.find(line, shape.count_in(last), value), last }
 }
 
-/// As [`look`], for a line that no other thread writes meanwhile.
-///
-/// # Safety
-///
-/// No other thread may write the line meanwhile.
-#[inline]
-pub(super) unsafe fn look_alone(line: &Line, shape: &Shape, value: u64) -> Looked {
-    let last = line[LAST].load(Ordering::Relaxed);
-    if cfg!(target_endian = "big") {
-        return look(line, shape, value);
-    }
-    // SAFETY: a line has 64 bytes, and the caller vouches that nobody writes them.
-    Looked { found: unsafe { scan(line.as_ptr().cast(), shape, shape.count_in(last), value) }, last }
-}
-
-/// Adds an entry to a line that nobody else writes and that has a free slot. The lock stays as it is.
+/// Adds an entry to a line that nobody else writes and that has a free slot. It is unlocked then.
 #[inline]
 pub(super) fn push(line: &Line, shape: &Shape, value: u64) {
-    let mut last = line[LAST].load(Ordering::Relaxed);
+    let mut last = line[LAST].load(Ordering::Relaxed) & !LOCK;
     let at = shape.count_in(last) * shape.width();
     let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
     if word == LAST {
@@ -354,10 +342,16 @@ pub(super) fn spilled(line: &Line) -> bool {
     line[LAST].load(Ordering::Relaxed) & SPILLED != 0
 }
 
-/// Notes that an entry at home in this line, which nobody else writes, lies in its other bucket.
+/// Notes that an entry at home in this line, which nobody else writes, lies in its other bucket. It is unlocked then.
 #[inline]
 pub(super) fn mark_spilled(line: &Line) {
-    line[LAST].store(line[LAST].load(Ordering::Relaxed) | SPILLED, Ordering::Release);
+    line[LAST].store((line[LAST].load(Ordering::Relaxed) | SPILLED) & !LOCK, Ordering::Release);
+}
+
+/// Whether a line's lock is taken.
+#[inline]
+pub(super) fn is_locked(line: &Line) -> bool {
+    line[LAST].load(Ordering::Relaxed) & LOCK != 0
 }
 
 /// Waits for a line's lock and takes it.

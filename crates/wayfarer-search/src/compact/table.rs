@@ -5,7 +5,7 @@
 //! something moved looks again under the locks. Doubling and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
 //! used without locks.
 
-use super::shape::{self, Bucket, Place, Shape};
+use super::shape::{self, Bucket, Filling, Place, Shape};
 use crate::lines::{Line, Lines};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl Table {
     #[inline]
     pub(super) fn holds(&self, shape: &Shape, place: Place, alone: bool) -> bool {
         if alone {
-            return self.look_alone(shape, place);
+            return self.look(shape, place);
         }
         let before = self.moves.load(Ordering::Acquire);
         let found = self.look(shape, place);
@@ -76,16 +76,6 @@ impl Table {
     }
 
     #[inline]
-    #[allow(unsafe_code)]
-    fn look_alone(&self, shape: &Shape, place: Place) -> bool {
-        // SAFETY: the table has a single worker, which is here and writes nothing.
-        unsafe {
-            let home = shape::look_alone(self.line(place.home), shape, place.value);
-            home.found || (home.spilled() && shape::look_alone(self.line(place.other), shape, place.value | 1).found)
-        }
-    }
-
-    #[inline]
     fn look(&self, shape: &Shape, place: Place) -> bool {
         let home = shape::look(self.line(place.home), shape, place.value);
         home.found || (home.spilled() && shape::look(self.line(place.other), shape, place.value | 1).found)
@@ -95,8 +85,14 @@ impl Table {
     #[inline]
     pub(super) fn put(&self, shape: &Shape, place: Place, alone: bool) -> Put {
         if alone {
-            if self.look_alone(shape, place) {
+            let home = self.line(place.home);
+            let looked = shape::look(home, shape, place.value);
+            if looked.found || (looked.spilled() && shape::look(self.line(place.other), shape, place.value | 1).found) {
                 return Put::Present;
+            }
+            if looked.free(shape) {
+                shape::push(home, shape, place.value);
+                return Put::Added;
             }
         } else if let Some(put) = self.put_at_home(shape, place) {
             return put;
@@ -123,12 +119,13 @@ impl Table {
             return None;
         }
         // Who moves an entry counts first and then waits for the lock that is held here.
-        let unmoved = self.moves.load(Ordering::Acquire) == before;
-        if unmoved {
-            shape::push(home, shape, place.value);
+        if self.moves.load(Ordering::Acquire) != before {
+            shape::unlock(home);
+            return None;
         }
-        shape::unlock(home);
-        unmoved.then_some(Put::Added)
+        // That unlocks it.
+        shape::push(home, shape, place.value);
+        Some(Put::Added)
     }
 
     /// Adds a fingerprint to either of its buckets, both locked, and makes room where there is none.
@@ -143,21 +140,19 @@ impl Table {
                 }
             }
             let (home, other) = (self.line(place.home), self.line(place.other));
-            let added = if shape::count(home, shape) < shape.slots() {
+            if shape::count(home, shape) < shape.slots() {
                 shape::push(home, shape, place.value);
-                true
-            } else if shape::count(other, shape) < shape.slots() {
-                shape::push(other, shape, place.value | 1);
+                shape::unlock(other);
+                return Put::Added;
+            }
+            if shape::count(other, shape) < shape.slots() {
+                // The mark first: who sees no mark does not look there.
                 shape::mark_spilled(home);
-                true
-            } else {
-                false
-            };
+                shape::push(other, shape, place.value | 1);
+                return Put::Added;
+            }
             if !alone {
                 self.unlock(place);
-            }
-            if added {
-                return Put::Added;
             }
             if !self.make_room(shape, place, alone) {
                 break;
@@ -257,17 +252,45 @@ impl Table {
         // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1.
         for bucket in (0..shape.buckets()).rev() {
             let entries = Bucket::read(self.line(bucket));
-            let mut halves = [Bucket::EMPTY; 2];
+            let mut halves = [Filling::default(); 2];
             for value in entries.entries(shape) {
                 let (to, value) = shape.doubled_entry(bucket, value);
                 halves[(to & 1) as usize].push(doubled, value);
             }
-            for (half, to) in halves.iter_mut().zip(2 * bucket..) {
-                if entries.spilled() {
-                    half.set_spilled();
-                }
-                half.write(self.line(to));
+            for (half, to) in halves.iter().zip(2 * bucket..) {
+                half.write(doubled, self.line(to));
             }
+        }
+        self.return_home(doubled);
+    }
+
+    /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. Nobody else may be inside, and no bucket
+    /// is marked as spilled.
+    fn return_home(&self, shape: &Shape) {
+        for bucket in 0..shape.buckets() {
+            let line = self.line(bucket);
+            if !shape::is_locked(line) {
+                continue;
+            }
+            let mut entries = Bucket::read(line);
+            for slot in (0..entries.count(shape)).rev() {
+                let value = entries.get(shape, slot);
+                if value & 1 == 0 {
+                    continue;
+                }
+                let home = self.line(shape.across(bucket, value));
+                let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
+                if room {
+                    shape::push(home, shape, value ^ 1);
+                    entries.remove(shape, slot);
+                } else {
+                    shape::mark_spilled(home);
+                }
+                if locked {
+                    shape::lock(home);
+                }
+            }
+            entries.write(line);
         }
     }
 

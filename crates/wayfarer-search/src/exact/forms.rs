@@ -1,8 +1,8 @@
 //! The forms in which the exact store keeps states: tight records of one length, or strings of bytes.
 
+use super::strings::{Stretch, Strings};
+use super::varying::{decode, encode, words};
 use crate::records::{Records, Run};
-use crate::strings::{Stretch, Strings};
-use crate::varying::{decode, encode, words};
 use crate::{Account, Handle};
 use std::ops::Range;
 use wayfarer_space::{Hash, Packing, States, Word, hash};

@@ -2,17 +2,17 @@
 //! was reached; a worker writes into handles and a stretch of bytes of its own, so that appending touches nothing that is shared.
 #![allow(unsafe_code)] // Bytes are written through raw pointers, each by the one worker that owns its stretch.
 
+use super::varying::form_length;
 use crate::Account;
 use crate::arena::Chunk;
 use crate::records::{Records, Run};
-use crate::varying::form_length;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The link of a state that was not reached from another.
 const NO_PARENT: u32 = u32::MAX;
 
-/// A growing array of forms (see [`crate::varying`]), each with the handle of the state it was reached from.
+/// A growing array of forms (see [`super::varying`]), each with the handle of the state it was reached from.
 pub(crate) struct Strings {
     /// Where the bytes begin, in granules, above the link.
     places: Records,
@@ -151,7 +151,7 @@ impl Strings {
 mod tests {
     use super::*;
     use crate::Unlimited;
-    use crate::varying::encode;
+    use crate::exact::varying::encode;
 
     #[test]
     fn forms_of_all_lengths_come_back_from_two_workers() {
