@@ -27,15 +27,18 @@ pub struct Program {
     pub properties: Vec<Property>,
     /// Every way in which code can fail.
     pub faults: Vec<FaultSite>,
-    /// What tells elements of a scalarset apart. While there are any, states must not be explored up to exchanges of them.
+    /// What tells elements of a scalarset apart, so that states should not be explored up to exchanges of them.
     pub asymmetries: Vec<Asymmetry>,
 }
 
-/// A place in the source whose meaning depends on which element of a scalarset is which.
+/// A place in the source whose meaning depends, or may depend, on which element of a scalarset is which. Start states have none: what follows
+/// from one does not depend on which of a set of equals it begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asymmetry {
     /// Where it was written.
     pub at: At,
+    /// Whether it certainly tells elements apart, or only cannot be shown not to.
+    pub certain: bool,
     /// Why it is one, in words.
     pub message: String,
 }

@@ -6,6 +6,9 @@ use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, Progra
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
+/// What an asymmetry is called.
+pub(super) const CERTAINTY: [(bool, &str); 2] = [(true, "certain"), (false, "possible")];
+
 /// The text of a program.
 pub fn print(program: &Program) -> String {
     let mut out = Lines { text: format!("(program {}", quote(&program.source)), indent: 1 };
@@ -20,8 +23,8 @@ pub fn print(program: &Program) -> String {
         let FaultSite { class, kind, message, at } = site;
         out.line(format!("(fault !{number} {} {} {} {})", class.word(), kind.word(), at_text(*at), quote(message)));
     }
-    for Asymmetry { at, message } in &program.asymmetries {
-        out.line(format!("(asymmetry {} {})", at_text(*at), quote(message)));
+    for Asymmetry { at, certain, message } in &program.asymmetries {
+        out.line(format!("(asymmetry {} {} {})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
     }
     for (number, function) in program.functions.iter().enumerate() {
         print_function(&mut out, number, function);

@@ -2,7 +2,7 @@
 
 use super::items::{Items, Read};
 use super::lists::{Kind, ReadError, parse};
-use super::print::kind_word;
+use super::print::{CERTAINTY, kind_word};
 use crate::code::TypeId;
 use crate::program::{
     Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
@@ -42,7 +42,7 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 let function = read_function(&mut part)?;
                 program.functions.push(function);
             }
-            "asymmetry" => program.asymmetries.push(Asymmetry { at: part.at()?, message: part.string()? }),
+            "asymmetry" => program.asymmetries.push(Asymmetry { at: part.at()?, certain: part.one_of(&CERTAINTY)?, message: part.string()? }),
             "start" => program.starts.push(read_rule(&mut part)?),
             "rule" => program.rules.push(read_rule(&mut part)?),
             "property" => {

@@ -4,3 +4,4 @@ mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;
 mod murphi_mutations;
+mod murphi_symmetry;

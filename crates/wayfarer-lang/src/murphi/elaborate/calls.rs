@@ -55,6 +55,7 @@ impl<'a> Elaborator<'a> {
                 return None;
             }
         };
+        self.note_call(function);
         let count = self.functions[function].parameters.len();
         if count != arguments.len() {
             let declared = self.functions[function].ast.name.span;

@@ -29,6 +29,10 @@ impl<'a> Elaborator<'a> {
     /// Gives all scalars of an object their least value and empties its bags. The least value is stored as 1.
     pub(super) fn clear(&mut self, target: &'a ast::Expr, span: Span, block: &mut Block) {
         let Some(object) = self.writable(target) else { return };
+        if self.types.clears_to_element(object.ty) {
+            let found = self.types.describe(object.ty);
+            self.asymmetry(span, true, format!("clearing a value of type {found} makes a part of it the first element of a scalarset"));
+        }
         if self.types.simple(object.ty).is_some() {
             return self.store(&object, Expr::Const(1), block);
         }

@@ -66,6 +66,7 @@ impl<'a> Elaborator<'a> {
         let (_, effects) = self.function(number, vec![Region::State; references]);
         self.functions[number].effects = effects;
         self.checking = checking;
+        self.check_rounds(Some(number), &function.decls, &function.body);
     }
 
     /// The function to call for given regions of references.

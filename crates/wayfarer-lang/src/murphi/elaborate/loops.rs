@@ -104,6 +104,9 @@ impl<'a> Elaborator<'a> {
         }
         if first.ty == last.ty && matches!(self.types.shape(first.ty), Shape::Enum | Shape::Scalarset) {
             let found = self.types.describe(first.ty);
+            if self.types.has_elements(first.ty) {
+                self.asymmetry(from.span.to(to.span), true, format!("the bounds are of type {found}, whose elements have no order"));
+            }
             self.warn(
                 from.span.to(to.span),
                 format!("the bounds are of type {found}, so this loop counts their positions from 0"),
@@ -171,6 +174,9 @@ impl<'a> Elaborator<'a> {
             }
             Some(domain) => {
                 self.declare(&first.name, domain.variable(register));
+                if self.types.has_elements(domain.ty) {
+                    self.asymmetries.loops.insert(first.name.span, self.types.describe(domain.ty));
+                }
                 let mut inner = Block::new();
                 self.for_statement(rest, body, span, &mut inner);
                 let fuel = self.fuel(span, "loop");

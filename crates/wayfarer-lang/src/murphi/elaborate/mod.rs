@@ -13,7 +13,9 @@
 //! - [`expressions`], [`operators`], [`places`], [`loops`], [`calls`], [`bags`]: expressions
 //! - [`statements`], [`clear`]: statements
 //! - [`code`], [`functions`], [`effects`], [`locals`], [`rules`], [`priorities`], [`properties`]: whole bodies
+//! - [`asymmetries`], [`rounds`]: what tells the elements of scalarsets apart
 
+mod asymmetries;
 mod bags;
 mod build;
 mod calls;
@@ -32,6 +34,7 @@ mod operators;
 mod places;
 mod priorities;
 mod properties;
+mod rounds;
 mod rules;
 mod scopes;
 mod statements;
@@ -127,6 +130,7 @@ struct Elaborator<'a> {
     /// The blocks around the rule that is being read, outermost first.
     around: Vec<rules::Enclosure<'a>>,
     numbering: rules::Numbering,
+    asymmetries: asymmetries::Ledger,
     /// What is being made.
     code: Code,
 }
@@ -152,6 +156,7 @@ impl<'a> Elaborator<'a> {
             covers: HashMap::new(),
             bag_sites: Vec::new(),
             numbering: rules::Numbering::default(),
+            asymmetries: asymmetries::Ledger::default(),
             code: Code::formula(0),
         }
     }
@@ -169,6 +174,7 @@ impl<'a> Elaborator<'a> {
         }
         self.finish_rules();
         self.elaborate_pending();
+        self.gather_asymmetries();
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {

@@ -200,7 +200,9 @@ impl<'a> Elaborator<'a> {
         self.numbering.starts += 1;
         let name = start.name.as_ref().map_or_else(|| format!("startstate {}", self.numbering.starts), |name| name.text.clone());
         let guard = self.guard(None, &name, start.span);
+        self.asymmetries.starting = true;
         let command = self.command(&start.decls, &start.body, start.span);
+        self.asymmetries.starting = false;
         let made = self.family(name, guard, command, start.span);
         self.program.starts.push(made);
     }
@@ -253,6 +255,7 @@ impl<'a> Elaborator<'a> {
         let addressed = locals::addressed(self, body);
         self.local_declarations(decls, &addressed);
         self.statements(body, &mut block);
+        self.check_rounds(None, decls, body);
         let effects = std::mem::take(&mut self.code.effects);
         let sorts = self.sorts(&effects, span);
         if !sorts.is_empty() {

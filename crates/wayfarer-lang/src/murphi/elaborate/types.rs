@@ -260,6 +260,25 @@ impl Types {
         ty
     }
 
+    /// Whether values of a scalar type can be exchanged for each other: those of a scalarset of two elements or more, or of a union with one.
+    pub(super) fn has_elements(&self, ty: Ty) -> bool {
+        matches!(self.shape(ty), Shape::Scalarset | Shape::Union(_))
+            && self.ir[self.ir(ty).0 as usize].scalar().is_some_and(|scalar| scalar.elements.iter().any(|part| part.count > 1))
+    }
+
+    /// Whether clearing an object makes some part of it an element of a scalarset.
+    pub(super) fn clears_to_element(&self, ty: Ty) -> bool {
+        match self.shape(ty) {
+            Shape::Record(fields) => fields.iter().any(|field| self.clears_to_element(field.ty)),
+            Shape::Array { element, .. } => self.clears_to_element(*element),
+            Shape::Scalarset | Shape::Union(_) => {
+                let scalar = self.ir[self.ir(ty).0 as usize].scalar();
+                scalar.is_some_and(|scalar| scalar.elements.iter().any(|part| part.first == 0 && part.count > 1))
+            }
+            _ => false,
+        }
+    }
+
     fn mark_elements(&mut self, ty: Ty, elements: Vec<Elements>) {
         let ir = self.ir(ty).0 as usize;
         if let Type::Scalar(scalar) = &mut self.ir[ir] {
