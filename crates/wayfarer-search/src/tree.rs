@@ -1,17 +1,17 @@
 //! The tree store: every state, as a tree of parts that are shared between states.
 //!
 //! Tree compression after Laarman, van de Pol and Weber ("Parallel recursive state compression for free", 2011), with a compact root table after Laarman
-//! ("Optimal compression of combinatorial state vectors", 2019): a state's bits are cut into leaves, a leaf and every pair of parts is kept once and has a
-//! number, and a state is the pair of numbers under its root. A step changes few words, so that most of its source's numbers are the result's too: only the
+//! ("Optimal compression of combinatorial state vectors", 2019): a state's bits are cut into parts, a part and every combination of parts is kept once and has
+//! a number, and a state is the pair of numbers under its root. A step changes few words, so that most of its source's numbers are the result's too: only the
 //! way from what changed up to the root is looked up.
 //!
 //! Departures:
-//! - the shape of the tree is learnt from the first states (see `shape`) and not the balanced one; learning anew rebuilds the store up to three times, at
-//!   4096 states and at eight and sixty-four times as many, during which other workers wait
+//! - the tree has three levels (see `shape`), so that the lookups of many candidates are made level by level and their cache lines are fetched meanwhile
+//! - its shape is learnt from the first states and not the balanced one; learning anew rebuilds the store up to three times, at 4096 states and at eight and
+//!   sixty-four times as many, and again where a part has more values than its field can number. Meanwhile, and while a table grows, other workers wait
 //! - the root table is a set of pairs that knows no handles (see `pairs`); a sequence beside it has the pairs by handle (see `sequence`). So
 //!   [`Visit::Seen`] of this store carries no handle
-//! - a leaf is up to 64 of the bits that carry information; states of up to 64 bits need no tree, and their halves are the pair
-//! - inner nodes use the exact store's index, and each worker remembers the nodes it asked for last.
+//! - states of up to 64 bits need no tree, and their halves are the pair.
 
 mod nodes;
 mod pairs;
@@ -19,14 +19,14 @@ mod sequence;
 mod shape;
 
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
-use nodes::{NodeSeat, Nodes};
-use pairs::{PairSeat, Pairs, Put};
+use nodes::{NodeSeat, Nodes, Number, mix};
+use pairs::{Pairs, Put};
 use sequence::{Entry, NO_PARENT, Place, RUN, Sequence, Unpacked};
-use shape::{Kind, Leaf, Shape};
+use shape::{Leaf, Shape};
 use std::ops::Range;
-use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wayfarer_space::{Packing, States, Word};
+use std::sync::{RwLock, RwLockReadGuard};
+use wayfarer_space::{Packing, States, Steps, Word};
 
 /// Candidates whose cache lines are fetched together.
 const GROUP: usize = 96;
@@ -34,6 +34,8 @@ const GROUP: usize = 96;
 const LEARN: (u64, u64, u64) = (1 << 12, 8, 1 << 18);
 /// Work that learning may do: pairs of slices times states of the sample.
 const SAMPLING: usize = 1 << 24;
+/// Bits that fields have to spare at first, and where that was too little. Where that was too little too, the shape is the balanced one.
+const SPARE: [u32; 2] = [4, 10];
 /// In place of the handle of a state that was seen.
 const NO_HANDLE: Handle = Handle(u32::MAX);
 
@@ -41,7 +43,6 @@ const NO_HANDLE: Handle = Handle(u32::MAX);
 pub struct TreeStore<'a> {
     packing: Packing,
     account: &'a dyn Account,
-    most: usize,
     stage: RwLock<Stage>,
     len: AtomicU64,
     /// At how many states the shape is learnt next.
@@ -54,13 +55,16 @@ struct Stage {
     sequence: Sequence,
     /// Counts the shapes.
     generation: u64,
+    /// How often a part had more values than its field can number.
+    outgrown: usize,
 }
 
 struct Tree {
     shape: Option<Shape>,
-    /// Nodes directly under the root have numbers of their own, so that these stay small.
-    tops: [Nodes; 2],
-    rest: Nodes,
+    /// The numbers of each part's values; those of parts that are plain stay empty.
+    parts: Vec<Nodes>,
+    /// The numbers of the sides' words.
+    sides: Vec<Nodes>,
     pairs: Pairs,
     /// All of a state where there is no shape, and its bits.
     all: Leaf,
@@ -70,20 +74,35 @@ struct Tree {
 /// A worker's place at the tree store.
 struct TreeSeat {
     generation: u64,
-    inner: Option<TreePlaces>,
+    inner: TreePlaces,
     place: Place,
-    pairs: Vec<Option<(u32, u32)>>,
+    jobs: Vec<Job>,
     /// The run that was unpacked last and how many records it had.
     run: Box<(usize, usize, Unpacked)>,
     full: bool,
 }
 
-/// A worker's places at the parts of one tree.
+/// A worker's places at the parts of one tree, and room for a part's value.
+#[derive(Default)]
 struct TreePlaces {
-    tops: [NodeSeat; 2],
-    rest: NodeSeat,
-    pairs: PairSeat,
+    parts: Vec<NodeSeat>,
+    sides: [NodeSeat; 2],
+    value: Vec<Word>,
 }
+
+/// A candidate on its way to its pair.
+#[derive(Clone, Copy)]
+struct Job {
+    /// The words of its sides and their hashes.
+    sides: [(u64, u64); 2],
+    /// The numbers of its sides as far as they are known.
+    numbers: [Option<u32>; 2],
+    /// Whether it has numbers at all, as far as is known.
+    known: bool,
+}
+
+/// Why numbers could not be given: there is no room.
+struct Crowded;
 
 impl<'a> TreeStore<'a> {
     /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than about `most` bytes. None where
@@ -91,12 +110,12 @@ impl<'a> TreeStore<'a> {
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         let shape = (packing.bits() > 64).then(|| Shape::balanced(packing.masks()));
         let learn_at = AtomicU64::new(if shape.is_some() { LEARN.0 } else { u64::MAX });
-        let tree = Tree::new(shape, &packing, most, account)?;
-        let stage = RwLock::new(Stage { tree, sequence: Sequence::new(most), generation: 1 });
-        Some(TreeStore { packing, account, most, stage, len: AtomicU64::new(0), learn_at })
+        let tree = Tree::new(shape, &packing, account)?;
+        let stage = RwLock::new(Stage { tree, sequence: Sequence::new(most), generation: 1, outgrown: 0 });
+        Some(TreeStore { packing, account, stage, len: AtomicU64::new(0), learn_at })
     }
 
-    /// Where the bytes are: in nodes, in the set of pairs, and in the sequence.
+    /// Where the bytes are: in parts and sides, in the set of pairs, and in the sequence.
     pub fn parts(&self) -> [usize; 3] {
         self.stage.read().map_or([0; 3], |stage| {
             let pairs = stage.tree.pairs.bytes();
@@ -104,64 +123,89 @@ impl<'a> TreeStore<'a> {
         })
     }
 
-    /// The least that a store must be allowed, for a budget of `most` bytes.
+    /// The least that a store must be allowed, for a budget of `most` bytes; states of more than 256 words need a little more.
     pub fn least(most: usize) -> usize {
-        3 * Nodes::least(most) + 2 * Pairs::LEAST + Sequence::least(most)
+        6 * Nodes::LEAST + 2 * Pairs::LEAST + Sequence::least(most)
     }
 
-    /// Finds the numbers of the candidates of a group; where `insert`, gives numbers to parts that have none.
-    fn number(&self, stage: &Stage, seat: &mut TreeSeat, candidates: Candidates, group: Range<usize>, mask: Option<&[bool]>, insert: bool) {
-        let Some(places) = &mut seat.inner else { return };
-        seat.pairs.clear();
+    /// Finds the numbers of the candidates of a group; where `insert`, gives numbers to what has none.
+    fn number(
+        &self,
+        stage: &Stage,
+        seat: &mut TreeSeat,
+        candidates: Candidates,
+        group: Range<usize>,
+        mask: Option<&[bool]>,
+        insert: bool,
+    ) -> Result<(), Crowded> {
+        let TreeSeat { inner, jobs, run, .. } = seat;
+        let tree = &stage.tree;
+        jobs.clear();
         let mut source = (u32::MAX, None);
         for index in group {
             if mask.is_some_and(|mask| !mask[index]) {
-                seat.pairs.push(None);
+                jobs.push(Job::none());
                 continue;
             }
-            let state = candidates.steps.states.get(index);
-            let parent = candidates.parent(index).filter(|_| stage.tree.shape.is_some());
+            let parent = candidates.parent(index).filter(|_| tree.shape.is_some());
             if let Some(parent) = parent
                 && source.0 != parent.0
             {
-                source = (parent.0, known_entry(&stage.sequence, &mut seat.run, parent.0));
+                let entry = known_entry(&stage.sequence, run, parent.0);
+                source = (parent.0, entry.map(|Entry { left, right, .. }| tree.known(left, right)));
             }
-            let old = parent.and(source.1).map(|entry: Entry| (entry.left, entry.right));
-            let pair = stage.tree.pair_of(places, old, candidates.steps.changed[index], state, insert, self.account);
-            if let Some((left, right)) = pair {
-                stage.tree.pairs.prefetch(left, right);
-            }
-            seat.pairs.push(pair);
+            jobs.push(tree.begin(inner, parent.and(source.1.as_ref()), candidates.steps, index, insert)?);
         }
+        tree.finish(inner, jobs, insert)
     }
 
-    /// Inserts one candidate whose numbers are known.
+    /// Inserts one candidate whose numbers are known. None where the set of pairs must grow first.
     #[inline]
-    fn visit(&self, stage: &Stage, seat: &mut TreeSeat, pair: Option<(u32, u32)>, parent: Option<Handle>, room: bool) -> Visit {
+    fn visit(&self, stage: &Stage, seat: &mut TreeSeat, pair: Option<(u32, u32)>, parent: Option<Handle>, room: bool) -> Option<Visit> {
         let next = if room && !seat.full { stage.sequence.next(&mut seat.place, self.account) } else { None };
-        let (Some(places), Some((left, right))) = (&seat.inner, pair) else {
+        let Some((left, right)) = pair else {
             seat.full |= room;
-            return Visit::Full;
+            return Some(Visit::Full);
         };
-        let put = match next {
-            Some(_) => stage.tree.pairs.put(&places.pairs, left, right, self.account),
-            None if stage.tree.pairs.contains(left, right) => Put::Present,
-            None => Put::Full,
+        let Some(handle) = next else {
+            let known = stage.tree.pairs.contains(left, right);
+            seat.full |= room && !known;
+            return Some(if known { Visit::Seen(NO_HANDLE) } else { Visit::Full });
         };
-        match (put, next) {
-            (Put::Present, _) => Visit::Seen(NO_HANDLE),
-            (Put::Inserted, Some(handle)) => {
+        match stage.tree.pairs.put(left, right) {
+            Put::Present => Some(Visit::Seen(NO_HANDLE)),
+            Put::Inserted => {
                 stage.sequence.append(&mut seat.place, Entry { left, right, parent: parent.map_or(NO_PARENT, |parent| parent.0) });
-                Visit::New(Handle(handle))
+                Some(Visit::New(Handle(handle)))
             }
-            _ => {
-                seat.full |= room;
-                Visit::Full
-            }
+            Put::Crowded => None,
         }
     }
 
-    /// Learns the shape from what is stored, and rebuilds the store where another is better.
+    /// Gives the tree room for another group; false where there is none.
+    #[cold]
+    fn make_room(&self) -> bool {
+        let Ok(mut stage) = self.stage.write() else { return false };
+        if stage.tree.parts.iter().chain(&stage.tree.sides).any(Nodes::exhausted) {
+            while stage.outgrown < SPARE.len() {
+                stage.outgrown += 1;
+                if self.reshape(&mut stage) {
+                    return true;
+                }
+            }
+            return false;
+        }
+        stage.tree.reserve(GROUP, self.account)
+    }
+
+    /// Lets the set of pairs grow where this pair found no place, if the shape is still that of `generation`; false where there is no room.
+    #[cold]
+    fn grow(&self, left: u32, right: u32, generation: u64) -> bool {
+        let Ok(mut stage) = self.stage.write() else { return false };
+        stage.generation != generation || stage.tree.pairs.grow(left, right, self.account)
+    }
+
+    /// Learns the shape from what is stored, where it is time to.
     #[cold]
     fn learn(&self) {
         let Ok(mut stage) = self.stage.write() else { return };
@@ -170,40 +214,82 @@ impl<'a> TreeStore<'a> {
             return;
         }
         self.learn_at.store(if len >= LEARN.2 { u64::MAX } else { (len * LEARN.1).min(LEARN.2).max(len + 1) }, Ordering::Relaxed);
-        let Stage { tree, sequence, generation } = &mut *stage;
+        self.reshape(&mut stage);
+    }
+
+    /// Rebuilds the store in a shape that is learnt from what is stored, or in one that can number all there may be where that was not enough; false, and
+    /// nothing changed, where that shape is the old one or there is no room.
+    fn reshape(&self, stage: &mut Stage) -> bool {
+        let Stage { tree, sequence, generation, outgrown } = stage;
+        let shape = match SPARE.get(*outgrown) {
+            Some(spare) => Shape::learnt(self.packing.masks(), &self.sample(tree, sequence), *spare),
+            None => Shape::balanced(self.packing.masks()),
+        };
+        if tree.shape.as_ref() == Some(&shape) {
+            return false;
+        }
+        let Some(mut other) = Tree::new(Some(shape), &self.packing, self.account) else { return false };
+        let mut places = other.places();
+        let mut reading = Reading::new(tree, self.packing.masks().len());
+        let mut steps = Steps::new(wayfarer_space::Width::Fixed(self.packing.masks().len()));
+        let rewritten = sequence.rewrite(self.account, |entry| {
+            steps.states.clear();
+            steps.states.push(reading.read(tree, *entry));
+            loop {
+                let job = other.begin(&mut places, None, &steps, 0, true);
+                let done = job.and_then(|job| {
+                    let mut jobs = [job];
+                    other.finish(&mut places, &mut jobs, true)?;
+                    Ok(jobs[0].pair())
+                });
+                match done {
+                    Ok(Some((left, right))) => {
+                        (entry.left, entry.right) = (left, right);
+                        break;
+                    }
+                    Ok(None) => return false,
+                    Err(Crowded) if other.reserve(GROUP, self.account) => {}
+                    Err(Crowded) => return false,
+                }
+            }
+            loop {
+                match other.pairs.put(entry.left, entry.right) {
+                    Put::Inserted => return true,
+                    Put::Crowded if other.pairs.grow(entry.left, entry.right, self.account) => {}
+                    _ => return false,
+                }
+            }
+        });
+        if rewritten {
+            *tree = other;
+            *generation += 1;
+        }
+        rewritten
+    }
+
+    /// Some of the states, from everywhere.
+    fn sample(&self, tree: &Tree, sequence: &Sequence) -> Vec<Word> {
         let slices = self.packing.masks().iter().map(|mask| mask.count_ones().div_ceil(32) as usize).sum::<usize>().clamp(2, 96);
         let wanted = (SAMPLING / (slices * slices)).clamp(256, 4096);
-        let width = self.packing.masks().len();
         let mut sample = Vec::new();
-        let mut reading = Reading::new(tree, width);
+        let mut reading = Reading::new(tree, self.packing.masks().len());
         let mut entries = [Entry::default(); RUN];
         let runs = sequence.runs();
-        let each = wanted.div_ceil(runs).min(RUN);
+        let each = wanted.div_ceil(runs.max(1)).min(RUN);
         for run in (0..runs).step_by((runs * each).div_ceil(wanted).max(1)) {
             let filled = sequence.unpack(run, &mut entries);
             for entry in entries[..filled].iter().step_by(RUN / each) {
                 sample.extend_from_slice(reading.read(tree, *entry));
             }
         }
-        let shape = Shape::learnt(self.packing.masks(), &sample);
-        if tree.shape.as_ref() == Some(&shape) {
-            return;
-        }
-        let Some(other) = Tree::new(Some(shape), &self.packing, self.most, self.account) else { return };
-        let Some(mut places) = other.places() else { return };
-        other.enter(&places);
-        let mut reading = Reading::new(tree, width);
-        let rewritten = sequence.rewrite(self.account, |entry| {
-            let state = reading.read(tree, *entry);
-            let Some((left, right)) = other.pair_of(&mut places, None, 0, state, true, self.account) else { return false };
-            (entry.left, entry.right) = (left, right);
-            other.pairs.put(&places.pairs, left, right, self.account) == Put::Inserted
-        });
-        other.leave(&places);
-        if rewritten {
-            *tree = other;
-            *generation += 1;
-        }
+        sample
+    }
+
+    /// Takes the lock anew after the tree was changed; none where it cannot be taken any more.
+    fn again<'s>(&'s self, seat: &mut TreeSeat) -> Option<RwLockReadGuard<'s, Stage>> {
+        let stage = self.stage.read().ok()?;
+        seat.sit(&stage);
+        Some(stage)
     }
 }
 
@@ -218,148 +304,169 @@ fn known_entry(sequence: &Sequence, known: &mut (usize, usize, Unpacked), handle
 }
 
 impl Tree {
-    fn new(shape: Option<Shape>, packing: &Packing, most: usize, account: &dyn Account) -> Option<Self> {
-        let nodes = || Nodes::new(most, account);
-        let all = Leaf::of_all(packing.masks());
-        Some(Tree { shape, tops: [nodes()?, nodes()?], rest: nodes()?, pairs: Pairs::new(account)?, all, bits: packing.bits() as u32 })
+    fn new(shape: Option<Shape>, packing: &Packing, account: &dyn Account) -> Option<Self> {
+        let (mut parts, mut sides) = (Vec::new(), Vec::new());
+        if let Some(shape) = &shape {
+            for part in &shape.parts {
+                parts.push(Nodes::new(part.leaf.len(), if part.plain { u64::MAX } else { 1 << part.width }, account)?);
+            }
+            for _ in &shape.sides {
+                sides.push(Nodes::new(1, u64::MAX, account)?);
+            }
+        }
+        Some(Tree { shape, parts, sides, pairs: Pairs::new(account)?, all: Leaf::of_all(packing.masks()), bits: packing.bits() as u32 })
     }
 
-    fn places(&self) -> Option<TreePlaces> {
-        Some(TreePlaces { tops: [self.tops[0].seat()?, self.tops[1].seat()?], rest: self.rest.seat()?, pairs: self.pairs.seat()? })
-    }
-
-    fn enter(&self, places: &TreePlaces) {
-        self.tops[0].enter(&places.tops[0]);
-        self.tops[1].enter(&places.tops[1]);
-        self.rest.enter(&places.rest);
-        self.pairs.enter(&places.pairs);
-    }
-
-    fn leave(&self, places: &TreePlaces) {
-        self.tops[0].leave(&places.tops[0]);
-        self.tops[1].leave(&places.tops[1]);
-        self.rest.leave(&places.rest);
-        self.pairs.leave(&places.pairs);
+    fn places(&self) -> TreePlaces {
+        let longest = self.shape.iter().flat_map(|shape| shape.parts.iter().map(|part| part.leaf.len())).max().unwrap_or(1);
+        TreePlaces { parts: vec![NodeSeat::default(); self.parts.len()], sides: Default::default(), value: vec![0; longest] }
     }
 
     fn bytes(&self) -> usize {
-        self.tops[0].bytes() + self.tops[1].bytes() + self.rest.bytes() + self.pairs.bytes()
+        self.parts.iter().chain(&self.sides).map(Nodes::bytes).sum::<usize>() + self.pairs.bytes()
     }
 
-    /// The pair of numbers of a state that differs from the one of `old` in the words `changed`. None where a part has no number, and, where `insert`,
-    /// there is no room for one.
+    /// Makes room for `more` values of every part and side; false where there is none.
+    fn reserve(&mut self, more: usize, account: &dyn Account) -> bool {
+        let Some(shape) = &self.shape else { return false };
+        let parts = self.parts.iter_mut().zip(&shape.parts).filter(|(_, part)| !part.plain);
+        parts.map(|(nodes, _)| nodes).chain(&mut self.sides).all(|nodes| nodes.reserve(more, account))
+    }
+
+    /// A source, with the words of its sides.
     #[inline]
-    fn pair_of(
-        &self,
-        places: &mut TreePlaces,
-        old: Option<(u32, u32)>,
-        changed: u64,
-        state: &[Word],
-        insert: bool,
-        account: &dyn Account,
-    ) -> Option<(u32, u32)> {
+    fn known(&self, left: u32, right: u32) -> Job {
+        let side = |side: usize, number: u32| (self.sides[side].word(number), 0);
+        Job { sides: [side(0, left), side(1, right)], numbers: [Some(left), Some(right)], known: true }
+    }
+
+    /// Finds the words of a candidate's sides, and asks for the places where their numbers are. `source` is what it differs from in the words that the step
+    /// says.
+    #[inline]
+    fn begin(&self, places: &mut TreePlaces, source: Option<&Job>, steps: &Steps, index: usize, insert: bool) -> Result<Job, Crowded> {
+        let state = steps.states.get(index);
         let Some(shape) = &self.shape else {
+            let mut value = [0];
+            self.all.read(state, &mut value);
             let (low, high) = halves(self.bits);
-            let value = self.all.read(state);
-            return Some(((value >> low) as u32 & ones(high), scramble(value as u32 & ones(low), low)));
+            let numbers = [Some((value[0] >> low) as u32 & ones(high)), Some(scramble(value[0] as u32 & ones(low), low))];
+            return Ok(Job { sides: Default::default(), numbers, known: true });
         };
-        let mut walk = Walk { tree: self, shape, rest: &mut places.rest, changed, state, insert, account };
-        let left = walk.top(0, &mut places.tops[0], old.map(|(left, _)| left))?;
-        let right = walk.top(1, &mut places.tops[1], old.map(|(_, right)| right))?;
-        Some((left, right))
-    }
-}
-
-/// Looks up the numbers of one state's parts.
-struct Walk<'a> {
-    tree: &'a Tree,
-    shape: &'a Shape,
-    rest: &'a mut NodeSeat,
-    changed: u64,
-    state: &'a [Word],
-    insert: bool,
-    account: &'a dyn Account,
-}
-
-impl Walk<'_> {
-    /// The number of a part under the root.
-    #[inline]
-    fn top(&mut self, side: usize, seat: &mut NodeSeat, old: Option<u32>) -> Option<u32> {
-        let (at, nodes) = (self.shape.top[side], &self.tree.tops[side]);
-        if let Some(old) = old
-            && self.changed & self.shape.positions[at].words == 0
-        {
-            return Some(old);
-        }
-        let before = old.map(|old| nodes.value(old));
-        let value = self.value(at, before)?;
-        if before == Some(value) { old } else { nodes.number(seat, value, self.insert, self.account) }
-    }
-
-    /// The value of a part: a leaf's bits, or the numbers of its two parts.
-    fn value(&mut self, at: usize, before: Option<u64>) -> Option<u64> {
-        match &self.shape.positions[at].kind {
-            Kind::Leaf(leaf) => Some(leaf.read(self.state)),
-            Kind::Pair(left, right) => {
-                let first = self.part(*left, before.map(|pair| (pair >> 32) as u32))?;
-                let second = self.part(*right, before.map(|pair| pair as u32))?;
-                Some(u64::from(first) << 32 | u64::from(second))
+        let changed = if source.is_some() { steps.changed[index] } else { u64::MAX };
+        let mut job = source.copied().unwrap_or(Job { numbers: [None; 2], known: true, sides: Default::default() });
+        for (at, side) in shape.sides.iter().enumerate() {
+            if source.is_some() && side.words & changed == 0 {
+                continue;
+            }
+            let old = job.sides[at].0;
+            let mut word = old;
+            for at in side.parts.clone() {
+                let part = &shape.parts[at];
+                if part.words & changed == 0 {
+                    continue;
+                }
+                let value = &mut places.value[..part.leaf.len()];
+                part.leaf.read(state, value);
+                let before = part.field(old);
+                let field = if part.plain {
+                    value[0]
+                } else if source.is_some() && self.parts[at].is(before as u32, value) {
+                    before
+                } else {
+                    match self.parts[at].number(&mut places.parts[at], value, mix(value), insert) {
+                        Number::Is(number) => u64::from(number),
+                        Number::Crowded => return Err(Crowded),
+                        Number::Absent => {
+                            job.known = false;
+                            return Ok(job);
+                        }
+                    }
+                };
+                word ^= (before ^ field) << part.shift;
+            }
+            if source.is_none() || word != old {
+                let hash = mix(&[word]);
+                job.sides[at] = (word, hash);
+                job.numbers[at] = None;
+                self.sides[at].prefetch_place(hash);
             }
         }
+        Ok(job)
     }
 
-    /// The number of a part further down.
-    fn part(&mut self, at: usize, old: Option<u32>) -> Option<u32> {
-        if let Some(old) = old
-            && self.changed & self.shape.positions[at].words == 0
-        {
-            return Some(old);
+    /// Finds the numbers of the jobs' sides and asks for the places of their pairs.
+    fn finish(&self, places: &mut TreePlaces, jobs: &mut [Job], insert: bool) -> Result<(), Crowded> {
+        for (at, nodes) in self.sides.iter().enumerate() {
+            for job in jobs.iter().filter(|job| job.known && job.numbers[at].is_none()) {
+                nodes.prefetch_likely(job.sides[at].1);
+            }
         }
-        let before = old.map(|old| self.tree.rest.value(old));
-        let value = self.value(at, before)?;
-        if before == Some(value) { old } else { self.tree.rest.number(self.rest, value, self.insert, self.account) }
+        for job in jobs.iter_mut().filter(|job| job.known) {
+            for (at, nodes) in self.sides.iter().enumerate() {
+                if job.numbers[at].is_none() {
+                    let (word, hash) = job.sides[at];
+                    match nodes.number(&mut places.sides[at], &[word], hash, insert) {
+                        Number::Is(number) => job.numbers[at] = Some(number),
+                        Number::Crowded => return Err(Crowded),
+                        Number::Absent => job.known = false,
+                    }
+                }
+            }
+            if let Some((left, right)) = job.pair() {
+                self.pairs.prefetch(left, right);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Job {
+    /// Nothing is asked.
+    fn none() -> Self {
+        Job { sides: Default::default(), numbers: [None; 2], known: false }
+    }
+
+    /// The pair, where both numbers are known.
+    #[inline]
+    fn pair(&self) -> Option<(u32, u32)> {
+        if self.known { self.numbers[0].zip(self.numbers[1]) } else { None }
     }
 }
 
 /// Puts states together, each from the one before: what they share is already in place.
 struct Reading {
     state: Vec<Word>,
-    /// The value that each position had last.
+    /// What each part's field held last.
     last: Vec<Option<u64>>,
 }
 
 impl Reading {
     fn new(tree: &Tree, width: usize) -> Self {
-        Reading { state: vec![0; width], last: vec![None; tree.shape.as_ref().map_or(0, |shape| shape.positions.len())] }
+        Reading { state: vec![0; width], last: vec![None; tree.parts.len()] }
     }
 
     /// The state of a record.
     fn read(&mut self, tree: &Tree, entry: Entry) -> &[Word] {
-        match &tree.shape {
-            None => {
-                let low = halves(tree.bits).0;
-                tree.all.write(u64::from(unscramble(entry.right, low)) | u64::from(entry.left) << low, &mut self.state);
-            }
-            Some(shape) => {
-                self.place(tree, shape, shape.top[0], tree.tops[0].value(entry.left));
-                self.place(tree, shape, shape.top[1], tree.tops[1].value(entry.right));
+        let Some(shape) = &tree.shape else {
+            let low = halves(tree.bits).0;
+            tree.all.write(&[u64::from(unscramble(entry.right, low)) | u64::from(entry.left) << low], &mut self.state);
+            return &self.state;
+        };
+        for (at, (side, number)) in shape.sides.iter().zip([entry.left, entry.right]).enumerate() {
+            let word = tree.sides[at].word(number);
+            for part in side.parts.clone() {
+                let field = shape.parts[part].field(word);
+                if self.last[part].replace(field) != Some(field) {
+                    let leaf = &shape.parts[part].leaf;
+                    if shape.parts[part].plain {
+                        leaf.write(&[field], &mut self.state);
+                    } else {
+                        leaf.write(tree.parts[part].value(field as u32), &mut self.state);
+                    }
+                }
             }
         }
         &self.state
-    }
-
-    fn place(&mut self, tree: &Tree, shape: &Shape, at: usize, value: u64) {
-        if self.last[at] == Some(value) {
-            return;
-        }
-        self.last[at] = Some(value);
-        match &shape.positions[at].kind {
-            Kind::Leaf(leaf) => leaf.write(value, &mut self.state),
-            Kind::Pair(left, right) => {
-                self.place(tree, shape, *left, tree.rest.value((value >> 32) as u32));
-                self.place(tree, shape, *right, tree.rest.value(value as u32));
-            }
-        }
     }
 }
 
@@ -399,15 +506,14 @@ const fn inverse(odd: u32) -> u32 {
 }
 
 impl TreeSeat {
-    /// Takes places at the tree of this stage; false where it has no more.
-    fn sit(&mut self, stage: &Stage) -> bool {
+    /// Takes places at the tree of this stage.
+    fn sit(&mut self, stage: &Stage) {
         if self.generation != stage.generation {
             self.inner = stage.tree.places();
             self.run.0 = usize::MAX;
             self.place.renumbered();
             self.generation = stage.generation;
         }
-        self.inner.is_some()
     }
 }
 
@@ -416,59 +522,62 @@ impl Store for TreeStore<'_> {
         let stage = self.stage.read().ok()?;
         let mut seat = TreeSeat {
             generation: 0,
-            inner: None,
+            inner: TreePlaces::default(),
             place: Place::default(),
-            pairs: Vec::with_capacity(GROUP),
+            jobs: Vec::with_capacity(GROUP),
             run: Box::new((usize::MAX, 0, [Entry::default(); RUN])),
             full: false,
         };
-        seat.sit(&stage).then(|| Seat::new(seat))
+        seat.sit(&stage);
+        Some(Seat::new(seat))
     }
 
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
         visits.clear();
         let (Some(seat), Ok(stage)) = (seat.of::<TreeSeat>(), self.stage.read()) else { return };
-        if !seat.sit(&stage) {
-            return;
-        }
-        if let Some(places) = &seat.inner {
-            stage.tree.enter(places);
-        }
+        seat.sit(&stage);
         for from in (0..candidates.steps.len()).step_by(GROUP) {
             let until = candidates.steps.len().min(from + GROUP);
-            self.number(&stage, seat, candidates, from..until, None, false);
-            visits.extend(seat.pairs.iter().map(|pair| match pair {
-                Some((left, right)) if stage.tree.pairs.contains(*left, *right) => Visit::Seen(NO_HANDLE),
+            // Nothing is inserted, so nothing is crowded.
+            let _ = self.number(&stage, seat, candidates, from..until, None, false);
+            visits.extend(seat.jobs.iter().map(|job| match job.pair() {
+                Some((left, right)) if stage.tree.pairs.contains(left, right) => Visit::Seen(NO_HANDLE),
                 _ => Visit::New(NO_HANDLE),
             }));
-        }
-        if let Some(places) = &seat.inner {
-            stage.tree.leave(places);
         }
     }
 
     fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
         visits.clear();
-        let (Some(seat), Ok(stage)) = (seat.of::<TreeSeat>(), self.stage.read()) else { return };
-        if !seat.sit(&stage) {
-            visits.resize(candidates.steps.len(), Visit::Full);
-            return;
-        }
+        let Some(seat) = seat.of::<TreeSeat>() else { return };
+        let Some(mut stage) = self.again(seat) else { return };
         let mut new = 0;
-        if let Some(places) = &seat.inner {
-            stage.tree.enter(places);
-        }
-        for from in (0..candidates.steps.len()).step_by(GROUP) {
+        'groups: while visits.len() < candidates.steps.len() {
+            let from = visits.len();
             let until = candidates.steps.len().min(from + GROUP);
             let insert = room > 0 && !seat.full;
-            self.number(&stage, seat, candidates, from..until, mask, insert);
+            if self.number(&stage, seat, candidates, from..until, mask, insert).is_err() {
+                drop(stage);
+                seat.full |= !self.make_room();
+                let Some(next) = self.again(seat) else { return };
+                stage = next;
+                continue;
+            }
             for index in from..until {
                 if mask.is_some_and(|mask| !mask[index]) {
                     visits.push(Visit::Skipped);
                     continue;
                 }
-                let pair = seat.pairs[index - from];
-                let visit = self.visit(&stage, seat, pair, candidates.parent(index), room > 0);
+                let pair = seat.jobs[index - from].pair();
+                let Some(visit) = self.visit(&stage, seat, pair, candidates.parent(index), room > 0) else {
+                    // The tree may have another shape when this worker has it again, so the rest of the group is numbered again.
+                    drop(stage);
+                    let grown = pair.is_some_and(|(left, right)| self.grow(left, right, seat.generation));
+                    seat.full |= !grown;
+                    let Some(next) = self.again(seat) else { return };
+                    stage = next;
+                    continue 'groups;
+                };
                 match visit {
                     Visit::New(_) => {
                         room -= 1;
@@ -479,9 +588,6 @@ impl Store for TreeStore<'_> {
                 }
                 visits.push(visit);
             }
-        }
-        if let Some(places) = &seat.inner {
-            stage.tree.leave(places);
         }
         let len = self.len.fetch_add(new, Ordering::Relaxed) + new;
         drop(stage);
