@@ -6,9 +6,9 @@
 //!
 //! Elements are coloured by how they occur in the state, and colours are refined by those of the elements next to them until nothing more is told apart
 //! (McKay, *Practical graph isomorphism*, 1981). Where elements of one colour are left, they are either twins, whose exchange leaves the state as it
-//! is, or each in turn is told apart from the others and refining goes on; the least of the states so reached is the representative. Colours are
-//! hashes: a collision costs time, never the answer. Departures: automorphisms other than the exchange of two twins are not used, and the
-//! representative is the least of those the search reaches, not of all permutations.
+//! is, or each in turn is told apart from the others and refining goes on; the least of the states so reached is the representative. A choice that
+//! leads to a state seen before under another choice at the same place is given up. Colours are hashes: a collision costs time, never the answer.
+//! Departure: automorphisms are used where they are met, and not kept as a group.
 
 mod colours;
 mod orbits;

@@ -4,6 +4,9 @@ use super::colours::set_apart;
 use super::{Set, Symmetry};
 use wayfarer_space::Word;
 
+/// Up to so many elements are ordered by comparing all pairs.
+const FEW: usize = 16;
+
 /// Memory for finding representatives, to be kept between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
@@ -19,10 +22,23 @@ pub struct Scratch {
     named: Vec<bool>,
     /// For each element the first of its twins.
     twin: Vec<u16>,
+    /// The identity, but for two elements while they are exchanged.
+    exchange: Vec<u16>,
     trial: Vec<Word>,
     best: Vec<Word>,
-    /// Colours to come back to, one list for each level of the search.
-    levels: Vec<Vec<Word>>,
+    levels: Vec<Level>,
+}
+
+/// A choice that the search has made and will make otherwise.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// The colours before it.
+    colours: Vec<Word>,
+    /// The elements it chooses from.
+    members: Vec<u16>,
+    /// The first state that was reached from here.
+    first: Vec<Word>,
+    past_first: bool,
 }
 
 impl Symmetry {
@@ -57,6 +73,7 @@ impl Symmetry {
         scratch.colours = vec![0; self.index.len()];
         scratch.next = vec![0; self.index.len()];
         scratch.to.clone_from(&self.index);
+        scratch.exchange.clone_from(&self.index);
         scratch.order = (0..self.elements as u16).collect();
         scratch.named = vec![false; self.elements];
         scratch.twin = vec![0; self.elements];
@@ -69,6 +86,10 @@ impl Symmetry {
         for set in &self.sets {
             let (first, count) = (usize::from(set.first), usize::from(set.count));
             let order = &mut order[first..first + count];
+            if count <= FEW {
+                cells += arrange_few(set.first, &colours[first..first + count], &mut to[first..first + count], order);
+                continue;
+            }
             order.sort_unstable_by_key(|element| (colours[usize::from(*element)], *element));
             cells += 1;
             for (index, element) in order.iter().enumerate() {
@@ -104,9 +125,13 @@ impl Symmetry {
                     start = at;
                 }
                 // Being twins is transitive, so one of each family is asked.
-                let family = (start..at)
-                    .map(|other| scratch.order[other])
-                    .find(|other| scratch.twin[usize::from(*other)] == *other && self.are_twins(set, *other, element, state, scratch));
+                let mut others = start..at;
+                let family = loop {
+                    let Some(other) = others.next().map(|other| scratch.order[other]) else { break None };
+                    if scratch.twin[usize::from(other)] == other && self.are_twins(set, other, element, state, scratch) {
+                        break Some(other);
+                    }
+                };
                 only &= at == start || family.is_some();
                 scratch.twin[usize::from(element)] = family.unwrap_or(element);
             }
@@ -115,7 +140,7 @@ impl Symmetry {
     }
 
     /// Whether exchanging two elements leaves the state as it is.
-    fn are_twins(&self, set: usize, one: u16, other: u16, state: &[Word], scratch: &Scratch) -> bool {
+    fn are_twins(&self, set: usize, one: u16, other: u16, state: &[Word], scratch: &mut Scratch) -> bool {
         let (a, b) = (usize::from(one), usize::from(other));
         if !self.sets[set].crossed && !scratch.named[a] && !scratch.named[b] {
             return self.rows.iter().filter(|row| row.first == self.sets[set].first).all(|row| {
@@ -126,43 +151,64 @@ impl Symmetry {
                 piece(one) == piece(other)
             });
         }
-        let mut to = self.index.clone();
-        to.swap(a, b);
-        let mut exchanged = Vec::new();
-        self.permute(state, &to, &mut exchanged);
-        exchanged == state
+        let Scratch { exchange, trial, .. } = scratch;
+        exchange.swap(a, b);
+        self.permute(state, exchange, trial);
+        exchange.swap(a, b);
+        trial == state
     }
 
-    /// Goes through the ways to tell elements of one colour apart, and leaves the least state reached in `best`.
-    fn branch(&self, state: &[Word], scratch: &mut Scratch, depth: usize) {
-        let Some((start, end)) = self.choice(scratch) else {
-            self.permute(state, &scratch.to, &mut scratch.trial);
-            if scratch.best.is_empty() || scratch.trial < scratch.best {
-                std::mem::swap(&mut scratch.trial, &mut scratch.best);
-            }
-            return;
-        };
+    /// Goes through the ways to tell elements of one colour apart, and leaves the least state reached in `best`. Gives back the depth to return to where
+    /// the state reached shows that what is left below that depth's present choice leads to the same states as its first choice.
+    fn branch(&self, state: &[Word], scratch: &mut Scratch, depth: usize) -> Option<usize> {
+        let Some((start, end)) = self.choice(scratch) else { return self.leaf(state, scratch, depth) };
         if scratch.levels.len() == depth {
-            scratch.levels.push(Vec::new());
+            scratch.levels.push(Level::default());
         }
-        let mut saved = std::mem::take(&mut scratch.levels[depth]);
-        saved.clone_from(&scratch.colours);
-        let members = scratch.order[start..end].to_vec();
-        for (number, element) in members.iter().enumerate() {
-            let twin = scratch.twin[usize::from(*element)];
-            if members[..number].iter().any(|other| scratch.twin[usize::from(*other)] == twin) {
+        let level = &mut scratch.levels[depth];
+        level.colours.clone_from(&scratch.colours);
+        level.members.clear();
+        level.members.extend_from_slice(&scratch.order[start..end]);
+        level.first.clear();
+        for number in 0..end - start {
+            let level = &mut scratch.levels[depth];
+            level.past_first = number > 0;
+            let element = level.members[number];
+            let twin = scratch.twin[usize::from(element)];
+            if level.members[..number].iter().any(|other| scratch.twin[usize::from(*other)] == twin) {
                 continue;
             }
-            scratch.colours.copy_from_slice(&saved);
-            let own = &mut scratch.colours[usize::from(*element)];
+            scratch.colours.copy_from_slice(&level.colours);
+            let own = &mut scratch.colours[usize::from(element)];
             *own = set_apart(*own);
             let cells = self.arrange(scratch);
             if self.refines {
                 self.settle(state, scratch, cells);
             }
-            self.branch(state, scratch, depth + 1);
+            let back = self.branch(state, scratch, depth + 1);
+            if back.is_some_and(|back| back < depth) {
+                return back;
+            }
         }
-        scratch.levels[depth] = saved;
+        None
+    }
+
+    /// Takes a state that the search has reached into account.
+    fn leaf(&self, state: &[Word], scratch: &mut Scratch, depth: usize) -> Option<usize> {
+        let Scratch { to, trial, best, levels, .. } = scratch;
+        self.permute(state, to, trial);
+        // The same state again: an automorphism leads from the first choice of this level to the present one, so that both lead to the same states.
+        let again = levels[..depth].iter().position(|level| level.past_first && level.first == *trial);
+        if again.is_some() {
+            return again;
+        }
+        for level in levels[..depth].iter_mut().filter(|level| level.first.is_empty()) {
+            level.first.clone_from(trial);
+        }
+        if best.is_empty() || trial < best {
+            std::mem::swap(trial, best);
+        }
+        None
     }
 
     /// The first run of elements of one colour that are not all twins.
@@ -183,6 +229,27 @@ impl Symmetry {
         }
         None
     }
+}
+
+/// Ranks a few elements by comparing each two of them, which has no branch to be mispredicted; gives back the number of colours.
+#[inline]
+fn arrange_few(first: u16, colours: &[Word], to: &mut [u16], order: &mut [u16]) -> usize {
+    let mut cells = 0;
+    for (element, colour) in colours.iter().enumerate() {
+        let (mut rank, mut alike) = (0, false);
+        for (other, earlier) in colours[..element].iter().enumerate() {
+            let before = earlier <= colour;
+            rank += u16::from(before);
+            to[other] += u16::from(!before);
+            alike |= earlier == colour;
+        }
+        to[element] = rank;
+        cells += usize::from(!alike);
+    }
+    for (element, rank) in to.iter().enumerate() {
+        order[usize::from(*rank)] = first + element as u16;
+    }
+    cells
 }
 
 /// The colour of the element at a place of the order.

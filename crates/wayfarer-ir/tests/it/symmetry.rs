@@ -233,3 +233,29 @@ fn functions_and_relations_are_counted_as_the_literature_counts_them() {
         assert_eq!(representatives(types, 2), relations, "relations on {count}");
     }
 }
+
+#[test]
+fn many_equal_components_are_no_obstacle() {
+    // Eleven elements point to eleven of another set, each to one of its own: 11! choices look alike, and all of them are.
+    let set = |set: u32| {
+        Type::Scalar(Scalar { elements: vec![Elements { set, first: 0, count: 11 }], ..layout::scalar(None, 0, 11, true, Names::Numbers) })
+    };
+    let mut types = vec![set(0), set(1)];
+    types.push(layout::array(&types, TypeId(0), TypeId(1)).unwrap());
+    let variables = vec![Variable { name: "x".into(), ty: TypeId(2), offset: 0, at: Default::default() }];
+    let program = Program { types, variables, words: 1, ..Program::default() };
+    let Ok(Some(symmetry)) = Symmetry::of(&program) else { panic!("no symmetry") };
+    let mut scratch = Scratch::default();
+    symmetry.fit(&mut scratch);
+    let mut rng = Rng::new(1, "components");
+    let mut found = BTreeSet::new();
+    for _ in 0..20 {
+        let mut targets: Vec<u64> = (1..=11).collect();
+        (1..11).rev().for_each(|at| targets.swap(at, rng.below(at as u64 + 1) as usize));
+        let mut state = vec![0];
+        targets.iter().enumerate().for_each(|(element, target)| store(&mut state, 4 * element, *target));
+        symmetry.canonicalise(&mut state, &mut scratch);
+        found.insert(state);
+    }
+    assert_eq!(found.len(), 1);
+}
