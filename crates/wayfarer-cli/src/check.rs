@@ -1,31 +1,77 @@
 //! `wayfarer check`: plans a run from the options, watches it, and says what came of it.
 
+use crate::curve::Curve;
 use crate::options::CheckOptions;
 use crate::output::{Paint, complain, print, warning};
 use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, memory, model, sizes, suggest};
+use crate::{Exit, Failure, memory, model, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::ir::Program;
 use wayfarer::memory::Budget;
-use wayfarer::{Loaded, Plan, Report, RunError, itf};
+use wayfarer::{Loaded, Plan, Repeated, Report, RunError, itf};
 
 /// Carries out `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
-    let loaded = model::load(&options.model)?;
+    let loaded = model::load_finding(&options.model, options.find.as_deref())?;
     let plan = plan(options, &loaded.program, limit)?;
     let budget = Budget::new(limit, besides(limit));
+    if options.plan {
+        return show_plan(options, &plan, &loaded.program, &budget);
+    }
+    let mut curve = Curve::new(options.curve.as_deref())?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
-    let report = plan.check(&loaded.program, &budget, &mut watcher);
-    watcher.finish();
-    let report = report.map_err(|error| failure(&error, limit))?;
-    show(options, &loaded, &report, limit)?;
-    Ok(exit(options, &report))
+    let mut done = Repeated::default();
+    for run in 0..options.runs {
+        let plan = Plan { seed: options.seed.wrapping_add(u64::from(run)), ..plan.clone() };
+        let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
+        let report = plan.check(&loaded.program, &budget, &mut curve.watching(&mut watcher, plan.seed));
+        watcher.finish();
+        let report = report.map_err(|error| failure(&error, limit))?;
+        curve.end(&report);
+        let interrupted = report.stop == "interrupted";
+        done.runs.push(report);
+        if interrupted {
+            break;
+        }
+    }
+    curve.write()?;
+    if options.runs > 1 {
+        runs::show(options, &done)?;
+        return Ok(if done.successes().next().is_some() { Exit::Found } else { Exit::Well });
+    }
+    match done.runs.first() {
+        Some(report) => {
+            show(options, &loaded, report, limit)?;
+            Ok(exit(options, report))
+        }
+        None => Err(Failure::failed("there was no run".to_string())),
+    }
+}
+
+/// Prints what the budget would be allotted to.
+fn show_plan(options: &CheckOptions, plan: &Plan, program: &Program, budget: &Budget) -> Result<Exit, Failure> {
+    plan.strategy
+        .suits(&plan.store())
+        .map_err(|needs| Failure::wrong(format!("`{}` needs {needs}, and `{}` is not one", plan.strategy, plan.store())))?;
+    let parts = plan.allotments(program, budget);
+    if options.json {
+        let parts: Vec<_> = parts.iter().map(|part| serde_json::json!({ "part": part.part, "bytes": part.bytes, "how": part.how })).collect();
+        let object = serde_json::json!({ "schema": 1, "memory": budget.limit(), "strategy": plan.strategy.to_string(), "allotments": parts });
+        print(&format!("{object}\n")).map_err(Failure::failed)?;
+        return Ok(Exit::Well);
+    }
+    let paint = Paint::stdout();
+    let mut out = format!("{} of memory for {}\n", sizes::bytes(budget.limit()), plan.strategy);
+    for part in &parts {
+        out.push_str(&format!("  {} {:>10}  {}\n", paint.faint(&format!("{:<16}", part.part)), sizes::bytes(part.bytes), part.how));
+    }
+    print(&out).map_err(Failure::failed)?;
+    Ok(Exit::Well)
 }
 
 /// What the process holds besides what it takes through the allocator.
@@ -47,6 +93,12 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
     if let Some(name) = options.properties.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::wrong(suggest::unknown("property", name, &known)));
     }
+    let rules: Vec<&str> = program.rules.iter().map(|rule| rule.name.as_str()).collect();
+    let described =
+        |name: &String| (0..program.rules.iter().map(|rule| rule.instances() as u32).sum()).any(|number| program.describe_rule(number) == *name);
+    if let Some(name) = options.find_rules.iter().find(|name| !rules.contains(&name.as_str()) && !described(name)) {
+        return Err(Failure::wrong(suggest::unknown("rule", name, &rules)));
+    }
     Ok(Plan {
         memory: Some(memory),
         time: options.time,
@@ -54,8 +106,11 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         steps: options.steps,
         depth: options.depth,
         seed: options.seed,
-        strategy: options.strategy,
+        strategy: options.strategy.clone(),
         store: options.store,
+        find: options.find.iter().cloned().collect(),
+        find_rules: options.find_rules.clone(),
+        profile: options.profile,
         deadlock: options.deadlock.rule.into(),
         properties: options.properties.clone(),
         max_errors: options.max_errors as usize,
@@ -66,7 +121,9 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
 
 fn failure(error: &RunError, limit: usize) -> Failure {
     match error {
-        RunError::UnknownProperty { .. } | RunError::NoStartState => Failure::wrong(error.to_string()),
+        RunError::UnknownProperty { .. } | RunError::UnknownRule { .. } | RunError::Unsuited { .. } | RunError::NoStartState => {
+            Failure::wrong(error.to_string())
+        }
         RunError::TooLittleMemory { least } => {
             let least_kib = least.div_ceil(1024);
             let shown = if least_kib < 10 << 10 { format!("{least_kib}K") } else { format!("{}M", least_kib.div_ceil(1024)) };
@@ -155,11 +212,11 @@ fn again(options: &CheckOptions) -> String {
         words.push(format!("--max-errors {}", options.max_errors));
     }
     if options.strategy != defaults.strategy {
-        words.push(format!("--strategy {}", options.strategy.name()));
+        words.push(format!("--strategy {}", options.strategy));
     }
-    if options.store != defaults.store {
-        words.push(format!("--store {}", options.store));
-    }
+    words.extend(options.store.map(|store| format!("--store {store}")));
+    words.extend(options.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
+    words.extend(options.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
     words.push(format!("--seed {}", options.seed));
     words.join(" ")
 }

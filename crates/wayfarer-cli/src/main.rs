@@ -2,6 +2,7 @@
 
 mod check;
 mod corpus;
+mod curve;
 mod info;
 mod manual;
 mod memory;
@@ -11,6 +12,7 @@ mod output;
 mod progress;
 mod render;
 mod replay;
+mod runs;
 mod signals;
 mod simulate;
 mod sizes;

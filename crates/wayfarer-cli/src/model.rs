@@ -10,7 +10,13 @@ use wayfarer::{LoadError, Loaded};
 
 /// Reads the model and shows its warnings.
 pub(crate) fn load(options: &ModelOptions) -> Result<Loaded, Failure> {
-    let loaded = wayfarer::load(&options.model, &options.load_options(Paint::stderr().colour)).map_err(|error| match error {
+    load_finding(options, None)
+}
+
+/// The same, with a predicate that is looked for.
+pub(crate) fn load_finding(options: &ModelOptions, find: Option<&str>) -> Result<Loaded, Failure> {
+    let settings = wayfarer::LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
+    let loaded = wayfarer::load(&options.model, &settings).map_err(|error| match error {
         LoadError::Read(message) => Failure::wrong(message),
         LoadError::Invalid(message) => Failure { exit: Exit::Wrong, message, rendered: true },
     })?;

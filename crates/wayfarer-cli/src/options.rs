@@ -1,12 +1,11 @@
 //! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 use wayfarer::search::Deadlock;
-use wayfarer::{StoreSpec, StrategyChoice};
+use wayfarer::{StoreSpec, StrategySpec};
 
 const ABOUT: &str = "Explores the state space of a concurrent system within a budget of memory and time";
 
@@ -230,7 +229,7 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
     pub(crate) states: Option<u64>,
 
-    /// Stop after so many fired rules
+    /// Stop after so many steps: fired rules, or random choices where the strategy makes them
     ///
     /// Unlike --time this gives the same report every time: a run that the clock ended names the number that repeats it.
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
@@ -240,18 +239,30 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
     pub(crate) depth: Option<u32>,
 
-    /// Where to look first: bfs finds shortest witnesses, dfs goes deep
-    #[arg(long, value_name = "NAME", default_value = "bfs", value_parser = strategy_parser(), help_heading = "Search")]
-    pub(crate) strategy: StrategyChoice,
+    /// Where to look first: bfs, dfs, rdfs, walk, random, urs, sdrs, rurs, rsdrs, highway or rbfs, with parameters as in walk:restart=1000,lanes=4
+    ///
+    /// `bfs` finds shortest witnesses, `dfs` goes deep, `rdfs` deep in random order; these three visit everything while memory lasts. The others are
+    /// random and never run out of memory: `walk` and `random` need none, `urs` and `sdrs` go on from what they have visited, `rurs` and `rsdrs` start anew
+    /// when memory is full, `highway` keeps so many states to a level, `rbfs` forgets and says how likely it is to have missed something. A name or
+    /// parameter that does not exist lists what does.
+    #[arg(long, value_name = "STRATEGY", default_value = "bfs", value_parser = str::parse::<StrategySpec>, help_heading = "Search")]
+    pub(crate) strategy: StrategySpec,
 
-    /// What to remember of visited states: exact, tree, difference:delta=20, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random
+    /// What to remember of visited states: exact, tree, difference:delta=20, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random [default: what suits the strategy]
     ///
     /// `exact`, `tree` and `difference` remember every state: `tree` by sharing parts between states, which pays where states are wide, `difference` as its
     /// change from another, every delta-th whole. `compact` keeps a
-    /// fingerprint of each and gives up bits of it when it is full, `bitstate` sets a few bits for each, and `cache` forgets. Over these three nothing
+    /// fingerprint of each and gives up bits of it when it is full, `bitstate` sets a few bits for each, and `cache` forgets. `pool:slots=N` holds some
+    /// states whole, for strategies that take them out again, and `nothing` none, for walks. Over all but the first three nothing
     /// is ever said to hold: the report tells how many states are expected to be missing.
-    #[arg(long, value_name = "STORE", default_value = "exact", value_parser = str::parse::<StoreSpec>, help_heading = "Search")]
-    pub(crate) store: StoreSpec,
+    #[arg(long, value_name = "STORE", value_parser = str::parse::<StoreSpec>, help_heading = "Search")]
+    pub(crate) store: Option<StoreSpec>,
+
+    /// Repeat the run with so many seeds, from --seed on, and sum up what they found
+    ///
+    /// Gives the share of runs that found something, the states and steps until then and the lengths of the witnesses, with 95 % intervals.
+    #[arg(long, value_name = "K", default_value = "1", value_parser = parse_runs, help_heading = "Search")]
+    pub(crate) runs: u32,
 
     /// The seed of everything random; the same seed gives the same report
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
@@ -269,6 +280,16 @@ pub(crate) struct CheckOptions {
     /// May be given several times. Deadlocks and faults of rules are looked for besides. `wayfarer info MODEL` lists the names.
     #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
     pub(crate) properties: Vec<String>,
+
+    /// Look for a state that satisfies this expression of the model's language, instead of violations
+    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
+    pub(crate) find: Option<String>,
+
+    /// Look for a firing of this rule, instead of violations
+    ///
+    /// A name means every instance of the rule; with its parameters' values, as witnesses show it, one. May be given several times.
+    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) find_rules: Vec<String>,
 
     /// Go on until so many violations are found
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]
@@ -291,6 +312,18 @@ pub(crate) struct CheckOptions {
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    /// Write covered states against steps and time to a file, as comma-separated values
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) curve: Option<PathBuf>,
+
+    /// Count how often states are visited, and show how many were visited how often
+    #[arg(long, help_heading = "Output")]
+    pub(crate) profile: bool,
+
+    /// Print what the budget would be allotted to, and run nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) plan: bool,
 
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]
@@ -402,7 +435,7 @@ pub(crate) struct CorpusOptions {
 impl ModelOptions {
     /// How the library is to read the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
-        wayfarer::LoadOptions { constants: self.constants.clone(), strict_undefined: self.undefined == Undefined::Strict, colour }
+        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, strict_undefined: self.undefined == Undefined::Strict, colour }
     }
 
     /// What one firing may use.
@@ -418,16 +451,11 @@ fn parse_constant(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn strategy_parser() -> impl TypedValueParser<Value = StrategyChoice> {
-    named(&StrategyChoice::ALL)
-}
-
-/// A parser for things that are chosen by name: it lists what exists and suggests what is near.
-fn named<T: Copy + Send + Sync + 'static>(all: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.iter().map(|(_, name)| *name)).map(move |chosen| {
-        // The parser before admits only names of the list.
-        all.iter().find(|(_, name)| *name == chosen).map_or(all[0].0, |(choice, _)| *choice)
-    })
+fn parse_runs(text: &str) -> Result<u32, String> {
+    match parse_depth(text)? {
+        0 => Err("there must be at least one run".to_string()),
+        runs => Ok(runs),
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(crate) fn report(report: &Report, program: &Program, view: &View) -> String 
     }
     out.push('\n');
     out.push_str(&figures(report, view));
+    out.push_str(&profile(report, view.paint));
     out.push_str(&rule_table(&report.rules, view.paint));
     out.push_str(&unfired(report, view.paint));
     for remark in &report.remarks {
@@ -45,6 +46,9 @@ pub(crate) fn report(report: &Report, program: &Program, view: &View) -> String 
 
 fn verdict(report: &Report, paint: Paint) -> String {
     let (word, sentence) = match report.verdict {
+        "violated" if report.sought => (paint.good("found"), ""),
+        "holds" if report.sought => (paint.doubt("unreachable"), "every reachable state was visited, and what was looked for is not among them"),
+        "not-found" if report.sought => (paint.doubt("not found"), "what was looked for was not found"),
         "holds" if report.assumed => {
             (paint.good("holds"), "under the model's assumptions: every state reachable under them was visited and none is bad")
         }
@@ -71,6 +75,10 @@ fn stop_words(report: &Report) -> String {
         "interrupted" => "interrupted",
         "limit" => "a limit of representation was met",
         "violation" => "as many violations were found as were asked for",
+        "accepted" => "the omission probability of the samples is as small as was asked for",
+        "overhead" => "states came back too often",
+        "collisions" => "nearly every state that was remembered pushed another out",
+        "restarts" => "as many restarts were made as were asked for",
         _ => return omitted(report),
     };
     words.to_string()
@@ -95,6 +103,8 @@ pub(crate) fn sentence(violation: &ViolationReport) -> String {
         "fault" => format!("fault: {name}"),
         "cover" => format!("cover `{name}` was never reached"),
         "liveness" => format!("liveness `{name}` does not hold"),
+        "found" => format!("a state satisfies {name}"),
+        "rule" => format!("rule {name} fires"),
         other => format!("{other}: {name}"),
     }
 }
@@ -116,13 +126,23 @@ fn figures(report: &Report, view: &View) -> String {
     let rate = if report.seconds > 0.0 { report.states as f64 / report.seconds } else { 0.0 };
     let frontier = if report.frontier > 0 { format!(" ({} of them not expanded)", count(report.frontier)) } else { String::new() };
     let on_top = if view.besides_on_top { " (what the process needs in any case comes on top)" } else { "" };
-    let mut lines = vec![
-        ("states", format!("{}{frontier}", count(report.states))),
-        ("rules fired", count(report.rules_fired)),
-        ("depth", count(u64::from(report.depth))),
+    let states = if report.states_error > 0.0 {
+        format!("about {} (standard error {:.1} %)", count(report.states), 100.0 * report.states_error)
+    } else {
+        count(report.states)
+    };
+    let mut lines = vec![("states", format!("{states}{frontier}")), ("rules fired", count(report.rules_fired))];
+    if report.steps != report.rules_fired {
+        lines.push(("steps", count(report.steps)));
+    }
+    if report.insertions != report.states && report.states_error == 0.0 {
+        lines.push(("insertions", format!("{} (states that were forgotten count again)", count(report.insertions))));
+    }
+    lines.extend(report.depth.map(|depth| ("depth", count(u64::from(depth)))));
+    lines.extend([
         ("time", format!("{} ({} states/s)", seconds(report.seconds), crate::sizes::rough(rate))),
         ("peak memory", format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory))),
-    ];
+    ]);
     if let Some(per_state) = report.bytes_per_state {
         // Stores take memory in pieces: before the first are full, the quotient says little about the store.
         let bits = counted(report.state_bits as u64, "bit");
@@ -130,8 +150,37 @@ fn figures(report: &Report, view: &View) -> String {
             if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
         lines.push(("bytes per state", text));
     }
+    if !report.exhaustive_figures()
+        && let Some(redundancy) = report.redundancy
+    {
+        lines.push(("redundancy", format!("{:.1} % of the steps led to states met before", 100.0 * redundancy)));
+    }
+    lines.extend(report.details.figures.iter().map(|(name, value)| (*name, number(*value))));
+    if let Some(factor) = report.density_factor {
+        lines.push(("density factor", format!("{factor:.3}")));
+    }
     lines.push(("search", format!("{}, {} store, seed {}", report.strategy, report.store, report.seed)));
-    lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<16}")))).collect()
+    let wide = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
+    lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<wide$}")))).collect()
+}
+
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e15 { count(value as u64) } else { format!("{value:.4}") }
+}
+
+/// How many states were visited how often.
+fn profile(report: &Report, paint: Paint) -> String {
+    if report.profile.is_empty() {
+        return String::new();
+    }
+    let all: u64 = report.profile.iter().sum();
+    let mut out = format!("\n{}\n", paint.strong("how often states were visited"));
+    for (bin, states) in report.profile.iter().enumerate() {
+        let (low, high) = (1u64 << bin, (2u64 << bin) - 1);
+        let times = if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) };
+        out.push_str(&format!("  {times:>24}  {:>14}  {:>5.1} %\n", count(*states), 100.0 * *states as f64 / all as f64));
+    }
+    out
 }
 
 /// Rules by how often they fired, the most fired first.
@@ -186,12 +235,16 @@ fn cut(report: &Report, view: &View) -> String {
         ),
         "time" => format!("The time was up before every state was visited: {left}. Try a longer --time, or a smaller model (--const)."),
         "states" => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
-        "steps" => format!("The run ended at the limit on fired rules: {left}. Try a larger --steps, or none."),
+        "steps" => format!("The run ended at the limit on steps: {left}. Try a larger --steps, or none."),
         "depth" => format!(
             "States at depth {} were not expanded: a violation may lie deeper. Try a larger --depth, or none.",
-            count(u64::from(report.depth))
+            count(u64::from(report.depth.unwrap_or(0)))
         ),
         "interrupted" => format!("The run was interrupted: {left}."),
+        "accepted" => "Accepted: by the samples, no state is likely to have been missed in one step. That is evidence and not a proof. For more, try a smaller maxpom."
+            .to_string(),
+        "overhead" | "collisions" => format!("The search forgets more than it can bear: {left}. Try more --memory, or rbfs:own."),
+        "restarts" => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),
         "limit" => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
         "exhausted" => {
             "The store does not remember states exactly, so a state can be taken for another, and what lies behind it is then missing too. Try --store exact, or \
@@ -202,8 +255,8 @@ fn cut(report: &Report, view: &View) -> String {
     };
     let mut out = format!("\n{advice}\n");
     // The wall clock and signals are not repeatable; the number of fired rules is.
-    if matches!(report.stop, "time" | "interrupted") && report.rules_fired > 0 {
-        out.push_str(&format!("To repeat exactly this run: {} --steps {}\n", view.again, report.rules_fired));
+    if matches!(report.stop, "time" | "interrupted") && report.steps > 0 {
+        out.push_str(&format!("To repeat exactly this run: {} --steps {}\n", view.again, report.steps));
     }
     out
 }

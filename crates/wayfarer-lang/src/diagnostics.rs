@@ -105,6 +105,22 @@ impl Diagnostics {
         self.list.iter()
     }
 
+    /// The findings as seen from a part of the text that begins at `start` and has `length` bytes: what lies outside is moved to its nearest end, and
+    /// explanations outside are left out.
+    pub fn shifted(&self, start: u32, length: u32) -> Diagnostics {
+        let inside = |span: Span| span.start >= start && span.end <= start + length;
+        let moved = |span: Span| {
+            let into = |at: u32| at.saturating_sub(start).min(length);
+            Span::new(into(span.start), into(span.end))
+        };
+        let list = self.list.iter().map(|diagnostic| Diagnostic {
+            span: moved(diagnostic.span),
+            labels: diagnostic.labels.iter().filter(|label| inside(label.0)).map(|(span, remark)| (moved(*span), remark.clone())).collect(),
+            ..diagnostic.clone()
+        });
+        Diagnostics { list: list.collect() }
+    }
+
     /// Puts the findings into the order of the text; those at one place keep their order.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.span.start);

@@ -2,6 +2,7 @@
 //!
 //! One table, [`STORES`], says what exists, what each parameter may be and what it is when it is not given; errors quote it.
 
+use crate::spec::{self, Accepts, Entry, Parameter, SpecError};
 use crate::{BitstateStore, CacheStore, CompactStore, Replacement};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -40,6 +41,15 @@ pub enum StoreSpec {
         /// How many.
         k: u32,
     },
+    /// Some states, whole, which can be taken out again: for strategies that own what they remember.
+    Pool {
+        /// How many; as many as the budget holds where not given.
+        slots: Option<u64>,
+        /// Which goes when there is no room; none where the pool is then full.
+        replace: Option<Replacement>,
+    },
+    /// Nothing: for walks.
+    Nothing,
     /// Fingerprints of some states.
     Cache {
         /// How many; as many as the budget holds where not given.
@@ -53,68 +63,6 @@ pub enum StoreSpec {
     },
 }
 
-/// Why the text names no store. Always the fault of who wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SpecError {
-    /// There is no such store.
-    UnknownStore {
-        /// What was written.
-        name: String,
-    },
-    /// The store has no such parameter.
-    UnknownParameter {
-        /// The store.
-        store: &'static str,
-        /// What was written.
-        parameter: String,
-    },
-    /// A parameter is given twice.
-    RepeatedParameter {
-        /// The store.
-        store: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// Something between commas is not `parameter=value`.
-    NotAParameter {
-        /// The store.
-        store: &'static str,
-        /// What was written.
-        text: String,
-    },
-    /// A value that the parameter cannot have.
-    BadValue {
-        /// The store.
-        store: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// What was written.
-        value: String,
-        /// What it may be.
-        accepted: String,
-    },
-}
-
-/// What a parameter may be.
-enum Accepts {
-    Number(RangeInclusive<u64>),
-    /// A number, or the word.
-    NumberOr(RangeInclusive<u64>, &'static str),
-    OneOf(&'static [&'static str]),
-}
-
-struct Parameter {
-    name: &'static str,
-    accepts: Accepts,
-    /// What it is when not given; empty where that depends on the budget.
-    default: &'static str,
-}
-
-struct Entry {
-    name: &'static str,
-    parameters: &'static [Parameter],
-}
-
 const fn widened(range: &RangeInclusive<u32>) -> RangeInclusive<u64> {
     *range.start() as u64..=*range.end() as u64
 }
@@ -123,125 +71,81 @@ const REPLACEMENTS: [(&str, Replacement); 4] =
     [("random", Replacement::Random), ("fifo", Replacement::Fifo), ("lru", Replacement::Lru), ("lfu", Replacement::Lfu)];
 
 /// All stores, in the order in which they are listed to users.
-const STORES: [Entry; 6] = [
+const STORES: [Entry; 8] = [
     Entry { name: "exact", parameters: &[] },
     Entry { name: "tree", parameters: &[] },
-    Entry { name: "difference", parameters: &[Parameter { name: "delta", accepts: Accepts::NumberOr(1..=65_535, "auto"), default: "20" }] },
+    Entry { name: "difference", parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20")] },
     Entry {
         name: "compact",
         parameters: &[
-            Parameter { name: "bits", accepts: Accepts::Number(widened(&CompactStore::BITS)), default: "64" },
-            Parameter { name: "floor", accepts: Accepts::Number(widened(&CompactStore::BITS)), default: "24" },
+            Parameter::new("bits", Accepts::Number(widened(&CompactStore::BITS)), "64"),
+            Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24"),
         ],
     },
-    Entry { name: "bitstate", parameters: &[Parameter { name: "k", accepts: Accepts::Number(widened(&BitstateStore::K)), default: "3" }] },
+    Entry { name: "bitstate", parameters: &[Parameter::new("k", Accepts::Number(widened(&BitstateStore::K)), "3")] },
     Entry {
         name: "cache",
         parameters: &[
-            Parameter { name: "slots", accepts: Accepts::Number(1..=1 << 40), default: "" },
-            Parameter { name: "ways", accepts: Accepts::Number(widened(&CacheStore::WAYS)), default: "8" },
-            Parameter { name: "bits", accepts: Accepts::Number(widened(&CacheStore::BITS)), default: "40" },
-            Parameter { name: "replace", accepts: Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), default: "random" },
+            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit"),
+            Parameter::new("ways", Accepts::Number(widened(&CacheStore::WAYS)), "8"),
+            Parameter::new("bits", Accepts::Number(widened(&CacheStore::BITS)), "40"),
+            Parameter::new("replace", Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), "random"),
         ],
     },
+    Entry {
+        name: "pool",
+        parameters: &[
+            Parameter::open("slots", Accepts::Number(1..=u32::MAX as u64 - 1), "as many as fit"),
+            Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none"),
+        ],
+    },
+    Entry { name: "nothing", parameters: &[] },
 ];
+
+impl Replacement {
+    /// The replacement of this name.
+    pub(crate) fn named(name: &str) -> Option<Replacement> {
+        REPLACEMENTS.iter().find(|found| found.0 == name).map(|found| found.1)
+    }
+
+    fn name(self) -> &'static str {
+        REPLACEMENTS.iter().find(|found| found.1 == self).map_or("random", |found| found.0)
+    }
+}
 
 impl StoreSpec {
     /// Reads `name` or `name:parameter=value,…`.
     pub fn parse(text: &str) -> Result<StoreSpec, SpecError> {
-        let (name, parameters) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
-        let entry = STORES.iter().find(|entry| entry.name == name.trim()).ok_or_else(|| SpecError::UnknownStore { name: name.trim().to_owned() })?;
-        let given = entry.read(parameters)?;
-        let number = |at: usize| given[at].as_deref().and_then(|value| value.parse::<u64>().ok());
-        let short = |at: usize| number(at).unwrap_or(0) as u32;
+        let (entry, given) = spec::read("store", STORES.iter(), text)?;
+        let short = |name: &str| given.number(name).unwrap_or(0) as u32;
+        let replace = given.text("replace").and_then(Replacement::named);
         Ok(match entry.name {
             "exact" => StoreSpec::Exact,
             "tree" => StoreSpec::Tree,
-            "difference" => StoreSpec::Difference { delta: if number(0).is_some() { Delta::Every(short(0)) } else { Delta::Auto } },
+            "difference" => StoreSpec::Difference { delta: given.number("delta").map_or(Delta::Auto, |delta| Delta::Every(delta as u32)) },
             "compact" => {
-                let (bits, floor) = (short(0), short(1));
-                let stated = parameters.contains("floor");
-                if floor > bits && stated {
+                let (bits, floor) = (short("bits"), short("floor"));
+                if floor > bits && given.stated("floor") {
                     let accepted = format!("at most bits, here {} to {bits}", CompactStore::BITS.start());
-                    return Err(SpecError::BadValue { store: "compact", parameter: "floor", value: floor.to_string(), accepted });
+                    return Err(SpecError::BadValue { part: "store `compact`".to_owned(), parameter: "floor", value: floor.to_string(), accepted });
                 }
                 StoreSpec::Compact { bits, floor: floor.min(bits) }
             }
-            "bitstate" => StoreSpec::Bitstate { k: short(0) },
-            _ => {
-                let replace = REPLACEMENTS.iter().find(|(name, _)| given[3].as_deref() == Some(name)).map_or(Replacement::Random, |found| found.1);
-                StoreSpec::Cache { slots: number(0), ways: short(1), bits: short(2), replace }
-            }
+            "bitstate" => StoreSpec::Bitstate { k: short("k") },
+            "pool" => StoreSpec::Pool { slots: given.number("slots"), replace },
+            "nothing" => StoreSpec::Nothing,
+            _ => StoreSpec::Cache { slots: given.number("slots"), ways: short("ways"), bits: short("bits"), replace: replace.unwrap_or_default() },
         })
+    }
+
+    /// Whether it can give states back by their handles.
+    pub fn gives_back(&self) -> bool {
+        matches!(self, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. } | StoreSpec::Pool { .. })
     }
 
     /// What exists: every store with its parameters, their ranges and what they are when not given.
     pub fn list() -> String {
-        STORES.iter().map(Entry::describe).collect::<Vec<_>>().join("\n")
-    }
-}
-
-impl Entry {
-    /// The values of all parameters, given or not; none where that depends on the budget.
-    fn read(&self, text: &str) -> Result<Vec<Option<String>>, SpecError> {
-        let mut given: Vec<Option<String>> = vec![None; self.parameters.len()];
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let Some((name, value)) = part.split_once('=') else {
-                return Err(SpecError::NotAParameter { store: self.name, text: part.to_owned() });
-            };
-            let (name, value) = (name.trim(), value.trim());
-            let Some(at) = self.parameters.iter().position(|parameter| parameter.name == name) else {
-                return Err(SpecError::UnknownParameter { store: self.name, parameter: name.to_owned() });
-            };
-            let parameter = &self.parameters[at];
-            if given[at].is_some() {
-                return Err(SpecError::RepeatedParameter { store: self.name, parameter: parameter.name });
-            }
-            if !parameter.accepts.takes(value) {
-                let accepted = parameter.accepts.to_string();
-                return Err(SpecError::BadValue { store: self.name, parameter: parameter.name, value: value.to_owned(), accepted });
-            }
-            given[at] = Some(value.to_owned());
-        }
-        for (value, parameter) in given.iter_mut().zip(self.parameters) {
-            if value.is_none() && !parameter.default.is_empty() {
-                *value = Some(parameter.default.to_owned());
-            }
-        }
-        Ok(given)
-    }
-
-    fn describe(&self) -> String {
-        let parameters: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|parameter| {
-                let default = if parameter.default.is_empty() { "as many as fit".to_owned() } else { parameter.default.to_owned() };
-                format!("{} {} (else {default})", parameter.name, parameter.accepts)
-            })
-            .collect();
-        if parameters.is_empty() { self.name.to_owned() } else { format!("{}: {}", self.name, parameters.join(", ")) }
-    }
-}
-
-impl Accepts {
-    fn takes(&self, value: &str) -> bool {
-        let number = |range: &RangeInclusive<u64>| value.parse().is_ok_and(|number| range.contains(&number));
-        match self {
-            Accepts::Number(range) => number(range),
-            Accepts::NumberOr(range, word) => value == *word || number(range),
-            Accepts::OneOf(words) => words.contains(&value),
-        }
-    }
-}
-
-impl fmt::Display for Accepts {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Accepts::Number(range) => write!(f, "{} to {}", range.start(), range.end()),
-            Accepts::NumberOr(range, word) => write!(f, "{} to {}, or {word}", range.start(), range.end()),
-            Accepts::OneOf(words) => write!(f, "one of {}", words.join(", ")),
-        }
+        spec::list(STORES.iter())
     }
 }
 
@@ -268,62 +172,18 @@ impl fmt::Display for StoreSpec {
                 if let Some(slots) = slots {
                     write!(f, "slots={slots},")?;
                 }
-                let name = REPLACEMENTS.iter().find(|found| found.1 == *replace).map_or("random", |found| found.0);
-                write!(f, "ways={ways},bits={bits},replace={name}")
+                write!(f, "ways={ways},bits={bits},replace={}", replace.name())
             }
-        }
-    }
-}
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            SpecError::UnknownStore { name } => {
-                write!(f, "no store is called `{name}`{}; there are\n{}", suggestion(name, STORES.iter().map(|entry| entry.name)), StoreSpec::list())
-            }
-            SpecError::UnknownParameter { store, parameter } => {
-                let names = || STORES.iter().filter(|entry| entry.name == *store).flat_map(|entry| entry.parameters).map(|known| known.name);
-                write!(f, "the store `{store}` has no parameter `{parameter}`{}", suggestion(parameter, names()))?;
-                match STORES.iter().find(|entry| entry.name == *store && !entry.parameters.is_empty()) {
-                    Some(entry) => write!(f, "; {}", entry.describe()),
-                    None => write!(f, "; it has none"),
+            StoreSpec::Pool { slots, replace } => {
+                write!(f, "pool:")?;
+                if let Some(slots) = slots {
+                    write!(f, "slots={slots},")?;
                 }
+                write!(f, "replace={}", replace.map_or("none", Replacement::name))
             }
-            SpecError::RepeatedParameter { store, parameter } => write!(f, "`{parameter}` of the store `{store}` is given twice"),
-            SpecError::NotAParameter { store, text } => write!(f, "`{text}` after the store `{store}` is not of the form parameter=value"),
-            SpecError::BadValue { store, parameter, value, accepted } => {
-                write!(f, "`{parameter}` of the store `{store}` cannot be `{value}`; it may be {accepted}")
-            }
+            StoreSpec::Nothing => write!(f, "nothing"),
         }
     }
-}
-
-impl std::error::Error for SpecError {}
-
-/// A sentence about the nearest name, where one is near.
-fn suggestion<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> String {
-    let written = written.to_lowercase();
-    let nearest = names.map(|name| (distance(&written, name), name)).min();
-    match nearest {
-        Some((distance, name)) if distance <= 1 + name.len() / 4 => format!(" (did you mean `{name}`?)"),
-        _ => String::new(),
-    }
-}
-
-/// How many letters must be added, dropped or changed.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = line + 1;
-        for (at, wanted) in other.iter().enumerate() {
-            let changed = corner + usize::from(letter != *wanted);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
@@ -343,7 +203,18 @@ mod tests {
         assert_eq!(read("bitstate:k=5"), StoreSpec::Bitstate { k: 5 });
         let cache = StoreSpec::Cache { slots: Some(1000), ways: 4, bits: 40, replace: Replacement::Lfu };
         assert_eq!(read("cache:slots=1000,ways=4,replace=lfu"), cache);
-        for text in ["exact", "tree", "difference:delta=7", "compact", "bitstate", "cache", "cache:slots=5,replace=fifo"] {
+        for text in [
+            "exact",
+            "tree",
+            "difference:delta=7",
+            "compact",
+            "bitstate",
+            "cache",
+            "cache:slots=5,replace=fifo",
+            "pool",
+            "pool:slots=1k,replace=lru",
+            "nothing",
+        ] {
             assert_eq!(read(&read(text).to_string()), read(text));
         }
     }

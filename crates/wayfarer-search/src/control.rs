@@ -5,10 +5,12 @@ use crate::Stop;
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Distinct states found.
+    /// Distinct states found, or about so many where the store does not know.
     pub states: u64,
     /// Rules fired.
     pub fired: u64,
+    /// Steps taken, as the strategy counts them.
+    pub steps: u64,
     /// States known but not expanded.
     pub frontier: u64,
     /// The depth reached.

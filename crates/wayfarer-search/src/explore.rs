@@ -3,11 +3,14 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+use crate::sampling::Sampling;
+use crate::witness::chain;
 use crate::{
-    Admission, Candidates, Cause, Control, Handle, Hint, Limits, Outcome, Progress, Seat, Selection, Stop, Store, Strategy, Violation, Visit,
+    Admission, Candidates, Cause, Control, Estimate, Fidelity, Ground, Handle, Hint, Limits, Outcome, Progress, Record, Seat, Selection, Stepping,
+    Stop, Store, Strategy, Violation, Visit,
 };
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, Fault, FaultClass, PropertyBits, Space, Steps, Width, Word};
+use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Space, Steps, Width, Word};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,37 +35,58 @@ pub struct Settings {
     pub max_errors: usize,
     /// Which properties are judged; all where none is given.
     pub properties: Option<PropertyBits>,
+    /// What is looked for instead of violations, where something is.
+    pub sought: Option<Sought>,
+    /// How many states the record may hold over a store that is not exact.
+    pub record: usize,
+    /// Whether to count how often each state is visited.
+    pub profile: bool,
+}
+
+/// States and firings that are looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Sought {
+    /// Properties that ask to be reached.
+    pub properties: PropertyBits,
+    /// Rules, parameters fixed.
+    pub rules: PropertyBits,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { limits: Limits::default(), deadlock: Deadlock::default(), max_errors: 1, properties: None }
+        Settings {
+            limits: Limits::default(),
+            deadlock: Deadlock::default(),
+            max_errors: 1,
+            properties: None,
+            sought: None,
+            record: 1 << 12,
+            profile: false,
+        }
     }
 }
 
 /// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
 pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
     let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
-    let mut run = Run::new(space, settings, seat);
+    let mut run = Run::new(space, store, settings, seat);
     let mut round = Round::new(space.width());
     run.complete(space.initial(&mut round.steps));
-    let mut stop = run.start(store, strategy, &round);
-    // Where all that is new is admitted, what to select next does not depend on what the last rounds find. So they lag behind by two: their states' places,
-    // then the states themselves, are fetched while the next rounds are expanded.
-    let lag = if strategy.admission() == Admission::AllNew { 2 } else { 0 };
+    let mut stop = run.start(strategy, &round);
+    let lag = strategy.lag();
     let mut waiting: VecDeque<Round> = VecDeque::new();
     let mut spare = vec![round];
     while stop.is_none() {
-        stop = run.edge(store, strategy, control);
+        stop = run.edge(strategy, control);
         if stop.is_some() {
             break;
         }
         let mut round = spare.pop().unwrap_or_else(|| Round::new(space.width()));
         round.selection.clear();
         strategy.select(store, &mut round.selection);
-        let selected = !round.selection.handles.is_empty();
+        let selected = !round.selection.is_empty();
         if selected {
-            run.complete(space.expand(&round.selection.states, round.selection.from, &mut round.steps));
+            run.step(strategy, &mut round);
             store.hint(&mut run.seat, &round.steps.hashes, Hint::Place);
             if let Some(last) = waiting.back() {
                 store.hint(&mut run.seat, &last.steps.hashes, Hint::State);
@@ -73,14 +97,14 @@ pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy
         }
         if !selected || waiting.len() > lag {
             let Some(round) = waiting.pop_front() else { break };
-            stop = run.round(store, strategy, &round);
+            stop = run.round(strategy, &round);
             spare.push(round);
         }
     }
     for round in waiting {
         strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
     }
-    run.finish(stop, store, strategy)
+    run.finish(stop, strategy)
 }
 
 /// A selection and the steps out of it.
@@ -98,6 +122,7 @@ impl Round {
 /// What the rounds of one run share.
 struct Run<'a> {
     space: &'a dyn Space,
+    store: &'a dyn Store,
     settings: &'a Settings,
     outcome: Outcome,
     visits: Vec<Visit>,
@@ -105,12 +130,19 @@ struct Run<'a> {
     bits: PropertyBits,
     complete: bool,
     seat: Seat,
+    sampling: Sampling,
+    /// Over a store that cannot say how many distinct states there were.
+    record: Option<Record>,
+    /// How often each state was visited, by handle.
+    profile: Option<Vec<u32>>,
 }
 
 impl<'a> Run<'a> {
-    fn new(space: &'a dyn Space, settings: &'a Settings, seat: Seat) -> Self {
+    fn new(space: &'a dyn Space, store: &'a dyn Store, settings: &'a Settings, seat: Seat) -> Self {
+        let exact = store.fidelity() == Fidelity::Exact;
         Run {
             space,
+            store,
             settings,
             outcome: Outcome::new(space.rules()),
             visits: Vec::new(),
@@ -118,6 +150,9 @@ impl<'a> Run<'a> {
             bits: PropertyBits::default(),
             complete: true,
             seat,
+            sampling: Sampling::new(space.width()),
+            record: (!exact).then(|| Record::new(settings.record, space.packing().clone())),
+            profile: settings.profile.then(Vec::new),
         }
     }
 
@@ -126,7 +161,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes in the start states.
-    fn start(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
+    fn start(&mut self, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
         let Round { selection, steps } = round;
         self.outcome.discarded += steps.discarded;
         self.outcome.reached.union(&steps.reached);
@@ -136,59 +171,107 @@ impl<'a> Run<'a> {
             }
         }
         let candidates = Candidates { steps, sources: &[] };
-        let stop = self.admit(store, strategy, selection, candidates);
+        let stop = self.admit(strategy, selection, candidates);
         self.outcome.starts = self.outcome.states;
         strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
     }
 
+    /// Makes the steps that the strategy wants.
+    fn step(&mut self, strategy: &mut dyn Strategy, round: &mut Round) {
+        let Round { selection, steps } = round;
+        let completeness = match selection.stepping {
+            Stepping::All | Stepping::Again => self.space.expand(&selection.states, selection.from, steps),
+            Stepping::One => self.sampling.draw(self.space, selection, steps),
+            Stepping::Start => self.space.initial(steps),
+            Stepping::Given => {
+                steps.clear();
+                strategy.give(selection, steps);
+                Completeness::All
+            }
+        };
+        self.complete(completeness);
+    }
+
     /// Deals with the steps out of a selection.
-    fn round(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
+    fn round(&mut self, strategy: &mut dyn Strategy, round: &Round) -> Option<Stop> {
         let Round { selection, steps } = round;
         let candidates = Candidates { steps, sources: &selection.handles };
-        let full = self.admit(store, strategy, selection, candidates);
+        let full = self.admit(strategy, selection, candidates);
         let cut = self.visits.iter().position(|visit| matches!(visit, Visit::Full));
         let kept = cut.map_or(selection.handles.len(), |index| steps.sources[index] as usize);
-        if selection.first {
+        if matches!(selection.stepping, Stepping::All | Stepping::One) {
             self.count(strategy, round, kept);
         }
         strategy.update(selection, kept, candidates, &self.visits);
+        let full = full.filter(|stop| *stop != Stop::Memory || !strategy.answers_full());
         self.enough().or(full).or_else(|| strategy.full().then_some(Stop::Memory))
     }
 
     /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
-    fn admit(&mut self, store: &dyn Store, strategy: &mut dyn Strategy, selection: &Selection, candidates: Candidates) -> Option<Stop> {
+    fn admit(&mut self, strategy: &mut dyn Strategy, selection: &Selection, candidates: Candidates) -> Option<Stop> {
         let room = self.settings.limits.states - self.outcome.states;
-        match strategy.admission() {
-            Admission::AllNew => store.insert(&mut self.seat, candidates, None, room, &mut self.visits),
+        let mask = match strategy.admission() {
+            Admission::AllNew => None,
             Admission::Chosen => {
-                store.probe(&mut self.seat, candidates, &mut self.visits);
-                strategy.admit(candidates, &self.visits, &mut self.mask);
-                store.insert(&mut self.seat, candidates, Some(&self.mask), room, &mut self.visits);
+                self.store.probe(&mut self.seat, candidates, &mut self.visits);
+                strategy.admit(selection, candidates, &self.visits, &mut self.mask);
+                Some(self.mask.as_slice())
             }
-        }
+            Admission::Drawn => {
+                strategy.admit(selection, candidates, &[], &mut self.mask);
+                Some(self.mask.as_slice())
+            }
+        };
+        self.store.insert(&mut self.seat, candidates, mask, room, &mut self.visits);
+        let considers = strategy.considers() && selection.stepping != Stepping::Given;
         let mut full = false;
         for index in 0..self.visits.len() {
-            match self.visits[index] {
+            let visit = self.visits[index];
+            if let (Some(counts), Visit::New(handle) | Visit::Seen(handle)) = (&mut self.profile, visit) {
+                count_visit(counts, handle);
+            }
+            match visit {
                 Visit::New(handle) => {
                     self.outcome.states += 1;
-                    let trail = || {
-                        let source = candidates.steps.sources[index] as usize;
-                        let mut trail = if candidates.sources.is_empty() { Vec::new() } else { strategy.trail(selection, source)? };
-                        trail.push(candidates.steps.states.get(index).to_vec());
-                        Some(trail)
-                    };
-                    self.check(candidates.steps, index, handle, || trail().unwrap_or_default());
+                    if let Some(record) = &mut self.record {
+                        record.observe(candidates.steps.hashes[index], candidates.steps.states.get(index));
+                    }
+                    if !strategy.considers() {
+                        self.judge(strategy, selection, candidates, index, Some(handle));
+                    }
                 }
                 Visit::Full => full = true,
                 Visit::Seen(_) | Visit::Skipped => {}
+            }
+            if considers {
+                self.judge(strategy, selection, candidates, index, None);
             }
         }
         full.then_some(if self.outcome.states >= self.settings.limits.states { Stop::States } else { Stop::Memory })
     }
 
+    /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
+    fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
+        let (space, store) = (self.space, self.store);
+        let trail = || {
+            let mut trail = Vec::new();
+            if let Some(parent) = candidates.parent(index) {
+                let source = candidates.steps.sources[index] as usize;
+                match strategy.trail(Ground { space, store }, selection, source) {
+                    Some(way) => trail = way,
+                    None if handle.is_some() => return Vec::new(),
+                    None => trail = chain(space, store, parent).unwrap_or_default(),
+                }
+            }
+            trail.push(candidates.steps.states.get(index).to_vec());
+            trail
+        };
+        self.check(candidates.steps, index, handle, trail);
+    }
+
     /// Judges a state that was just found.
-    fn check(&mut self, steps: &Steps, index: usize, handle: Handle, trail: impl Fn() -> Vec<Vec<Word>>) {
+    fn check(&mut self, steps: &Steps, index: usize, handle: Option<Handle>, trail: impl Fn() -> Vec<Vec<Word>>) {
         if self.space.properties() == 0 {
             return;
         }
@@ -198,7 +281,7 @@ impl<'a> Run<'a> {
             && self.looked_for(property)
             && self.speaks_against_model(steps.firings[index], fault)
         {
-            self.violated(Cause::PropertyFault(property, fault), Some(handle), &trail);
+            self.violated(Cause::PropertyFault(property, fault), handle, &trail);
         }
         if self.bits.is_empty() {
             return;
@@ -210,8 +293,11 @@ impl<'a> Run<'a> {
             }
             if self.space.asks_to_reach(property) {
                 self.outcome.reached.insert(property);
+                if self.settings.sought.as_ref().is_some_and(|sought| sought.properties.contains(property)) {
+                    self.violated(Cause::Found(property), handle, &trail);
+                }
             } else {
-                self.violated(Cause::Property(property), Some(handle), &trail);
+                self.violated(Cause::Property(property), handle, &trail);
             }
         }
         self.bits = bits;
@@ -220,17 +306,23 @@ impl<'a> Run<'a> {
     /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
     fn count(&mut self, strategy: &dyn Strategy, round: &Round, kept: usize) {
         let Round { selection, steps } = round;
+        let wanted = self.settings.sought.as_ref().map(|sought| &sought.rules);
         let mut moves = 0;
         let mut fault = 0;
         self.outcome.reached.union(&steps.reached);
         self.outcome.discarded += steps.discarded;
         for source in 0..kept {
-            let trail = || strategy.trail(selection, source).unwrap_or_default();
-            let mut changes = false;
-            let mut faulty = false;
+            let ground = Ground { space: self.space, store: self.store };
+            let trail = || strategy.trail(ground, selection, source).unwrap_or_default();
+            let (mut moved, mut changes, mut faulty) = (false, false, false);
             while moves < steps.len() && steps.sources[moves] as usize == source {
-                self.outcome.firings[steps.firings[moves].rule as usize] += 1;
+                let firing = steps.firings[moves];
+                if wanted.is_some_and(|wanted| wanted.contains(firing.rule)) {
+                    self.violated(Cause::Rule(firing), Some(selection.handles[source]), trail);
+                }
+                self.outcome.firings[firing.rule as usize] += 1;
                 self.outcome.fired += 1;
+                moved = true;
                 changes |= steps.changed[moves] != 0;
                 moves += 1;
             }
@@ -246,7 +338,9 @@ impl<'a> Run<'a> {
             }
             let deadlock = match self.settings.deadlock {
                 Deadlock::Off => false,
-                Deadlock::Stuck => steps.enabled[source] == 0,
+                // Where one step was drawn that leads back, the drawing has looked at the others.
+                Deadlock::Stuck => steps.enabled[source] == 0 && !moved,
+                Deadlock::Stuttering if selection.stepping == Stepping::One => steps.enabled[source] == 0,
                 Deadlock::Stuttering => !changes && !faulty,
             };
             if deadlock {
@@ -256,13 +350,16 @@ impl<'a> Run<'a> {
     }
 
     fn violated(&mut self, cause: Cause, state: Option<Handle>, trail: impl Fn() -> Vec<Vec<Word>>) {
+        if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
+            return;
+        }
         if self.outcome.violations.len() < self.settings.max_errors {
             self.outcome.violations.push(Violation { cause, state, trail: trail() });
         }
     }
 
     /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
-    fn speaks_against_model(&mut self, firing: wayfarer_space::Firing, fault: Fault) -> bool {
+    fn speaks_against_model(&mut self, firing: Firing, fault: Fault) -> bool {
         if self.space.fault_class(fault) == FaultClass::Violation {
             return true;
         }
@@ -279,29 +376,38 @@ impl<'a> Run<'a> {
     }
 
     /// The edge of a round: limits of the logical clock, then the outside.
-    fn edge(&mut self, store: &dyn Store, strategy: &dyn Strategy, control: &mut dyn Control) -> Option<Stop> {
-        if self.outcome.fired >= self.settings.limits.steps {
+    fn edge(&mut self, strategy: &dyn Strategy, control: &mut dyn Control) -> Option<Stop> {
+        let steps = strategy.steps().unwrap_or(self.outcome.fired);
+        if steps >= self.settings.limits.steps {
             return Some(Stop::Steps);
         }
         control.ask(&Progress {
-            states: store.len(),
+            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate_so_far().value as u64),
             fired: self.outcome.fired,
+            steps,
             frontier: strategy.frontier(),
-            depth: strategy.depth(),
+            depth: strategy.depth().unwrap_or(0),
             violations: self.outcome.violations.len(),
         })
     }
 
-    fn finish(mut self, stop: Option<Stop>, store: &dyn Store, strategy: &dyn Strategy) -> Outcome {
+    fn finish(mut self, stop: Option<Stop>, strategy: &dyn Strategy) -> Outcome {
         self.outcome.frontier = strategy.frontier();
         self.outcome.depth = strategy.depth();
+        self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
+        self.outcome.details = strategy.details();
+        self.outcome.covered = match &mut self.record {
+            Some(record) => record.estimate(),
+            None => Estimate { value: self.outcome.states as f64, error: 0.0 },
+        };
+        self.outcome.profile = self.profile.take().map_or_else(Vec::new, |counts| histogram(&counts));
         self.outcome.stop = match stop {
             Some(stop) => stop,
             None if strategy.beyond_depth() > 0 => Stop::Depth,
             None if self.outcome.limit.is_some() => Stop::Limit,
-            None => Stop::Exhausted,
+            None => strategy.ended().unwrap_or(Stop::Exhausted),
         };
-        self.outcome.conclude(store.fidelity(), strategy.exhaustive(), self.complete);
+        self.outcome.conclude(self.store.fidelity(), strategy.exhaustive(), self.complete);
         if self.outcome.is_complete() {
             for property in 0..self.space.properties() {
                 if self.looked_for(property) && self.space.asks_to_reach(property) && !self.outcome.reached.contains(property) {
@@ -311,4 +417,28 @@ impl<'a> Run<'a> {
         }
         self.outcome
     }
+}
+
+fn count_visit(counts: &mut Vec<u32>, handle: Handle) {
+    let at = handle.0 as usize;
+    if handle.0 == u32::MAX {
+        return;
+    }
+    if at >= counts.len() {
+        counts.resize((at + 1).next_power_of_two(), 0);
+    }
+    counts[at] = counts[at].saturating_add(1);
+}
+
+/// How many states were visited 2^i times and less than twice as often, for each i.
+fn histogram(counts: &[u32]) -> Vec<u64> {
+    let mut bins = Vec::new();
+    for count in counts.iter().filter(|count| **count > 0) {
+        let bin = count.ilog2() as usize;
+        if bin >= bins.len() {
+            bins.resize(bin + 1, 0);
+        }
+        bins[bin] += 1;
+    }
+    bins
 }

@@ -1,6 +1,6 @@
 //! What a run found, and what may be said about it.
 
-use crate::{Fidelity, Handle};
+use crate::{Details, Estimate, Fidelity, Handle};
 use wayfarer_space::{Fault, Firing, PropertyBits, Word};
 
 /// Why a run ended.
@@ -24,6 +24,14 @@ pub enum Stop {
     Interrupted,
     /// A representation ran out, so steps are missing.
     Limit,
+    /// The strategy is sure enough that nothing is missing.
+    Accepted,
+    /// The strategy came back to states too often.
+    Overhead,
+    /// Nearly every state that the strategy remembers pushes another out.
+    Collisions,
+    /// As many restarts were made as were asked for.
+    Restarts,
 }
 
 impl Stop {
@@ -39,6 +47,10 @@ impl Stop {
             Stop::Depth => "depth",
             Stop::Interrupted => "interrupted",
             Stop::Limit => "limit",
+            Stop::Accepted => "accepted",
+            Stop::Overhead => "overhead",
+            Stop::Collisions => "collisions",
+            Stop::Restarts => "restarts",
         }
     }
 }
@@ -58,6 +70,10 @@ pub enum Cause {
     Start(u32, Fault),
     /// The whole system was visited and this property, which asks to be reached, was not.
     NotReached(u32),
+    /// The state satisfies this property, which was looked for.
+    Found(u32),
+    /// This firing, which was looked for, leads out of the state.
+    Rule(Firing),
 }
 
 /// Something wrong, and where.
@@ -78,16 +94,25 @@ pub struct Outcome {
     pub stop: Stop,
     /// What was found wrong, in the order in which it was found.
     pub violations: Vec<Violation>,
-    /// Distinct states found.
+    /// States that were new to the store: the distinct ones where it is exact.
     pub states: u64,
+    /// Distinct states: counted where the store is exact, else estimated from the record.
+    pub covered: Estimate,
+    /// Steps taken, as the strategy counts them.
+    pub steps: u64,
+    /// How often states were visited, where that was asked for and the store tells states apart: at place i the number of states visited 2^i times and
+    /// less than twice as often.
+    pub profile: Vec<u64>,
+    /// Figures of the strategy's own.
+    pub details: Details,
     /// Start states found.
     pub starts: u64,
     /// Rules fired, those included that ended in a fault, without those that an assumption discarded.
     pub fired: u64,
     /// How often each rule fired, parameters fixed.
     pub firings: Vec<u64>,
-    /// The depth reached, as the strategy counts it.
-    pub depth: u32,
+    /// The depth reached, as the strategy counts it; none where it does not.
+    pub depth: Option<u32>,
     /// States known but not expanded at the end.
     pub frontier: u64,
     /// Firings and start states that the model's assumptions excluded.
@@ -121,10 +146,14 @@ impl Outcome {
             stop: Stop::Exhausted,
             violations: Vec::new(),
             states: 0,
+            covered: Estimate::default(),
+            steps: 0,
+            profile: Vec::new(),
+            details: Details::default(),
             starts: 0,
             fired: 0,
             firings: vec![0; rules as usize],
-            depth: 0,
+            depth: None,
             frontier: 0,
             discarded: 0,
             reached: PropertyBits::default(),

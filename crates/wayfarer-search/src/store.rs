@@ -100,6 +100,28 @@ pub trait Store: Sync {
     /// From where a state was first reached; none for start states.
     fn parent(&self, at: Handle) -> Option<Handle>;
 
+    /// The handle of the n-th of the states it holds, n below [`len`](Store::len): with one worker, every state is one of them.
+    fn nth(&self, n: u64) -> Handle {
+        Handle(n as u32)
+    }
+
+    /// Whether the state behind a handle that was given out is still there.
+    fn holds(&self, at: Handle) -> bool {
+        let _ = at;
+        true
+    }
+
+    /// Forgets one state; false where the store cannot.
+    fn forget(&self, at: Handle) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// Forgets all states; false where the store cannot. No other worker may be at the store.
+    fn clear(&self) -> bool {
+        false
+    }
+
     /// How many states it holds.
     fn len(&self) -> u64;
 

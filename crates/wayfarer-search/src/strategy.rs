@@ -1,7 +1,7 @@
 //! What a strategy is to the loop: it selects what to expand, says which new states to admit, and learns what became of them.
 
-use crate::{Candidates, Handle, Store, Visit};
-use wayfarer_space::{Firing, States, Width, Word};
+use crate::{Candidates, Handle, Stop, Store, Visit};
+use wayfarer_space::{Firing, Rng, Space, States, Steps, Width, Word};
 
 /// How far a run may go, by the logical clock alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,22 @@ impl Default for Limits {
     }
 }
 
+/// What is done with the selected states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stepping {
+    /// All steps out of each: their firings are counted, and faults and deadlocks looked for.
+    #[default]
+    All,
+    /// All steps once more, for a strategy that comes back to a state: nothing is counted again.
+    Again,
+    /// One step out of each, drawn from those enabled.
+    One,
+    /// Nothing is selected: the start states come in once more.
+    Start,
+    /// Nothing is expanded: [`Strategy::give`] brings the candidates, and the selection holds the states they came from.
+    Given,
+}
+
 /// What is expanded in one round.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -29,14 +45,16 @@ pub struct Selection {
     pub states: States,
     /// Only firings from here on are wanted.
     pub from: Firing,
-    /// Whether these states are expanded for the first time: only then are their firings counted, and faults and deadlocks looked for.
-    pub first: bool,
+    /// What is done with them.
+    pub stepping: Stepping,
+    /// For [`Stepping::One`]: a stream for each state, or one for all. They come back moved on.
+    pub draws: Vec<Rng>,
 }
 
 impl Selection {
     /// Nothing selected.
     pub fn new(width: Width) -> Self {
-        Selection { handles: Vec::new(), states: States::new(width), from: Firing::of(0), first: true }
+        Selection { handles: Vec::new(), states: States::new(width), from: Firing::of(0), stepping: Stepping::All, draws: Vec::new() }
     }
 
     /// Forgets what was selected.
@@ -44,7 +62,13 @@ impl Selection {
         self.handles.clear();
         self.states.clear();
         self.from = Firing::of(0);
-        self.first = true;
+        self.stepping = Stepping::All;
+        self.draws.clear();
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.handles.is_empty() && !matches!(self.stepping, Stepping::Start | Stepping::Given)
     }
 }
 
@@ -53,8 +77,36 @@ impl Selection {
 pub enum Admission {
     /// All of them: the loop need not probe first.
     AllNew,
-    /// Those that [`Strategy::admit`] marks.
+    /// Those that [`Strategy::admit`] marks, having seen what the store knows.
     Chosen,
+    /// Those that [`Strategy::admit`] marks without asking the store first.
+    Drawn,
+}
+
+/// Figures of a strategy's own, for the report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Details {
+    /// Names and values, in the order in which they are shown.
+    pub figures: Vec<(&'static str, f64)>,
+    /// What randomised breadth-first search knew after each visit.
+    pub visits: Vec<VisitFigures>,
+}
+
+/// What randomised breadth-first search knew after a visit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct VisitFigures {
+    /// The greatest one-step omission probability among the samples; 0 where there are none.
+    pub pom1s: f64,
+    /// How many states were inserted so far, those included that came back.
+    pub insertions: u64,
+    /// How many samples there are.
+    pub samples: u64,
+    /// The share of insertions that overwrote another state.
+    pub collision_rate: f64,
+    /// How many levels the visit had.
+    pub levels: u32,
+    /// Rules fired so far.
+    pub fired: u64,
 }
 
 /// Decides where to look next.
@@ -62,14 +114,29 @@ pub trait Strategy {
     /// Selects what to expand; an empty selection says that nothing is left.
     fn select(&mut self, store: &dyn Store, selection: &mut Selection);
 
+    /// Brings candidates of the strategy's own, for [`Stepping::Given`]; a candidate's source is its place in the selection.
+    fn give(&mut self, selection: &Selection, steps: &mut Steps) {
+        let _ = (selection, steps);
+    }
+
     /// How new states are admitted.
     fn admission(&self) -> Admission {
         Admission::AllNew
     }
 
-    /// Marks the candidates to insert, having seen what the store knows of them. Called only for [`Admission::Chosen`].
-    fn admit(&mut self, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
-        let _ = candidates;
+    /// How many rounds may be expanded ahead of the one that is dealt with: more than none only where a selection need not know what the last rounds found.
+    fn lag(&self) -> usize {
+        0
+    }
+
+    /// Whether every successor counts as looked at, also one that is not admitted.
+    fn considers(&self) -> bool {
+        false
+    }
+
+    /// Marks the candidates to insert. Not called for [`Admission::AllNew`]; `visits` is empty for [`Admission::Drawn`].
+    fn admit(&mut self, selection: &Selection, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
+        let _ = (selection, candidates);
         mask.clear();
         mask.extend(visits.iter().map(|visit| matches!(visit, Visit::New(_))));
     }
@@ -78,26 +145,57 @@ pub trait Strategy {
     /// store was full, and belong to the frontier again. Start states come first, with an empty selection.
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]);
 
+    /// The store is full. Where the strategy can go on (by starting anew, for instance), it says so.
+    fn answers_full(&mut self) -> bool {
+        false
+    }
+
     /// Whether the strategy itself ran out of room, so that states it should have kept are lost.
     fn full(&self) -> bool {
         false
     }
 
-    /// States that a witness to the given state of a selection passes through, that state last: for stores that keep no links. None where the store does.
-    fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
-        let _ = (selection, source);
+    /// States that a witness to the given state of a selection passes through, that state last: where the store's links do not lead to a start state.
+    fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        let _ = (ground, selection, source);
         None
     }
 
-    /// The depth reached so far.
-    fn depth(&self) -> u32;
+    /// Steps taken, where that is not the number of rules fired: a random choice is one step, whatever was looked at to make it.
+    fn steps(&self) -> Option<u64> {
+        None
+    }
+
+    /// Why there was nothing left to select, where that does not mean that the frontier ran dry.
+    fn ended(&self) -> Option<Stop> {
+        None
+    }
+
+    /// Figures of the strategy's own.
+    fn details(&self) -> Details {
+        Details::default()
+    }
+
+    /// The depth reached so far; none where the strategy does not count it.
+    fn depth(&self) -> Option<u32>;
 
     /// How many known states wait to be expanded.
     fn frontier(&self) -> u64;
 
     /// How many states were left unexpanded because of the depth limit.
-    fn beyond_depth(&self) -> u64;
+    fn beyond_depth(&self) -> u64 {
+        0
+    }
 
     /// Whether running dry means that everything was visited.
     fn exhaustive(&self) -> bool;
+}
+
+/// What a trail is found in.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The space.
+    pub space: &'a dyn Space,
+    /// The store.
+    pub store: &'a dyn Store,
 }

@@ -1,6 +1,7 @@
 //! The way to a violation: made from a store's links, and replayed before it is believed.
 
 use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Limits, Settings, Stop, Store, Unbounded, Violation, explore};
+use std::collections::HashMap;
 use std::fmt;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -30,6 +31,10 @@ pub enum Ending {
     Fault(Firing, Fault),
     /// The start state cannot be made; there are no states.
     Start(Fault),
+    /// The last state satisfies this property, which was looked for.
+    Found(u32),
+    /// This firing leads out of the last state, and was looked for.
+    Rule(Firing),
 }
 
 /// Why a witness could not be made or does not replay. All of these are faults of the program that made it, not of the model.
@@ -81,6 +86,8 @@ impl Witness {
             Cause::Fault(firing, fault) => Ending::Fault(firing, fault),
             Cause::Start(start, fault) => return Ok(Witness { start, states: Vec::new(), firings: Vec::new(), ending: Ending::Start(fault) }),
             Cause::NotReached(_) => return Err(WitnessError::NotAboutAState),
+            Cause::Found(property) => Ending::Found(property),
+            Cause::Rule(firing) => Ending::Rule(firing),
         };
         if !violation.trail.is_empty() {
             return Witness::along(space, &violation.trail, ending, account);
@@ -92,8 +99,17 @@ impl Witness {
     /// The witness that passes through the given states, a start state first: the way between two of them is searched anew, breadth-first.
     fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account) -> Result<Witness, WitnessError> {
         let mut states = vec![trail[0].clone()];
+        let mut steps = Steps::new(space.width());
+        let mut batch = States::new(space.width());
         for (at, pair) in trail.windows(2).enumerate() {
             if pair[0] == pair[1] {
+                continue;
+            }
+            batch.clear();
+            batch.push(&pair[0]);
+            space.expand(&batch, Firing::of(0), &mut steps);
+            if steps.states.iter().any(|state| state == pair[1]) {
+                states.push(pair[1].clone());
                 continue;
             }
             let stage = Stage { space, from: &pair[0], to: &pair[1] };
@@ -128,9 +144,28 @@ impl Witness {
         Ok(Witness { start, states, firings, ending })
     }
 
+    /// Cuts out every way that leads back to a state the witness was in before; the end is the same.
+    pub fn without_loops(mut self) -> Witness {
+        let mut last = HashMap::new();
+        for (at, state) in self.states.iter().enumerate() {
+            last.insert(state.as_slice(), at);
+        }
+        let mut kept = Vec::new();
+        let mut at = 0;
+        while at < self.states.len() {
+            // From the last time in this state on, the rest is the same.
+            at = last[self.states[at].as_slice()];
+            kept.push(at);
+            at += 1;
+        }
+        self.firings = kept[..kept.len().saturating_sub(1)].iter().map(|at| self.firings[*at]).collect();
+        self.states = kept.iter().map(|at| self.states[*at].clone()).collect();
+        self
+    }
+
     /// How many firings it has, a last one that fails included.
     pub fn len(&self) -> usize {
-        self.firings.len() + usize::from(matches!(self.ending, Ending::Fault(..)))
+        self.firings.len() + usize::from(matches!(self.ending, Ending::Fault(..) | Ending::Rule(_)))
     }
 
     /// Whether it has none.
@@ -166,7 +201,8 @@ impl Witness {
         let mut bits = PropertyBits::default();
         let judged = space.check(last, &mut bits);
         let holds = match self.ending {
-            Ending::Property(property) => bits.contains(property),
+            Ending::Property(property) | Ending::Found(property) => bits.contains(property),
+            Ending::Rule(firing) => space.fire(last, firing, &mut Vec::new()) == Fired::To,
             Ending::PropertyFault(property, fault) => judged == Err((property, fault)),
             Ending::Fault(firing, fault) => space.fire(last, firing, &mut Vec::new()) == Fired::Fault(fault),
             Ending::Deadlock => {
@@ -183,7 +219,7 @@ impl Witness {
 }
 
 /// The states from a start state to the one behind `end`.
-fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result<Vec<Vec<Word>>, WitnessError> {
+pub(crate) fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result<Vec<Vec<Word>>, WitnessError> {
     let mut handles = vec![end];
     while let Some(parent) = handles.last().and_then(|handle| store.parent(*handle)) {
         handles.push(parent);

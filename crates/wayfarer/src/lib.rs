@@ -5,20 +5,24 @@
 //! - [`Report`] is what came of it: plain data that can be shown, serialised and asserted on
 //! - [`memory`] counts what a run takes
 
+mod allotment;
 pub mod itf;
 mod load;
 pub mod memory;
 mod plan;
+pub mod repeated;
 mod report;
 mod run;
 mod stores;
 
+pub use allotment::Allotment;
 pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
-pub use plan::{Plan, StrategyChoice};
+pub use plan::Plan;
+pub use repeated::{Interval, Repeated};
 pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use run::{RunError, space_of};
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
 pub use wayfarer_search as search;
-pub use wayfarer_search::StoreSpec;
+pub use wayfarer_search::{StoreSpec, StrategySpec};
 pub use wayfarer_space as space;

@@ -13,6 +13,8 @@ use wayfarer_lang::source::Source;
 pub struct LoadOptions {
     /// Values that replace those of the model's constants, by name.
     pub constants: Vec<(String, String)>,
+    /// A predicate on states in the model's own language, which is added as a property that asks to be reached and is named by its text.
+    pub find: Option<String>,
     /// Whether copying an undefined value is a fault.
     pub strict_undefined: bool,
     /// Whether diagnostics are coloured.
@@ -76,12 +78,35 @@ pub fn load_text(name: &str, text: String, options: &LoadOptions) -> Result<Load
     load_source(Source::new(name, text), options)
 }
 
+/// What the property of a predicate is called until it gets its text as a name: no model can have a property of this name.
+const SOUGHT: &str = "\u{1}";
+
 fn load_source(source: Source, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let Some(predicate) = &options.find else { return read_source(&source, options) };
+    // The model must be right by itself, so that what is wrong with both together is the predicate's.
+    read_source(&source, options)?;
+    let before = format!("{}\n;cover \"{SOUGHT}\" (", source.text().trim_end().trim_end_matches(';'));
+    let both = Source::new(source.name(), format!("{before}{predicate}\n);\n"));
+    let (program, diagnostics) = murphi::load(&both, &settings(options));
+    let (Some(mut program), false) = (program, diagnostics.has_errors()) else {
+        let own = diagnostics.shifted(before.len() as u32, predicate.len() as u32);
+        return Err(LoadError::Invalid(own.render(&Source::new("--find", predicate.as_str()), options.colour)));
+    };
+    for property in program.properties.iter_mut().filter(|property| property.name == SOUGHT) {
+        property.name.clone_from(predicate);
+    }
+    Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: diagnostics.render(&both, options.colour) })
+}
+
+fn settings(options: &LoadOptions) -> murphi::Options {
     let undefined = if options.strict_undefined { murphi::Undefined::Strict } else { murphi::Undefined::Copy };
     let constants = options.constants.iter().map(|(name, value)| (name.clone(), constant(value))).collect();
-    let settings = murphi::Options { constants, undefined };
-    let (program, diagnostics) = murphi::load(&source, &settings);
-    let rendered = diagnostics.render(&source, options.colour);
+    murphi::Options { constants, undefined }
+}
+
+fn read_source(source: &Source, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    let (program, diagnostics) = murphi::load(source, &settings(options));
+    let rendered = diagnostics.render(source, options.colour);
     match program {
         Some(program) if !diagnostics.has_errors() => Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: rendered }),
         _ => Err(LoadError::Invalid(rendered)),

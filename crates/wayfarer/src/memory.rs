@@ -93,6 +93,16 @@ impl Budget {
         self.limit
     }
 
+    /// What is left for a run now.
+    pub(crate) fn free(&self) -> usize {
+        self.limit.saturating_sub(self.used()).saturating_sub(self.reserve)
+    }
+
+    /// What is kept free.
+    pub(crate) fn reserve(&self) -> usize {
+        self.reserve
+    }
+
     /// The most that was used at once.
     pub fn peak(&self) -> usize {
         peak() + self.besides + self.code.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! Everything chosen for a run.
 
 use std::time::Duration;
-use wayfarer_search::{Deadlock, StoreSpec};
+use wayfarer_search::{Deadlock, StoreSpec, StrategySpec};
 
 /// A run's choices. The command line builds one from its options, which have the same names, defaults and meanings.
 #[derive(Clone, Debug)]
@@ -12,49 +12,32 @@ pub struct Plan {
     pub time: Option<Duration>,
     /// Stop after so many distinct states.
     pub states: Option<u64>,
-    /// Stop after so many fired rules.
+    /// Stop after so many steps: fired rules, or random choices of a strategy that makes them.
     pub steps: Option<u64>,
     /// Do not expand states at this depth.
     pub depth: Option<u32>,
     /// The seed of everything random.
     pub seed: u64,
     /// Where to look.
-    pub strategy: StrategyChoice,
-    /// What to remember.
-    pub store: StoreSpec,
+    pub strategy: StrategySpec,
+    /// What to remember; what suits the strategy where it is not given.
+    pub store: Option<StoreSpec>,
     /// When a state counts as a deadlock.
     pub deadlock: Deadlock,
     /// Names of the properties to judge; all where empty.
     pub properties: Vec<String>,
+    /// Names of rules whose firing is looked for, instead of violations.
+    pub find_rules: Vec<String>,
+    /// Names of properties that ask to be reached and are looked for, instead of violations.
+    pub find: Vec<String>,
+    /// Whether to count how often each state is visited.
+    pub profile: bool,
     /// After how many violations to stop.
     pub max_errors: usize,
     /// How many loop rounds and calls one firing may take.
     pub loop_limit: u64,
     /// Interpret instead of compiling.
     pub interpret: bool,
-}
-
-/// Which strategy explores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum StrategyChoice {
-    /// Breadth-first.
-    #[default]
-    Bfs,
-    /// Depth-first.
-    Dfs,
-}
-
-impl StrategyChoice {
-    /// All strategies with their names.
-    pub const ALL: [(StrategyChoice, &'static str); 2] = [(StrategyChoice::Bfs, "bfs"), (StrategyChoice::Dfs, "dfs")];
-
-    /// The name it is chosen by.
-    pub fn name(self) -> &'static str {
-        match self {
-            StrategyChoice::Bfs => "bfs",
-            StrategyChoice::Dfs => "dfs",
-        }
-    }
 }
 
 impl Default for Plan {
@@ -66,13 +49,23 @@ impl Default for Plan {
             steps: None,
             depth: None,
             seed: 1,
-            strategy: StrategyChoice::default(),
-            store: StoreSpec::Exact,
+            strategy: StrategySpec::default(),
+            store: None,
             deadlock: Deadlock::default(),
             properties: Vec::new(),
+            find_rules: Vec::new(),
+            find: Vec::new(),
+            profile: false,
             max_errors: 1,
             loop_limit: 1_000_000,
             interpret: false,
         }
+    }
+}
+
+impl Plan {
+    /// The store: the one asked for, or what suits the strategy.
+    pub fn store(&self) -> StoreSpec {
+        self.store.unwrap_or_else(|| self.strategy.default_store())
     }
 }

@@ -16,12 +16,28 @@ pub struct Report {
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
     pub assumed: bool,
-    /// Distinct states.
+    /// Distinct states: counted, or estimated over a store that forgets or errs.
     pub states: u64,
+    /// The relative standard error of `states`; 0 where they were counted.
+    pub states_error: f64,
+    /// States that were new to the store; more than the distinct ones where it forgets.
+    pub insertions: u64,
+    /// Steps taken: rules fired, or random choices of a strategy that makes them.
+    pub steps: u64,
+    /// The share of steps that led to a state met before.
+    pub redundancy: Option<f64>,
+    /// The density factor m/h of a complete run: m^h states for depth h.
+    pub density_factor: Option<f64>,
+    /// How often states were visited, where that was asked for: at place i the number of states visited 2^i times and less than twice as often.
+    pub profile: Vec<u64>,
+    /// Figures of the strategy's own.
+    pub details: wayfarer_search::Details,
+    /// Whether something was looked for instead of violations.
+    pub sought: bool,
     /// Rules fired.
     pub rules_fired: u64,
-    /// Depth reached.
-    pub depth: u32,
+    /// Depth reached; none where the strategy does not count it.
+    pub depth: Option<u32>,
     /// States known but not expanded when the run ended.
     pub frontier: u64,
     /// Wall-clock seconds.
@@ -34,8 +50,8 @@ pub struct Report {
     pub state_bits: usize,
     /// The seed.
     pub seed: u64,
-    /// The strategy's name.
-    pub strategy: &'static str,
+    /// The strategy, as it was asked for.
+    pub strategy: String,
     /// The store, as it was asked for.
     pub store: String,
     /// How many states the store is expected to have taken for known ones: 0 for an exact store, none for one that forgets.
@@ -62,7 +78,7 @@ pub struct RuleReport {
 /// Something wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViolationReport {
-    /// `invariant`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`.
+    /// `invariant`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
     pub kind: &'static str,
     /// The property's name or the fault's message.
     pub name: String,
@@ -79,6 +95,8 @@ pub struct ViolationReport {
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
+    /// How many there were before ways back to the same state were cut out.
+    pub raw_length: usize,
     /// The start state's name.
     pub start: String,
     /// Every variable of the start state with its value.
@@ -114,6 +132,11 @@ pub struct Change {
 }
 
 impl Report {
+    /// Whether steps are rules fired by a strategy that expands every state once, so that redundancy says nothing about a choice.
+    pub fn exhaustive_figures(&self) -> bool {
+        self.steps == self.rules_fired && self.details.figures.is_empty()
+    }
+
     /// Names of the rules that never fired.
     pub fn unfired_rules(&self) -> impl Iterator<Item = &RuleReport> {
         self.rules.iter().filter(|rule| rule.fired == 0)
@@ -130,6 +153,15 @@ impl Report {
             "complete": self.complete,
             "assumed": self.assumed,
             "states": self.states,
+            "states_error": self.states_error,
+            "insertions": self.insertions,
+            "steps": self.steps,
+            "redundancy": self.redundancy,
+            "density_factor": self.density_factor,
+            "profile": self.profile,
+            "figures": self.details.figures.iter().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
+            "visits": self.details.visits.iter().map(visit).collect::<Vec<_>>(),
+            "sought": self.sought,
             "rules_fired": self.rules_fired,
             "depth": self.depth,
             "frontier": self.frontier,
@@ -154,6 +186,18 @@ impl Report {
             "confidence": Value::Null,
         })
     }
+}
+
+/// A visit of randomised breadth-first search.
+fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
+    json!({
+        "pom1s": visit.pom1s,
+        "insertions": visit.insertions,
+        "samples": visit.samples,
+        "collision_rate": visit.collision_rate,
+        "levels": visit.levels,
+        "rules_fired": visit.fired,
+    })
 }
 
 impl ViolationReport {
@@ -181,6 +225,6 @@ impl WitnessReport {
                 json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
             })
             .collect();
-        json!({ "length": self.length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
+        json!({ "length": self.length, "raw_length": self.raw_length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
     }
 }

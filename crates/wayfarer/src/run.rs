@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
-    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Stop, Store, Verdict, Violation, Witness, WitnessError,
-    explore,
+    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Sought, Stop, Store, StoreSpec, Verdict, Violation,
+    Witness, WitnessError, explore,
 };
 use wayfarer_space::{Fault, Firing, PropertyBits, Space};
 
@@ -19,6 +19,13 @@ use wayfarer_space::{Fault, Firing, PropertyBits, Space};
 pub enum RunError {
     /// A property of this name does not exist.
     UnknownProperty {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A rule of this name does not exist.
+    UnknownRule {
         /// What was asked for.
         name: String,
         /// What there is.
@@ -33,6 +40,8 @@ pub enum RunError {
     Unsuited {
         /// The strategy's name.
         strategy: &'static str,
+        /// What it needs instead.
+        needs: &'static str,
         /// The store, as it was asked for.
         store: String,
     },
@@ -52,12 +61,8 @@ impl fmt::Display for RunError {
             RunError::TooLittleMemory { least } => {
                 write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
             }
-            RunError::Unsuited { strategy, store } => {
-                write!(
-                    out,
-                    "`{strategy}` goes back to states it has left, and the store `{store}` cannot give them back; use `exact`, `tree` or `difference`"
-                )
-            }
+            RunError::Unsuited { strategy, needs, store } => write!(out, "`{strategy}` needs {needs}, and `{store}` is not one"),
+            RunError::UnknownRule { name, known } => write!(out, "there is no rule `{name}`; the model has: {}", known.join(", ")),
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
         }
@@ -74,13 +79,14 @@ impl Plan {
             return Err(RunError::NoStartState);
         }
         let interpreter = Interpreter::new(program.clone(), self.code_limits());
-        let settings = self.settings(program)?;
+        let settings = self.settings(program, budget)?;
         stores::refuse_if_too_small(self, &interpreter, budget)?;
         let running = Running::new(program, self, budget.limit());
         let space = running.space();
         budget.note_code(running.code_bytes());
-        let mut strategy = stores::strategy(self, &settings.limits, space.packing(), budget)?;
-        let store = stores::store(self, space.packing(), budget).ok_or(RunError::TooLittleMemory { least: budget.limit() * 2 })?;
+        let chosen = stores::settled(self, space.packing(), budget);
+        let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
+        let store = stores::store(self, chosen, space.packing(), budget).ok_or(RunError::TooLittleMemory { least: budget.limit() * 2 })?;
         let mut watch = Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0 };
         let outcome = explore(space, &*store, &mut *strategy, &settings, &mut watch);
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
@@ -89,14 +95,14 @@ impl Plan {
         let writer =
             Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock, loop_limit: self.loop_limit };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
-        Ok(Report { violations, ..self.report(program, &interpreter, &outcome, &*store, budget, started.elapsed()) })
+        Ok(Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, &*store), budget, started.elapsed()) })
     }
 
     fn code_limits(&self) -> wayfarer_ir::Limits {
         wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
     }
 
-    fn settings(&self, program: &Program) -> Result<Settings, RunError> {
+    fn settings(&self, program: &Program, budget: &Budget) -> Result<Settings, RunError> {
         let limits = Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
         let mut properties = None;
         for name in &self.properties {
@@ -108,10 +114,51 @@ impl Plan {
             // Two properties may have the same name: both are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
-        Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties })
+        let record = stores::record(&program.packing(), budget);
+        let sought = self.sought(program)?;
+        Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties, sought, record, profile: self.profile })
     }
 
-    fn report(&self, program: &Program, space: &dyn Space, outcome: &Outcome, store: &dyn Store, budget: &Budget, time: Duration) -> Report {
+    fn sought(&self, program: &Program) -> Result<Option<Sought>, RunError> {
+        let mut sought = Sought::default();
+        for name in &self.find {
+            let meant = |property: &wayfarer_ir::Property| property.kind == PropertyKind::Reachable && property.name == *name;
+            let mut found = program.properties.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
+            if found.peek().is_none() {
+                return Err(RunError::UnknownProperty { name: name.clone(), known: Vec::new() });
+            }
+            found.for_each(|(number, _)| sought.properties.insert(number as u32));
+        }
+        for name in &self.find_rules {
+            let mut first = 0;
+            let mut found = false;
+            for rule in &program.rules {
+                let end = first + rule.instances() as u32;
+                // A name alone means every instance; with its parameters' values, as reports write it, one.
+                let meant = |number: u32| rule.name == *name || program.describe_rule(number) == *name;
+                for number in (first..end).filter(|number| meant(*number)) {
+                    sought.rules.insert(number);
+                    found = true;
+                }
+                first = end;
+            }
+            if !found {
+                return Err(RunError::UnknownRule { name: name.clone(), known: program.rules.iter().map(|rule| rule.name.clone()).collect() });
+            }
+        }
+        Ok((!self.find.is_empty() || !self.find_rules.is_empty()).then_some(sought))
+    }
+
+    fn report(
+        &self,
+        program: &Program,
+        space: &dyn Space,
+        outcome: &Outcome,
+        parts: (StoreSpec, &dyn Store),
+        budget: &Budget,
+        time: Duration,
+    ) -> Report {
+        let (chosen, store) = parts;
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
             let site = &program.faults[fault.0 as usize];
@@ -128,17 +175,25 @@ impl Plan {
             stop: outcome.stop.word(),
             complete: outcome.is_complete(),
             assumed: outcome.discarded > 0 || program.properties.iter().any(|property| property.kind == PropertyKind::Assumption),
-            states: outcome.states,
+            states: outcome.covered.value.round() as u64,
+            states_error: outcome.covered.error,
+            insertions: outcome.states,
+            steps: outcome.steps,
+            redundancy: redundancy(outcome),
+            density_factor: if self.strategy.name() == "bfs" { density_factor(outcome) } else { None },
+            profile: outcome.profile.clone(),
+            details: outcome.details.clone(),
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,
             seconds: time.as_secs_f64(),
             peak_memory_bytes: budget.peak(),
-            bytes_per_state: (outcome.states > 0).then(|| store.bytes() as f64 / outcome.states as f64),
+            bytes_per_state: (!store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
             state_bits: space.packing().bits(),
             seed: self.seed,
-            strategy: self.strategy.name(),
-            store: self.store.to_string(),
+            strategy: self.strategy.to_string(),
+            store: chosen.to_string(),
+            sought: !self.find.is_empty() || !self.find_rules.is_empty(),
             expected_omissions: match store.fidelity() {
                 Fidelity::Exact => Some(0.0),
                 Fidelity::Lossy(expected) => Some(expected),
@@ -149,6 +204,19 @@ impl Plan {
             remarks,
         }
     }
+}
+
+/// The share of visits that led to a state visited before: (n − k)/n for k distinct states in n visits.
+fn redundancy(outcome: &Outcome) -> Option<f64> {
+    let visits = outcome.steps + outcome.starts;
+    (visits > 0).then(|| (1.0 - outcome.covered.value / visits as f64).max(0.0))
+}
+
+/// m/h for a tree of the same depth h and as many nodes, m its degree. The papers' diameter is the longest path without repetition, which nobody can
+/// compute; the depth of breadth-first search stands for it.
+fn density_factor(outcome: &Outcome) -> Option<f64> {
+    let depth = outcome.depth.filter(|depth| outcome.is_complete() && *depth > 0)?;
+    Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
 }
 
 /// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
@@ -166,10 +234,10 @@ enum Running {
 }
 
 /// Budgets below this are for experiments on small models, and compiling would spend much of them.
-const LEAST_TO_COMPILE: usize = 8 << 20;
+pub(crate) const LEAST_TO_COMPILE: usize = 8 << 20;
 
 /// The share of the budget that machine code may take before commands are interpreted.
-const CODE_SHARE: usize = 8;
+pub(crate) const CODE_SHARE: usize = 8;
 
 impl Running {
     fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
@@ -254,8 +322,11 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn violation(&self, violation: &Violation) -> Result<ViolationReport, RunError> {
+        let mut raw_length = 0;
         let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
+                raw_length = witness.len();
+                let witness = witness.without_loops();
                 witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
                 Some(witness)
             }
@@ -263,7 +334,7 @@ impl Writer<'_> {
             Err(error) => return Err(RunError::Replay(error)),
         };
         let (kind, name, at, detail) = self.cause(&violation.cause, witness.as_ref());
-        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness)) })
+        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
     }
 
     fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
@@ -298,6 +369,14 @@ impl Writer<'_> {
                 let (kind, message, at) = self.fault(fault);
                 (kind, message, at, Some(format!("in start state {}", program.describe_start(start))))
             }
+            Cause::Found(number) => {
+                let property = &program.properties[number as usize];
+                ("found", property.name.clone(), place(program, property.at), None)
+            }
+            Cause::Rule(firing) => {
+                let at = program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(program, program.rules[family].at));
+                ("rule", program.describe_rule(firing.rule), at, None)
+            }
             Cause::NotReached(number) => {
                 let property = &program.properties[number as usize];
                 let detail = "every reachable state was visited, and none satisfies it";
@@ -316,7 +395,7 @@ impl Writer<'_> {
         (kind, site.message.clone(), place(self.program, site.at))
     }
 
-    fn witness(&self, raw: Witness) -> WitnessReport {
+    fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
         let program = self.program;
         let start_state =
             raw.states.first().map_or_else(Vec::new, |state| program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect());
@@ -326,11 +405,17 @@ impl Writer<'_> {
             .zip(raw.states.windows(2))
             .map(|(firing, pair)| StepReport { changes: self.changes(&pair[0], &pair[1]), ..self.step(*firing) })
             .collect();
+        if let Ending::Rule(firing) = raw.ending {
+            let mut after = Vec::new();
+            let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
+            self.interpreter.fire(last, firing, &mut after);
+            steps.push(StepReport { changes: self.changes(last, &after), ..self.step(firing) });
+        }
         if let Ending::Fault(firing, fault) = raw.ending {
             let (_, message, at) = self.fault(fault);
             steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(firing) });
         }
-        WitnessReport { length: raw.len(), start: program.describe_start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, start: program.describe_start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, firing: Firing) -> StepReport {

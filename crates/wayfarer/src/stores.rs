@@ -1,40 +1,66 @@
 //! Builds the store and the strategy that a plan asks for.
 
 use crate::memory::Budget;
-use crate::{Plan, RunError, StrategyChoice};
+use crate::{Plan, RunError};
 use wayfarer_search::{
-    Account, Bfs, BitstateStore, CacheStore, CompactStore, Dfs, DifferenceStore, ExactStore, Limits, QueuedBfs, Store, StoreSpec, Strategy, TreeStore,
+    Account, BitstateStore, CacheStore, CompactStore, DifferenceStore, ExactStore, Limits, NoStore, PoolStore, Record, Site, Store, StoreSpec,
+    Strategy, TreeStore,
 };
 use wayfarer_space::{Packing, Space, Width};
 
 /// Of what is left of the budget, a store of fixed size leaves this share to the frontier, waypoints and the witness.
 const FRONTIER_SHARE: usize = 4;
 
-/// The store of a plan; none where the budget has no room for it.
-pub(crate) fn store<'a>(plan: &Plan, packing: &Packing, budget: &'a Budget) -> Option<Box<dyn Store + 'a>> {
+/// The store of a plan, with what is left open filled in from the budget.
+pub(crate) fn settled(plan: &Plan, packing: &Packing, budget: &Budget) -> StoreSpec {
     let fixed = fixed_bytes(budget);
-    Some(match plan.store {
+    match plan.store() {
+        StoreSpec::Cache { slots: None, ways, bits, replace } => {
+            // The queue of a search over a cache keeps whole states, which weigh more than the fingerprints.
+            let slot = u64::from(bits + 8).div_ceil(8) + packing.words() as u64 * 8 + 24;
+            let slots = (fixed as u64 / slot / u64::from(ways) * u64::from(ways)).max(u64::from(ways));
+            StoreSpec::Cache { slots: Some(slots), ways, bits, replace }
+        }
+        StoreSpec::Pool { slots: None, replace: Some(replace) } => {
+            // Ghosts may be as many as states.
+            let slot = 2 * (packing.words() * 8 + 24) + 24;
+            StoreSpec::Pool { slots: Some((fixed / slot).max(64) as u64), replace: Some(replace) }
+        }
+        store => store,
+    }
+}
+
+/// Builds a store whose parameters are settled; none where the budget has no room for it.
+pub(crate) fn store<'a>(plan: &Plan, spec: StoreSpec, packing: &Packing, budget: &'a Budget) -> Option<Box<dyn Store + 'a>> {
+    let fixed = fixed_bytes(budget);
+    Some(match spec {
         StoreSpec::Exact => Box::new(ExactStore::new(packing.clone(), budget, budget.limit())?),
         StoreSpec::Tree => Box::new(TreeStore::new(packing.clone(), budget, budget.limit())?),
         StoreSpec::Difference { delta } => Box::new(DifferenceStore::new(packing.clone(), delta, budget, budget.limit())?),
         StoreSpec::Compact { bits, floor } => Box::new(CompactStore::new(bits, floor, fixed, budget)?),
         StoreSpec::Bitstate { k } => Box::new(BitstateStore::new(k, fixed, budget)?),
-        StoreSpec::Cache { slots, ways, bits, replace } => {
-            let slots = slots.unwrap_or_else(|| cache_slots(fixed, ways, bits));
-            Box::new(CacheStore::new(slots, ways, bits, replace, plan.seed, budget)?)
-        }
+        StoreSpec::Cache { slots, ways, bits, replace } => Box::new(CacheStore::new(slots.unwrap_or(1), ways, bits, replace, plan.seed, budget)?),
+        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots.unwrap_or(u64::MAX), replace, plan.seed, budget)),
+        StoreSpec::Nothing => Box::new(NoStore),
     })
 }
 
-/// The strategy of a plan over its store.
-pub(crate) fn strategy<'a>(plan: &Plan, limits: &Limits, packing: &Packing, budget: &'a Budget) -> Result<Box<dyn Strategy + 'a>, RunError> {
-    let gives_back = matches!(plan.store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. });
-    match plan.strategy {
-        StrategyChoice::Bfs if gives_back => Ok(Box::new(Bfs::new(limits))),
-        StrategyChoice::Bfs => Ok(Box::new(QueuedBfs::new(limits, packing.clone(), budget))),
-        StrategyChoice::Dfs if gives_back => Ok(Box::new(Dfs::new(limits))),
-        StrategyChoice::Dfs => Err(RunError::Unsuited { strategy: "dfs", store: plan.store.to_string() }),
-    }
+/// The strategy of a plan over a store.
+pub(crate) fn strategy<'a>(
+    plan: &Plan,
+    store: StoreSpec,
+    limits: &'a Limits,
+    packing: &'a Packing,
+    budget: &'a Budget,
+) -> Result<Box<dyn Strategy + 'a>, RunError> {
+    plan.strategy.suits(&store).map_err(|needs| RunError::Unsuited { strategy: plan.strategy.name(), needs, store: store.to_string() })?;
+    Ok(plan.strategy.build(&Site { limits, packing, account: budget, seed: plan.seed, store }))
+}
+
+/// How many states the record holds: enough for an error below half a percent where the budget allows.
+pub(crate) fn record(packing: &Packing, budget: &Budget) -> usize {
+    let one = Record::bytes_for(1 << 10, packing) >> 10;
+    (budget.limit() / 32 / one).clamp(256, 1 << 16)
 }
 
 /// A run needs room for what its store begins with and for some batches with their successors.
@@ -52,20 +78,16 @@ pub(crate) fn refuse_if_too_small(plan: &Plan, space: &dyn Space, budget: &Budge
 
 fn needs(plan: &Plan, space: &dyn Space, limit: usize) -> usize {
     let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
-    let begins = match plan.store {
+    let begins = match plan.store() {
         StoreSpec::Tree => TreeStore::least(limit),
         StoreSpec::Difference { .. } => DifferenceStore::least(space.packing(), limit),
+        StoreSpec::Pool { .. } | StoreSpec::Nothing => 64 << 10,
         _ => ExactStore::least(limit),
     };
     begins + (words * 8 + 64) * 4096
 }
 
 /// What a store that takes its memory at once may take.
-fn fixed_bytes(budget: &Budget) -> usize {
+pub(crate) fn fixed_bytes(budget: &Budget) -> usize {
     budget.limit().saturating_sub(budget.used()) / FRONTIER_SHARE * (FRONTIER_SHARE - 1)
-}
-
-fn cache_slots(bytes: usize, ways: u32, bits: u32) -> u64 {
-    // Replacement needs a few bits beside each fingerprint; the rest is rounded down to whole buckets by the store.
-    (bytes as u64 * 8 / u64::from(bits + 8) / u64::from(ways) * u64::from(ways)).max(u64::from(ways))
 }

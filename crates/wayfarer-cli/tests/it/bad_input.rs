@@ -59,7 +59,7 @@ fn bad_values_are_refused_with_what_is_right() {
         (&["--max-errors", "0"], "from 1 on"),
         (&["--const", "N"], "NodeCount=4"),
         (&["--const", "=4"], "NodeCount=4"),
-        (&["--strategy", "dsf"], "bfs, dfs"),
+        (&["--strategy", "dsf"], "did you mean `dfs`?"),
         (&["--store", "exakt"], "exact"),
         (&["--deadlock", "of"], "off, stuck, stuttering"),
         (&["--undefined", "lax"], "copy, strict"),

@@ -107,7 +107,7 @@ fn stacks_are_counted_and_the_way_to_the_last_is_found() {
         let outcome = explore(&space, store.as_ref(), strategy.as_mut(), &settings, &mut Unbounded);
         assert_eq!(
             (outcome.states, store.len(), outcome.depth),
-            ((1 << 12) - 1, (1 << 12) - 1, if name.contains("depth") { outcome.depth } else { 11 })
+            ((1 << 12) - 1, (1 << 12) - 1, if name.contains("depth") { outcome.depth } else { Some(11) })
         );
         let witness = Witness::trace(&space, store.as_ref(), &outcome.violations[0], &Unlimited).unwrap();
         assert_eq!(witness.states.last().unwrap(), &vec![1; 11], "{name}");

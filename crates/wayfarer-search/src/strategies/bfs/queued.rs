@@ -4,10 +4,10 @@
 //! whole with a link to the waypoint before it. Waypoints are counted and freed when nothing in the frontier descends from them. A witness goes from waypoint to
 //! waypoint and is searched anew in between.
 
-use super::next_batch;
+use super::{LAG, next_batch};
 use crate::queue::Queue;
 use crate::waypoints::Waypoints;
-use crate::{Account, Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
+use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Store, Strategy, Visit};
 use wayfarer_space::{Packing, Word};
 
 /// Levels between waypoints: the depth of the searches that a witness is put together from.
@@ -72,6 +72,10 @@ impl<'a> QueuedBfs<'a> {
 }
 
 impl Strategy for QueuedBfs<'_> {
+    fn lag(&self) -> usize {
+        LAG
+    }
+
     fn select(&mut self, _store: &dyn Store, selection: &mut Selection) {
         if self.level_left == 0 && self.under_way == 0 && self.next_level > 0 {
             self.depth += 1;
@@ -109,14 +113,14 @@ impl Strategy for QueuedBfs<'_> {
         self.full
     }
 
-    fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+    fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         let mut trail = self.waypoints.chain(selection.handles.get(source)?.0);
         trail.push(selection.states.get(source).to_vec());
         Some(trail)
     }
 
-    fn depth(&self) -> u32 {
-        self.depth + u32::from(self.next_level > 0)
+    fn depth(&self) -> Option<u32> {
+        Some(self.depth + u32::from(self.next_level > 0))
     }
 
     fn frontier(&self) -> u64 {

@@ -7,12 +7,29 @@ mod queued;
 
 pub use queued::QueuedBfs;
 
-use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
+use super::{Row, exact, remembering};
+use crate::spec::Entry;
+use crate::{Candidates, Handle, Limits, Selection, Store, StoreSpec, Strategy, Visit};
+
+pub(super) const ROW: Row = Row {
+    entry: Entry { name: "bfs", parameters: &[] },
+    store: exact,
+    suits: remembering,
+    build: |_, site| match site.store {
+        // A pool's slots are not in the order of insertion.
+        store if store.gives_back() && !matches!(store, StoreSpec::Pool { .. }) => Box::new(Bfs::new(site.limits)),
+        _ => Box::new(QueuedBfs::new(site.limits, site.packing.clone(), site.account)),
+    },
+};
 
 /// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
 /// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget where every state has many.
 const STEPS: usize = 1024;
+
+/// What to select next does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are
+/// fetched while the next rounds are expanded.
+const LAG: usize = 2;
 
 /// The batch after a round that had so many sources and steps.
 fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
@@ -49,6 +66,10 @@ impl Bfs {
 }
 
 impl Strategy for Bfs {
+    fn lag(&self) -> usize {
+        LAG
+    }
+
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         if self.next == self.level_end && self.under_way == 0 && self.level_end < self.found {
             self.depth += 1;
@@ -78,8 +99,8 @@ impl Strategy for Bfs {
         }
     }
 
-    fn depth(&self) -> u32 {
-        self.depth + u32::from(self.level_end < self.found)
+    fn depth(&self) -> Option<u32> {
+        Some(self.depth + u32::from(self.level_end < self.found))
     }
 
     fn frontier(&self) -> u64 {

@@ -1,0 +1,73 @@
+//! Covered states against steps and time, for `--curve`.
+
+use crate::Failure;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use wayfarer::Report;
+use wayfarer::search::{Control, Progress, Stop};
+
+/// Points of a curve lie this far apart, as a share of the steps so far: about 470 to a factor of ten thousand.
+const APART: f64 = 0.02;
+
+/// The points of all runs, and where they go.
+pub(crate) struct Curve {
+    file: Option<PathBuf>,
+    text: String,
+    seed: u64,
+    started: Instant,
+    next: u64,
+}
+
+impl Curve {
+    /// A curve that is written to `file`, which is made at once so that a wrong name is noticed before the run.
+    pub(crate) fn new(file: Option<&Path>) -> Result<Curve, Failure> {
+        let mut curve = Curve { file: None, text: String::from("seed,steps,seconds,states\n"), seed: 0, started: Instant::now(), next: 0 };
+        if let Some(file) = file {
+            curve.file = Some(file.to_path_buf());
+            curve.write()?;
+        }
+        Ok(curve)
+    }
+
+    /// A control that takes points down and passes the question on.
+    pub(crate) fn watching<'a>(&'a mut self, inner: &'a mut dyn Control, seed: u64) -> Watching<'a> {
+        self.seed = seed;
+        self.started = Instant::now();
+        self.next = 0;
+        Watching { curve: self, inner }
+    }
+
+    /// The last point of a run.
+    pub(crate) fn end(&mut self, report: &Report) {
+        self.point(report.steps, report.seconds, report.states);
+    }
+
+    fn point(&mut self, steps: u64, seconds: f64, states: u64) {
+        if self.file.is_some() {
+            let _ = writeln!(self.text, "{},{steps},{seconds:.6},{states}", self.seed);
+        }
+    }
+
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        let Some(file) = &self.file else { return Ok(()) };
+        std::fs::write(file, &self.text).map_err(|error| Failure::failed(format!("cannot write the curve to `{}`: {error}", file.display())))
+    }
+}
+
+/// A control that takes points down.
+pub(crate) struct Watching<'a> {
+    curve: &'a mut Curve,
+    inner: &'a mut dyn Control,
+}
+
+impl Control for Watching<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        if progress.steps >= self.curve.next {
+            let seconds = self.curve.started.elapsed().as_secs_f64();
+            self.curve.point(progress.steps, seconds, progress.states);
+            self.curve.next = progress.steps + 1 + (progress.steps as f64 * APART) as u64;
+        }
+        self.inner.ask(progress)
+    }
+}

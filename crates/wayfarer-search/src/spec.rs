@@ -1,0 +1,303 @@
+//! How a user names a part and its parameters: `name` or `name:parameter=value,…`. Stores and strategies are tables of [`Entry`]; errors quote the tables.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// What a parameter may be.
+pub(crate) enum Accepts {
+    Number(RangeInclusive<u64>),
+    /// A number, or the word.
+    NumberOr(RangeInclusive<u64>, &'static str),
+    /// A share between the two, ends included.
+    Real(f64, f64),
+    /// A share, or the word.
+    RealOr(f64, f64, &'static str),
+    OneOf(&'static [&'static str]),
+}
+
+/// A parameter of a part.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) accepts: Accepts,
+    /// What it is when not given; empty where there is no such thing.
+    pub(crate) default: &'static str,
+    /// What happens when it is not given and there is no default.
+    pub(crate) otherwise: &'static str,
+}
+
+impl Parameter {
+    /// A parameter that always has a value.
+    pub(crate) const fn new(name: &'static str, accepts: Accepts, default: &'static str) -> Self {
+        Parameter { name, accepts, default, otherwise: "" }
+    }
+
+    /// A parameter that may be left open.
+    pub(crate) const fn open(name: &'static str, accepts: Accepts, otherwise: &'static str) -> Self {
+        Parameter { name, accepts, default: "", otherwise }
+    }
+}
+
+/// A part that can be chosen by name.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    pub(crate) parameters: &'static [Parameter],
+}
+
+/// The parameters of a chosen part, all within their ranges.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Given {
+    names: Vec<&'static str>,
+    values: Vec<Option<String>>,
+    stated: Vec<bool>,
+}
+
+/// Why a text names no part. Always the fault of who wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpecError {
+    /// There is no such part.
+    Unknown {
+        /// What was looked for: a store or a strategy.
+        what: &'static str,
+        /// What was written.
+        name: String,
+        /// The nearest name, where one is near.
+        near: Option<&'static str>,
+        /// Everything there is.
+        list: String,
+    },
+    /// The part has no such parameter.
+    UnknownParameter {
+        /// Which part.
+        part: String,
+        /// What was written.
+        parameter: String,
+        /// The nearest name, where one is near.
+        near: Option<&'static str>,
+        /// The parameters it has.
+        list: String,
+    },
+    /// A parameter is given twice.
+    RepeatedParameter {
+        /// Which part.
+        part: String,
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// Something between commas is not `parameter=value`.
+    NotAParameter {
+        /// Which part.
+        part: String,
+        /// What was written.
+        text: String,
+    },
+    /// A value that the parameter cannot have.
+    BadValue {
+        /// Which part.
+        part: String,
+        /// The parameter.
+        parameter: &'static str,
+        /// What was written.
+        value: String,
+        /// What it may be.
+        accepted: String,
+    },
+}
+
+/// Finds the part that `text` names among `entries` and reads its parameters. `what` is the word for such a part.
+pub(crate) fn read<'e>(what: &'static str, entries: impl Iterator<Item = &'e Entry> + Clone, text: &str) -> Result<(&'e Entry, Given), SpecError> {
+    let (name, parameters) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+    let name = name.trim();
+    let Some(entry) = entries.clone().find(|entry| entry.name == name) else {
+        let near = nearest(name, entries.clone().map(|entry| entry.name));
+        return Err(SpecError::Unknown { what, name: name.to_owned(), near, list: list(entries) });
+    };
+    Ok((entry, entry.read(what, parameters)?))
+}
+
+/// Every part with its parameters, their ranges and what they are when not given.
+pub(crate) fn list<'e>(entries: impl Iterator<Item = &'e Entry>) -> String {
+    entries.map(Entry::describe).collect::<Vec<_>>().join("\n")
+}
+
+impl Entry {
+    /// Its parameters where none is given.
+    pub(crate) fn plain(&self) -> Given {
+        let values = self.parameters.iter().map(|parameter| (!parameter.default.is_empty()).then(|| parameter.default.to_owned())).collect();
+        Given { names: self.parameters.iter().map(|parameter| parameter.name).collect(), values, stated: vec![false; self.parameters.len()] }
+    }
+
+    fn read(&self, what: &'static str, text: &str) -> Result<Given, SpecError> {
+        let part = || format!("{what} `{}`", self.name);
+        let mut values: Vec<Option<String>> = vec![None; self.parameters.len()];
+        for written in text.split(',').map(str::trim).filter(|written| !written.is_empty()) {
+            // A parameter that is on or off may be written as its name alone.
+            let (name, value) = match written.split_once('=') {
+                Some((name, value)) => (name.trim(), value.trim()),
+                None if self.parameters.iter().any(|parameter| parameter.name == written && parameter.accepts.takes("on")) => (written, "on"),
+                None => return Err(SpecError::NotAParameter { part: part(), text: written.to_owned() }),
+            };
+            let Some(at) = self.parameters.iter().position(|parameter| parameter.name == name) else {
+                let near = nearest(name, self.parameters.iter().map(|parameter| parameter.name));
+                let list = if self.parameters.is_empty() { "it has none".to_owned() } else { self.describe() };
+                return Err(SpecError::UnknownParameter { part: part(), parameter: name.to_owned(), near, list });
+            };
+            let parameter = &self.parameters[at];
+            if values[at].is_some() {
+                return Err(SpecError::RepeatedParameter { part: part(), parameter: parameter.name });
+            }
+            if !parameter.accepts.takes(value) {
+                let accepted = parameter.accepts.to_string();
+                return Err(SpecError::BadValue { part: part(), parameter: parameter.name, value: value.to_owned(), accepted });
+            }
+            values[at] = Some(value.to_owned());
+        }
+        let mut given = self.plain();
+        for (at, value) in values.into_iter().enumerate().filter(|(_, value)| value.is_some()) {
+            given.values[at] = value;
+            given.stated[at] = true;
+        }
+        Ok(given)
+    }
+
+    fn describe(&self) -> String {
+        let parameters: Vec<String> = self
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let default = if parameter.default.is_empty() { parameter.otherwise } else { parameter.default };
+                format!("{} {} (else {default})", parameter.name, parameter.accepts)
+            })
+            .collect();
+        if parameters.is_empty() { self.name.to_owned() } else { format!("{}: {}", self.name, parameters.join(", ")) }
+    }
+}
+
+impl Given {
+    /// The value of a parameter as it is written; none where it is left open.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        let at = self.names.iter().position(|known| *known == name)?;
+        self.values[at].as_deref()
+    }
+
+    /// Whether a parameter has this value.
+    pub(crate) fn is(&self, name: &str, value: &str) -> bool {
+        self.text(name) == Some(value)
+    }
+
+    /// The value of a parameter as a number; none where it is open or a word.
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        number(self.text(name)?)
+    }
+
+    /// The value of a parameter as a real number; none where it is open or a word.
+    pub(crate) fn real(&self, name: &str) -> Option<f64> {
+        self.text(name)?.parse().ok()
+    }
+
+    /// Whether the user wrote it.
+    pub(crate) fn stated(&self, name: &str) -> bool {
+        self.names.iter().position(|known| *known == name).is_some_and(|at| self.stated[at])
+    }
+}
+
+/// The parameters that were written, as they would be written again.
+impl fmt::Display for Given {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let mut separator = ':';
+        for ((name, value), _) in self.names.iter().zip(&self.values).zip(&self.stated).filter(|(_, stated)| **stated) {
+            write!(out, "{separator}{name}={}", value.as_deref().unwrap_or_default())?;
+            separator = ',';
+        }
+        Ok(())
+    }
+}
+
+/// A whole number, with `_` and the endings k, M and G allowed.
+fn number(text: &str) -> Option<u64> {
+    let plain: String = text.chars().filter(|letter| *letter != '_').collect();
+    let (digits, factor) = match plain.char_indices().last()? {
+        (at, 'k') => (&plain[..at], 1_000),
+        (at, 'M') => (&plain[..at], 1_000_000),
+        (at, 'G') => (&plain[..at], 1_000_000_000),
+        _ => (plain.as_str(), 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+impl Accepts {
+    fn takes(&self, value: &str) -> bool {
+        let whole = |range: &RangeInclusive<u64>| number(value).is_some_and(|number| range.contains(&number));
+        let share = |low: f64, high: f64| value.parse::<f64>().is_ok_and(|number| number >= low && number <= high);
+        match self {
+            Accepts::Number(range) => whole(range),
+            Accepts::NumberOr(range, word) => value == *word || whole(range),
+            Accepts::Real(low, high) => share(*low, *high),
+            Accepts::RealOr(low, high, word) => value == *word || share(*low, *high),
+            Accepts::OneOf(words) => words.contains(&value),
+        }
+    }
+}
+
+impl fmt::Display for Accepts {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Accepts::Number(range) => write!(f, "{} to {}", range.start(), range.end()),
+            Accepts::NumberOr(range, word) => write!(f, "{} to {}, or {word}", range.start(), range.end()),
+            Accepts::Real(low, high) => write!(f, "{low} to {high}"),
+            Accepts::RealOr(low, high, word) => write!(f, "{low} to {high}, or {word}"),
+            Accepts::OneOf(words) => write!(f, "one of {}", words.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let suggestion = |near: &Option<&str>| near.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
+        match self {
+            SpecError::Unknown { what, name, near, list } => write!(f, "no {what} is called `{name}`{}; there are\n{list}", suggestion(near)),
+            SpecError::UnknownParameter { part, parameter, near, list } => {
+                write!(f, "the {part} has no parameter `{parameter}`{}; {list}", suggestion(near))
+            }
+            SpecError::RepeatedParameter { part, parameter } => write!(f, "`{parameter}` of the {part} is given twice"),
+            SpecError::NotAParameter { part, text } => write!(f, "`{text}` after the {part} is not of the form parameter=value"),
+            SpecError::BadValue { part, parameter, value, accepted } => {
+                write!(f, "`{parameter}` of the {part} cannot be `{value}`; it may be {accepted}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// The nearest name, where one is near.
+fn nearest(written: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let written = written.to_lowercase();
+    let (distance, name) = names.map(|name| (distance(&written, name), name)).min()?;
+    (distance <= 1 + name.len() / 4).then_some(name)
+}
+
+/// How many letters must be added, dropped or changed.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = line + 1;
+        for (at, wanted) in other.iter().enumerate() {
+            let changed = corner + usize::from(letter != *wanted);
+            corner = row[at + 1];
+            row[at + 1] = changed.min(corner + 1).min(row[at] + 1);
+        }
+    }
+    // Two letters the wrong way round are one slip.
+    let swapped = |from: &str, to: &[char]| {
+        let mut letters: Vec<char> = from.chars().collect();
+        (1..letters.len()).any(|at| {
+            letters.swap(at - 1, at);
+            let same = letters == to;
+            letters.swap(at - 1, at);
+            same
+        })
+    };
+    if row[other.len()] == 2 && swapped(one, &other) { 1 } else { row[other.len()] }
+}

@@ -1,0 +1,213 @@
+//! Depth-first search, true preorder: a state is marked when it is entered, not when it is first seen, so states are visited in the order in which a
+//! recursive search would. `rdfs` takes the successors in random order (Engels, Groote, van Weerdenburg, Willemse 2009; Dwyer and others 2006).
+//!
+//! The stack holds a handle and a cursor per level. Coming back to a state expands it again from the cursor on: firings are made anew, and in exchange
+//! the stack costs twelve bytes a level and no pushed siblings. Over stores that cannot give states back the stack keeps the states themselves, tight.
+//!
+//! Departure of `rdfs`: instead of shuffling the successors once, it draws one of those not visited yet each time it is back. The order is the same in
+//! distribution, because which successors are left depends on those before them only, and nothing has to be remembered.
+
+use super::{Row, exact, remembering};
+use crate::drawing::distinct;
+use crate::slab::Slab;
+use crate::spec::Entry;
+use crate::{Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Store, Strategy, Visit};
+use wayfarer_space::{Firing, Packing, Rng, States, Word};
+
+pub(super) const ROW: Row = Row {
+    entry: Entry { name: "dfs", parameters: &[] },
+    store: exact,
+    suits: remembering,
+    build: |_, site| Box::new(Dfs::over(site.limits, (!site.store.gives_back()).then(|| site.packing.clone()), None)),
+};
+
+pub(super) const RANDOMISED: Row = Row {
+    entry: Entry { name: "rdfs", parameters: &[] },
+    store: exact,
+    suits: remembering,
+    build: |_, site| {
+        let own = (!site.store.gives_back()).then(|| site.packing.clone());
+        Box::new(Dfs::over(site.limits, own, Some(Rng::new(site.seed, "rdfs"))))
+    },
+};
+
+/// Depth-first search.
+#[derive(Clone, Debug)]
+pub struct Dfs {
+    stack: Vec<Level>,
+    /// Where the store cannot give states back: the states of the stack.
+    own: Option<Slab>,
+    /// Start states that were not entered yet, the first last.
+    starts: Vec<(Handle, Vec<Word>)>,
+    /// Where successors are taken in random order.
+    rng: Option<Rng>,
+    scratch: Vec<u32>,
+    deepest: u32,
+    beyond: u64,
+    limit: u32,
+    /// The candidate chosen in the running round.
+    chosen: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    state: Handle,
+    /// The first firing that was not tried yet.
+    next: Firing,
+    /// Whether it was expanded before.
+    again: bool,
+}
+
+impl Dfs {
+    /// A search over a store that gives states back; it does not expand states at `limits.depth` and beyond.
+    pub fn new(limits: &Limits) -> Self {
+        Dfs::over(limits, None, None)
+    }
+
+    /// The same with successors in random order.
+    pub fn randomised(limits: &Limits, seed: u64) -> Self {
+        Dfs::over(limits, None, Some(Rng::new(seed, "rdfs")))
+    }
+
+    fn over(limits: &Limits, own: Option<Packing>, rng: Option<Rng>) -> Self {
+        Dfs {
+            stack: Vec::new(),
+            own: own.map(Slab::new),
+            starts: Vec::new(),
+            rng,
+            scratch: Vec::new(),
+            deepest: 0,
+            beyond: 0,
+            limit: limits.depth,
+            chosen: None,
+        }
+    }
+
+    fn push(&mut self, handle: Handle, state: &[Word]) {
+        self.stack.push(Level { state: handle, next: Firing::of(0), again: false });
+        if let Some(own) = &mut self.own {
+            own.resize(self.stack.len());
+            own.put(self.stack.len() as u32 - 1, state);
+        }
+    }
+
+    fn pop(&mut self) {
+        self.stack.pop();
+        if let Some(own) = &mut self.own {
+            own.resize(self.stack.len());
+        }
+    }
+
+    /// The unvisited successor to enter.
+    fn choose(&mut self, candidates: Candidates, visits: &[Visit]) -> Option<usize> {
+        let Some(rng) = &mut self.rng else {
+            return visits.iter().position(|visit| matches!(visit, Visit::New(_)));
+        };
+        distinct(candidates.steps, 0..candidates.steps.len(), &mut self.scratch);
+        self.scratch.retain(|index| matches!(visits[*index as usize], Visit::New(_)));
+        let drawn = rng.below(self.scratch.len() as u64);
+        self.scratch.get(drawn as usize).map(|index| *index as usize)
+    }
+}
+
+impl Strategy for Dfs {
+    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        while self.stack.len() as u64 > u64::from(self.limit) {
+            self.pop();
+            self.beyond += 1;
+        }
+        while self.stack.is_empty() {
+            let Some((handle, state)) = self.starts.pop() else { return };
+            if self.limit > 0 {
+                self.push(handle, &state);
+            } else {
+                self.beyond += 1;
+            }
+        }
+        if let Some(level) = self.stack.last_mut() {
+            selection.handles.push(level.state);
+            selection.from = level.next;
+            selection.stepping = if level.again { Stepping::Again } else { Stepping::All };
+            level.again = true;
+            match &self.own {
+                Some(own) => own.get(own.slots() as u32 - 1, &mut selection.states),
+                None => store.state(level.state, &mut selection.states),
+            };
+        }
+    }
+
+    fn admission(&self) -> Admission {
+        Admission::Chosen
+    }
+
+    fn admit(&mut self, _selection: &Selection, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
+        mask.clear();
+        mask.resize(visits.len(), candidates.sources.is_empty());
+        if !candidates.sources.is_empty() {
+            self.chosen = self.choose(candidates, visits);
+            if let Some(index) = self.chosen {
+                mask[index] = true;
+            }
+        }
+    }
+
+    fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
+        let steps = candidates.steps;
+        if selection.handles.is_empty() {
+            for (index, visit) in visits.iter().enumerate().rev() {
+                if let Visit::New(handle) = visit {
+                    self.starts.push((*handle, steps.states.get(index).to_vec()));
+                }
+            }
+            if let Some(rng) = &mut self.rng {
+                for at in (1..self.starts.len()).rev() {
+                    self.starts.swap(at, rng.below(at as u64 + 1) as usize);
+                }
+            }
+            return;
+        }
+        if kept == 0 {
+            if let Some(level) = self.stack.last_mut() {
+                level.again = selection.stepping == Stepping::Again;
+            }
+            return;
+        }
+        match self.chosen.take().map(|index| (index, visits[index])) {
+            Some((index, Visit::New(handle))) => {
+                if let (Some(level), None) = (self.stack.last_mut(), &self.rng) {
+                    level.next = steps.firings[index].after();
+                }
+                self.push(handle, steps.states.get(index));
+                if self.stack.len() as u64 <= u64::from(self.limit) + 1 {
+                    self.deepest = self.deepest.max(self.stack.len() as u32 - 1);
+                }
+            }
+            _ => self.pop(),
+        }
+    }
+
+    fn trail(&self, ground: Ground, _selection: &Selection, _source: usize) -> Option<Vec<Vec<Word>>> {
+        let own = self.own.as_ref()?;
+        let mut states = States::new(ground.space.width());
+        (0..own.slots() as u32).for_each(|slot| {
+            own.get(slot, &mut states);
+        });
+        Some(states.iter().map(<[Word]>::to_vec).collect())
+    }
+
+    fn depth(&self) -> Option<u32> {
+        Some(self.deepest)
+    }
+
+    fn frontier(&self) -> u64 {
+        self.stack.len() as u64 + self.starts.len() as u64
+    }
+
+    fn beyond_depth(&self) -> u64 {
+        self.beyond
+    }
+
+    fn exhaustive(&self) -> bool {
+        true
+    }
+}

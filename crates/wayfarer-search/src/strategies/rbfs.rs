@@ -1,0 +1,323 @@
+//! Randomised breadth-first search: visits of bounded depth over a cache T and a queue Q of fixed size, until an observer is sure enough that nothing was
+//! missed (Tronci, Della Penna, Intrigila, Venturini Zilli 2001).
+//!
+//! A visit takes a random old state out of Q, looks which of its successors T does not know, and inserts as many of them, drawn at random, as Q has room for.
+//! With b unknown successors and e free places each has the probability min(1, e/b) to be inserted; the observer multiplies the probabilities of *not* being
+//! inserted for a sample of states, which gives their one-step omission probability. The greatest of them is Pom1s; at or below `maxpom` the run is
+//! accepted. T, the samples and what is left in Q persist from visit to visit; a visit has between N and 3N levels, N the bits of a state.
+//!
+//! Departures, where the printed pseudo-code is ambiguous or wrong:
+//! - |Q| = g·|T| entries; the states themselves lie in Q, outside the paper's accounting and inside ours.
+//! - Q never holds more than its size; successors are a set; a source without unknown successors is no trial.
+//! - Nothing is sampled while everything is inserted. A run without samples is accepted only where no trial could have lost a state and no visit was cut off at
+//!   its last level with states left in Q.
+//! - Overhead is insertions per distinct state, the latter estimated while the run goes on (1.6 % standard error).
+//!
+//! `own` is our improvement at equal bytes:
+//! - T keeps its fingerprints quotiented and in the order in which they came: the oldest of a bucket goes. Steps of protocols lead to states of near levels, so
+//!   old levels are missed least.
+//! - Where Q has no room, states that are not inserted are kept in its spare half, a reservoir; the next visit begins with them and not with the start states,
+//!   so that what was lost is met again before what was not.
+
+mod places;
+mod samples;
+
+use super::Row;
+use crate::drawing::distinct;
+use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::{
+    Account, Admission, Candidates, Details, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
+    VisitFigures,
+};
+use places::Places;
+use samples::Samples;
+use wayfarer_space::{Packing, Rng, States, Word};
+
+pub(super) const ROW: Row = Row {
+    entry: Entry {
+        name: "rbfs",
+        parameters: &[
+            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit"),
+            Parameter::new("queue", Accepts::Real(0.001, 16.0), "0.8"),
+            Parameter::new("samples", Accepts::Number(1..=1 << 24), "1000"),
+            Parameter::new("maxpom", Accepts::Real(0.0, 1.0), "0.01"),
+            Parameter::new("max-overhead", Accepts::Real(1.0, 1e9), "10"),
+            Parameter::new("max-collision", Accepts::Real(0.0, 1.0), "0.995"),
+            Parameter::new("own", Accepts::OneOf(&["off", "on"]), "off"),
+        ],
+    },
+    store: |given| {
+        let replace = if own(given) { Replacement::Fifo } else { Replacement::Random };
+        StoreSpec::Cache { slots: given.number("slots"), ways: if own(given) { 16 } else { 8 }, bits: 40, replace }
+    },
+    suits: |_, store| if matches!(store, StoreSpec::Cache { .. }) { Ok(()) } else { Err("a store that forgets (`cache`)") },
+    build: |given, site| {
+        let slots = if let StoreSpec::Cache { slots: Some(slots), .. } = site.store { slots } else { 1 << 20 };
+        let queue = (slots as f64 * given.real("queue").unwrap_or(0.8)).ceil().clamp(1.0, f64::from(u32::MAX / 2)) as usize;
+        let rules = Rules {
+            queue,
+            samples: given.number("samples").unwrap_or(1000) as usize,
+            maxpom: given.real("maxpom").unwrap_or(0.01),
+            max_overhead: given.real("max-overhead").unwrap_or(10.0),
+            max_collision: given.real("max-collision").unwrap_or(0.995),
+            own: own(given),
+        };
+        Box::new(Rbfs::new(rules, site.packing.clone(), site.account, site.seed))
+    },
+};
+
+fn own(given: &Given) -> bool {
+    given.is("own", "on")
+}
+
+/// The parameters of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// The places of Q.
+    pub queue: usize,
+    /// The most samples.
+    pub samples: usize,
+    /// The one-step omission probability at which a run is accepted.
+    pub maxpom: f64,
+    /// Insertions per distinct state at which a run ends.
+    pub max_overhead: f64,
+    /// The share of insertions that overwrite another at which a run ends.
+    pub max_collision: f64,
+    /// Whether to search in our own way.
+    pub own: bool,
+}
+
+/// Randomised breadth-first search.
+pub struct Rbfs<'a> {
+    rules: Rules,
+    /// The bits of a state, between one and three times which a visit has levels.
+    bits: u64,
+    account: &'a dyn Account,
+    rng: Rng,
+    places: Places,
+    starts: Option<States>,
+    samples: Samples,
+    /// Which distinct states were inserted.
+    fresh: Record,
+    insertions: u64,
+    /// States taken out of Q.
+    expanded: u64,
+    level: u32,
+    levels: u32,
+    /// Whether something could have been lost so far.
+    doubtful: bool,
+    visits: Vec<VisitFigures>,
+    deepest: u32,
+    held: u64,
+    fired: u64,
+    full: bool,
+    ended: Option<Stop>,
+    scratch: Vec<u32>,
+    /// The depth of the state that is being expanded.
+    depth: u32,
+}
+
+impl<'a> Rbfs<'a> {
+    /// A search for states of the given packing that asks `account` before its queue grows.
+    pub fn new(rules: Rules, packing: Packing, account: &'a dyn Account, seed: u64) -> Self {
+        Rbfs {
+            bits: (packing.bits() as u64).max(1),
+            account,
+            rng: Rng::new(seed, "rbfs"),
+            places: Places::new(packing, rules.queue),
+            starts: None,
+            samples: Samples::new(rules.samples),
+            fresh: Record::new(1 << 12, Packing::new(Vec::new())),
+            insertions: 0,
+            expanded: 0,
+            level: 0,
+            levels: 0,
+            doubtful: false,
+            visits: Vec::new(),
+            deepest: 0,
+            held: 0,
+            fired: 0,
+            full: false,
+            ended: None,
+            scratch: Vec::new(),
+            depth: 0,
+            rules,
+        }
+    }
+
+    fn begin_visit(&mut self) {
+        self.levels = (self.bits + self.rng.below(2 * self.bits + 1)).min(u64::from(u32::MAX)) as u32;
+        self.level = 1;
+        self.places.relabel();
+        let Some(starts) = &self.starts else { return };
+        if self.rules.own && self.places.recall() {
+            return;
+        }
+        // Start states take only places that are free: all of them where they fit, else some.
+        let mut order: Vec<u32> = (0..starts.len() as u32).collect();
+        for at in 0..order.len().min(self.rules.queue) {
+            let drawn = at + self.rng.below((order.len() - at) as u64) as usize;
+            order.swap(at, drawn);
+            let state = starts.get(order[at] as usize);
+            if !self.places.push_old(state, self.account) {
+                break;
+            }
+        }
+    }
+
+    /// The visit is over: judges the run so far.
+    fn end_visit(&mut self) {
+        let left = self.places.len() > 0;
+        self.doubtful |= left;
+        let pom1s = self.samples.greatest();
+        let distinct = self.fresh.estimate().value.max(1.0);
+        let overhead = self.insertions as f64 / distinct;
+        let collision_rate = 1.0 - self.held as f64 / self.insertions.max(1) as f64;
+        self.visits.push(VisitFigures {
+            pom1s,
+            insertions: self.insertions,
+            samples: self.samples.len() as u64,
+            collision_rate,
+            levels: self.level,
+            fired: self.fired,
+        });
+        let sure = if self.samples.is_empty() { !self.doubtful } else { pom1s <= self.rules.maxpom };
+        self.ended = if sure {
+            Some(Stop::Accepted)
+        } else if overhead > self.rules.max_overhead {
+            Some(Stop::Overhead)
+        } else if collision_rate > self.rules.max_collision {
+            Some(Stop::Collisions)
+        } else {
+            None
+        };
+    }
+
+    /// Long visits are judged at the end of each level, too: the experiments of the paper stop as soon as a limit is crossed.
+    fn over_limit(&self) -> bool {
+        let distinct = self.fresh.estimate_so_far().value.max(1.0);
+        self.insertions as f64 / distinct > self.rules.max_overhead
+    }
+}
+
+impl Strategy for Rbfs<'_> {
+    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        self.held = store.len();
+        while self.ended.is_none() {
+            if self.level == 0 {
+                self.begin_visit();
+            }
+            if let Some((waypoint, depth)) = self.places.take(&mut self.rng, &mut selection.states) {
+                self.expanded += 1;
+                self.depth = depth;
+                selection.handles.push(Handle(waypoint));
+                selection.stepping = Stepping::All;
+                return;
+            }
+            if self.level < self.levels && self.places.fresh() > 0 && !self.over_limit() {
+                self.level += 1;
+                self.places.relabel();
+            } else {
+                self.end_visit();
+                self.level = 0;
+            }
+        }
+    }
+
+    fn admission(&self) -> Admission {
+        Admission::Chosen
+    }
+
+    fn admit(&mut self, _selection: &Selection, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
+        let steps = candidates.steps;
+        mask.clear();
+        if candidates.sources.is_empty() {
+            mask.resize(steps.len(), true);
+            return;
+        }
+        mask.resize(steps.len(), false);
+        distinct(steps, 0..steps.len(), &mut self.scratch);
+        self.scratch.retain(|index| matches!(visits[*index as usize], Visit::New(_)));
+        let unknown = self.scratch.len();
+        if unknown == 0 {
+            return;
+        }
+        let empty = self.rules.queue.saturating_sub(self.places.len());
+        let inserted = (empty as f64 / unknown as f64).min(1.0);
+        self.doubtful |= inserted < 1.0;
+        let late = u64::from(self.level) * 3 > u64::from(self.levels) * 2;
+        for index in &self.scratch {
+            self.samples.trial(steps.hashes[*index as usize], inserted, late, &mut self.rng);
+        }
+        for at in 0..unknown {
+            let drawn = at + self.rng.below((unknown - at) as u64) as usize;
+            self.scratch.swap(at, drawn);
+            let index = self.scratch[at] as usize;
+            if at < empty {
+                mask[index] = true;
+            } else if self.rules.own {
+                self.places.remember(steps.states.get(index), candidates.sources[0].0, self.depth + 1, &mut self.rng, self.account);
+            }
+        }
+    }
+
+    fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
+        let steps = candidates.steps;
+        let start = selection.handles.is_empty();
+        if start {
+            self.starts = Some(steps.states.clone());
+        } else if kept > 0 {
+            self.fired += steps.len() as u64 + steps.faults.len() as u64;
+        }
+        for index in (0..visits.len()).filter(|index| matches!(visits[*index], Visit::New(_))) {
+            self.insertions += 1;
+            self.fresh.observe(steps.hashes[index], &[]);
+            if !start {
+                let before = selection.handles[0].0;
+                self.full |= !self.places.push_new(steps.states.get(index), before, self.depth + 1, self.account);
+                self.deepest = self.deepest.max(self.depth + 1);
+            }
+        }
+        if let Some(handle) = selection.handles.first() {
+            self.places.release(handle.0);
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.full
+    }
+
+    fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        let mut trail = self.places.chain(selection.handles.get(source)?.0);
+        trail.push(selection.states.get(source).to_vec());
+        Some(trail)
+    }
+
+    fn ended(&self) -> Option<Stop> {
+        self.ended
+    }
+
+    fn details(&self) -> Details {
+        let last = self.visits.last().copied().unwrap_or_default();
+        let figures = vec![
+            ("visits", self.visits.len() as f64),
+            ("one-step omission probability (samples)", self.samples.greatest()),
+            ("samples", self.samples.len() as f64),
+            ("insertions", self.insertions as f64),
+            ("collision rate", if self.visits.is_empty() { 0.0 } else { last.collision_rate }),
+        ];
+        Details { figures, visits: self.visits.clone() }
+    }
+
+    fn depth(&self) -> Option<u32> {
+        Some(self.deepest)
+    }
+
+    fn frontier(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    fn exhaustive(&self) -> bool {
+        false
+    }
+}

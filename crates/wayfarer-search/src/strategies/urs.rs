@@ -1,0 +1,407 @@
+//! Uniform Random Search: a uniform state of V, a uniform successor of it, into V. And its re-initialised form (Abed, Tripakis, Vincent 2008: URS, RURS).
+//!
+//! V is the store. `mix=x` chooses with probability x among the leaves of the exploration tree (states that nothing in V was first reached from) and else among
+//! its inner states; an empty class gives way to the other; `mix=auto` moves x towards the class that gave more new states lately. `close=on` takes a
+//! state out of the choice once all its successors were visited, while V still knows it, so that an empty choice over an exact store means that
+//! everything was visited; `close=delete` takes it out of V as well, as the paper's implementation did, and may meet it again.
+//!
+//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. With `replace` V is never emptied: a new state takes the
+//! place of another.
+//!
+//! Departures: start states are checked too; the loop ends at |V| = capacity and not beyond; `batch` states are drawn before any of their successors enters
+//! V (1 is the paper's algorithm); with `choice=firings` successors are weighted by the number of firings that lead to them.
+
+use super::walk::choice;
+use super::{Row, exact, giving_back};
+use crate::drawing::{Choice, distinct, of_source, pick};
+use crate::renewal::Renewal;
+use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use std::ops::Range;
+use wayfarer_space::{Rng, Steps, Word};
+
+const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit");
+const MIX: Parameter = Parameter::open("mix", Accepts::RealOr(0.0, 1.0, "auto"), "uniform");
+const CLOSE: Parameter = Parameter::new("close", Accepts::OneOf(&["off", "on", "delete"]), "off");
+const CHOICE: Parameter = Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings");
+const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "32");
+
+pub(super) const ROW: Row = Row {
+    entry: Entry { name: "urs", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
+    store: |given| if given.is("close", "delete") { StoreSpec::Pool { slots: None, replace: None } } else { exact(given) },
+    suits: |given, store| match store {
+        StoreSpec::Pool { .. } => Ok(()),
+        _ if given.is("close", "delete") => Err("a store that states can be taken out of (`pool`)"),
+        _ => giving_back(given, store),
+    },
+    build: |given, site| Box::new(Urs::given(given, site.seed, None)),
+};
+
+pub(super) const REINITIALISED: Row = Row {
+    entry: Entry {
+        name: "rurs",
+        parameters: &[
+            CAPACITY,
+            Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial"),
+            Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none"),
+            MIX,
+            CLOSE,
+            CHOICE,
+            BATCH,
+        ],
+    },
+    store: pool,
+    suits: needs_pool,
+    build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
+};
+
+/// For rows: the pool that the parameters ask for.
+pub(super) fn pool(given: &Given) -> StoreSpec {
+    StoreSpec::Pool { slots: given.number("capacity"), replace: given.text("replace").and_then(Replacement::named) }
+}
+
+/// For rows: a pool and nothing else.
+pub(super) fn needs_pool(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
+    if matches!(store, StoreSpec::Pool { .. }) { Ok(()) } else { Err("a store that can be emptied (`pool`)") }
+}
+
+/// Uniform random search.
+#[derive(Clone, Debug)]
+pub struct Urs {
+    capacity: u64,
+    choice: Choice,
+    batch: usize,
+    close: Close,
+    mix: Option<Mix>,
+    /// The states to choose from, where V itself is not enough.
+    classes: Option<Classes>,
+    /// How to go on when V is full.
+    renewal: Option<Renewal>,
+    rng: Rng,
+    steps: u64,
+    closed: u64,
+    /// What was drawn in the running round, and whether it leaves its source without unvisited successors.
+    drawn: Vec<(Option<usize>, bool)>,
+    scratch: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Close {
+    Off,
+    On,
+    Delete,
+}
+
+impl Urs {
+    /// The paper's algorithm exactly: one state at a time, uniform over the set of its successors, until V holds `capacity` states.
+    pub fn new(capacity: u64, seed: u64) -> Self {
+        Urs {
+            capacity,
+            choice: Choice::States,
+            batch: 1,
+            close: Close::Off,
+            mix: None,
+            classes: None,
+            renewal: None,
+            rng: Rng::new(seed, "urs"),
+            steps: 0,
+            closed: 0,
+            drawn: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The same, which starts anew when V is full: from a visited state, or from the start states.
+    pub fn renewed(capacity: u64, from_visited: bool, seed: u64) -> Self {
+        Urs { renewal: Some(Renewal::new(from_visited)), ..Urs::new(capacity, seed) }
+    }
+
+    fn given(given: &Given, seed: u64, renewal: Option<Renewal>) -> Self {
+        let close = match given.text("close") {
+            Some("on") => Close::On,
+            Some("delete") => Close::Delete,
+            _ => Close::Off,
+        };
+        let mix = given.text("mix").map(|_| Mix::new(given.real("mix")));
+        // A pool that replaces is never full for its owner, and what it forgets is no longer there to be chosen.
+        let replaces = given.text("replace").and_then(Replacement::named).is_some();
+        Urs {
+            choice: choice(given),
+            batch: given.number("batch").unwrap_or(1) as usize,
+            close,
+            classes: (close != Close::Off || mix.is_some()).then(Classes::default),
+            mix,
+            renewal,
+            ..Urs::new(if replaces { u64::MAX } else { given.number("capacity").unwrap_or(u64::MAX) }, seed)
+        }
+    }
+
+    /// Whether sources must be expanded in full.
+    fn expands(&self) -> bool {
+        self.choice == Choice::States || self.close != Close::Off
+    }
+
+    fn draw_source(&mut self, store: &dyn Store) -> Option<Handle> {
+        let Some(classes) = &mut self.classes else {
+            return (!store.is_empty()).then(|| store.nth(self.rng.below(store.len())));
+        };
+        let leaves = match &self.mix {
+            Some(mix) => self.rng.unit() < mix.leaves,
+            // Uniform over both.
+            None => self.rng.below(classes.len()) < classes.members[Classes::LEAVES].len() as u64,
+        };
+        classes.draw(if leaves { Classes::LEAVES } else { Classes::INNER }, &mut self.rng)
+    }
+
+    /// What became of a choice: the state reached, where it is new, and whether the source has no unvisited successor left.
+    fn learn(&mut self, source: Handle, visit: Option<Visit>, closed: bool) {
+        let new = visit.and_then(|visit| if let Visit::New(handle) = visit { Some(handle) } else { None });
+        if let Some(mix) = &mut self.mix {
+            mix.learn(self.classes.as_ref().is_some_and(|classes| classes.is_leaf(source)), new.is_some());
+        }
+        let Some(classes) = &mut self.classes else { return };
+        if let Some(handle) = new {
+            classes.enter(handle);
+            classes.becomes_inner(source);
+        }
+        if closed && self.close != Close::Off {
+            self.closed += u64::from(classes.leave(source));
+            if self.close == Close::Delete {
+                classes.forgotten.push(source);
+            }
+        }
+    }
+
+    /// The step that was taken out of a source, with its visit.
+    fn taken(&self, mut range: Range<usize>, source: usize, visits: &[Visit]) -> Option<Visit> {
+        let index = if self.expands() { self.drawn[source].0 } else { range.next() }?;
+        Some(visits[index])
+    }
+}
+
+impl Strategy for Urs {
+    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        if let Some(classes) = &mut self.classes {
+            classes.forgotten.drain(..).for_each(|handle| {
+                store.forget(handle);
+            });
+        }
+        if store.len() >= self.capacity
+            && let Some(renewal) = &mut self.renewal
+        {
+            renewal.ask();
+        }
+        if let Some(renewal) = &mut self.renewal
+            && renewal.select(store, &mut self.rng, selection)
+        {
+            if let Some(classes) = &mut self.classes {
+                *classes = Classes::default();
+            }
+            return;
+        }
+        if store.len() >= self.capacity {
+            return;
+        }
+        selection.stepping = if self.expands() { Stepping::All } else { Stepping::One };
+        let room = (self.capacity - store.len()).min(self.batch as u64);
+        for _ in 0..room {
+            let Some(handle) = self.draw_source(store) else { break };
+            if store.state(handle, &mut selection.states) {
+                selection.handles.push(handle);
+            }
+        }
+        if !self.expands() {
+            selection.draws.push(self.rng.split(self.steps));
+        }
+    }
+
+    fn give(&mut self, _selection: &Selection, steps: &mut Steps) {
+        if let Some(renewal) = &self.renewal {
+            renewal.give(steps);
+        }
+    }
+
+    fn admission(&self) -> Admission {
+        match (self.expands(), self.close) {
+            (false, _) => Admission::AllNew,
+            (true, Close::Off) => Admission::Drawn,
+            (true, _) => Admission::Chosen,
+        }
+    }
+
+    fn admit(&mut self, selection: &Selection, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
+        let steps = candidates.steps;
+        mask.clear();
+        mask.resize(steps.len(), candidates.sources.is_empty());
+        self.drawn.clear();
+        let mut from = 0;
+        for source in 0..selection.handles.len() {
+            let range = of_source(steps, from, source);
+            from = range.end;
+            let drawn = pick(self.choice, steps, range.clone(), &mut self.rng, &mut self.scratch);
+            drawn.into_iter().for_each(|index| mask[index] = true);
+            let mut closed = false;
+            if self.close != Close::Off {
+                let same = |one: usize, other: usize| steps.hashes[one] == steps.hashes[other];
+                distinct(steps, range, &mut self.scratch);
+                let drawn = drawn.unwrap_or(usize::MAX);
+                closed = !self.scratch.iter().any(|index| {
+                    let index = *index as usize;
+                    matches!(visits[index], Visit::New(_)) && steps.changed[index] != 0 && !same(index, drawn)
+                });
+            }
+            self.drawn.push((drawn, closed));
+        }
+    }
+
+    fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
+        if selection.handles.is_empty() {
+            if let Some(classes) = &mut self.classes {
+                visits.iter().for_each(|visit| {
+                    if let Visit::New(handle) = visit {
+                        classes.enter(*handle);
+                    }
+                });
+            }
+            return;
+        }
+        self.steps += kept as u64;
+        let mut from = 0;
+        for source in 0..kept {
+            let range = of_source(candidates.steps, from, source);
+            from = range.end;
+            if self.classes.is_some() {
+                let step = self.taken(range, source, visits);
+                let closed = self.drawn.get(source).is_some_and(|drawn| drawn.1);
+                self.learn(selection.handles[source], step, closed);
+            }
+        }
+    }
+
+    fn answers_full(&mut self) -> bool {
+        self.renewal.as_mut().is_some_and(|renewal| renewal.ask())
+    }
+
+    fn lag(&self) -> usize {
+        if self.batch > 1 && self.classes.is_none() && self.renewal.is_none() && !self.expands() { 2 } else { 0 }
+    }
+
+    fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        self.renewal.as_ref()?.trail(ground, selection.handles[source])
+    }
+
+    fn steps(&self) -> Option<u64> {
+        Some(self.steps)
+    }
+
+    fn ended(&self) -> Option<Stop> {
+        (self.capacity != u64::MAX && self.classes.as_ref().is_none_or(|classes| classes.len() > 0)).then_some(Stop::States)
+    }
+
+    fn details(&self) -> Details {
+        let mut figures = Vec::new();
+        figures.extend(self.renewal.as_ref().map(|renewal| ("restarts", renewal.times() as f64)));
+        figures.extend(self.mix.as_ref().map(|mix| ("rate of leaves", mix.leaves)));
+        if self.close != Close::Off {
+            figures.push(("closed states", self.closed as f64));
+        }
+        Details { figures, visits: Vec::new() }
+    }
+
+    fn depth(&self) -> Option<u32> {
+        None
+    }
+
+    fn frontier(&self) -> u64 {
+        self.classes.as_ref().map_or(0, Classes::len)
+    }
+
+    fn exhaustive(&self) -> bool {
+        self.close == Close::On
+    }
+}
+
+/// The rate at which leaves are chosen.
+#[derive(Clone, Debug)]
+struct Mix {
+    leaves: f64,
+    /// For `auto`: how often a choice of an inner state, and of a leaf, gave a new state lately.
+    success: Option<[f64; 2]>,
+}
+
+impl Mix {
+    /// What a single choice moves the rates by.
+    const WEIGHT: f64 = 1.0 / 256.0;
+
+    fn new(fixed: Option<f64>) -> Self {
+        Mix { leaves: fixed.unwrap_or(0.5), success: fixed.is_none().then_some([0.5; 2]) }
+    }
+
+    fn learn(&mut self, leaf: bool, new: bool) {
+        if let Some(success) = &mut self.success {
+            let rate = &mut success[usize::from(leaf)];
+            *rate += Self::WEIGHT * (f64::from(u8::from(new)) - *rate);
+            // Neither class is ever given up: what it gives can change.
+            self.leaves = (success[1] / (success[0] + success[1]).max(f64::MIN_POSITIVE)).clamp(0.05, 0.95);
+        }
+    }
+}
+
+/// The states to choose from, leaves apart from inner states.
+#[derive(Clone, Debug, Default)]
+struct Classes {
+    members: [Vec<u32>; 2],
+    /// Class and place of each handle; none for those that are not members.
+    places: Vec<Option<(u8, u32)>>,
+    /// Handles that V is to forget before the next choice.
+    forgotten: Vec<Handle>,
+}
+
+impl Classes {
+    const INNER: usize = 0;
+    const LEAVES: usize = 1;
+
+    fn len(&self) -> u64 {
+        (self.members[0].len() + self.members[1].len()) as u64
+    }
+
+    fn draw(&self, class: usize, rng: &mut Rng) -> Option<Handle> {
+        let members = if self.members[class].is_empty() { &self.members[1 - class] } else { &self.members[class] };
+        members.get(rng.below(members.len() as u64) as usize).map(|handle| Handle(*handle))
+    }
+
+    fn is_leaf(&self, handle: Handle) -> bool {
+        matches!(self.places.get(handle.0 as usize), Some(Some((class, _))) if *class as usize == Classes::LEAVES)
+    }
+
+    fn enter(&mut self, handle: Handle) {
+        let at = handle.0 as usize;
+        if at >= self.places.len() {
+            self.places.resize(at + 1, None);
+        }
+        self.leave(handle);
+        self.put(handle, Classes::LEAVES);
+    }
+
+    fn put(&mut self, handle: Handle, class: usize) {
+        self.places[handle.0 as usize] = Some((class as u8, self.members[class].len() as u32));
+        self.members[class].push(handle.0);
+    }
+
+    fn becomes_inner(&mut self, handle: Handle) {
+        if self.is_leaf(handle) {
+            self.leave(handle);
+            self.put(handle, Classes::INNER);
+        }
+    }
+
+    fn leave(&mut self, handle: Handle) -> bool {
+        let Some((class, place)) = self.places.get_mut(handle.0 as usize).and_then(Option::take) else { return false };
+        let members = &mut self.members[class as usize];
+        members.swap_remove(place as usize);
+        if let Some(moved) = members.get(place as usize) {
+            self.places[*moved as usize] = Some((class, place));
+        }
+        true
+    }
+}

@@ -1,0 +1,64 @@
+//! What a budget would be allotted to, without running anything.
+
+use crate::memory::Budget;
+use crate::run::{CODE_SHARE, LEAST_TO_COMPILE};
+use crate::{Plan, stores};
+use wayfarer_ir::Program;
+use wayfarer_search::{Account, CacheStore, Record, StoreSpec};
+
+/// A part of a run and the memory it may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allotment {
+    /// What takes it.
+    pub part: &'static str,
+    /// How much, in bytes: exactly so much, or at most.
+    pub bytes: usize,
+    /// How it takes it.
+    pub how: String,
+}
+
+impl Plan {
+    /// What the budget would be allotted to in a run of this plan.
+    pub fn allotments(&self, program: &Program, budget: &Budget) -> Vec<Allotment> {
+        let packing = program.packing();
+        let store = stores::settled(self, &packing, budget);
+        let record = stores::record(&packing, budget);
+        let limit = budget.limit();
+        let mut parts = vec![Allotment { part: "already in use", bytes: budget.used(), how: "the process and the model as it was read".to_string() }];
+        let compiled = !self.interpret && limit >= LEAST_TO_COMPILE;
+        if compiled {
+            parts.push(Allotment { part: "machine code", bytes: limit / CODE_SHARE, how: "at most; rules beyond it are interpreted".to_string() });
+        }
+        parts.push(Allotment {
+            part: "reserve",
+            bytes: budget.reserve(),
+            how: "kept free for what grows inside a round, and for the witness".to_string(),
+        });
+        let (exact, bytes, how) = match store {
+            StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. } => {
+                (true, budget.free(), "at most: grows by segments, and is the frontier as well".to_string())
+            }
+            StoreSpec::Compact { bits, floor } => {
+                let most = stores::fixed_bytes(budget);
+                (false, most, format!("gives up bits, down to {floor}, before it is full at {bits}; touched as it is used"))
+            }
+            StoreSpec::Bitstate { k } => {
+                let most = stores::fixed_bytes(budget);
+                (false, most, format!("{k} bits set for each state; touched as it is used"))
+            }
+            StoreSpec::Cache { slots, ways, bits, replace } => {
+                let slots = slots.unwrap_or(0);
+                (false, CacheStore::bytes_for(slots, ways, bits, replace), format!("{slots} slots"))
+            }
+            StoreSpec::Pool { slots, .. } => (false, budget.free(), slots.map_or("at most".to_string(), |slots| format!("at most {slots} states"))),
+            StoreSpec::Nothing => (false, 0, "nothing is remembered".to_string()),
+        };
+        parts.push(Allotment { part: "store", bytes, how: format!("{store}: {how}") });
+        if !exact {
+            let bytes = Record::bytes_for(record, &packing);
+            parts.push(Allotment { part: "record", bytes, how: format!("at most: {record} whole states, from which distinct states are estimated") });
+            parts.push(Allotment { part: "frontier", bytes: budget.free().saturating_sub(bytes), how: "at most: what is left".to_string() });
+        }
+        parts
+    }
+}
