@@ -10,6 +10,8 @@
 //! leads to a state seen before under another choice at the same place is given up. Colours are hashes: a collision costs time, never the answer.
 //! Departure: automorphisms are used where they are met, and not kept as a group.
 
+#[cfg(feature = "generate")]
+pub mod brute;
 mod colours;
 mod orbits;
 mod permute;

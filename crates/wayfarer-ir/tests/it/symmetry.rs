@@ -1,96 +1,17 @@
 //! Representatives against brute force: all permutations, applied by walking the types.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use wayfarer_ir::symmetry::brute::{permutations, permute};
 use wayfarer_ir::symmetry::{Scratch, Symmetry};
 use wayfarer_ir::{Elements, Names, Program, Scalar, Type, TypeId, Variable, layout, text, verify};
 use wayfarer_space::{Rng, Word};
-
-/// A permutation of each set's elements: where each goes.
-type Permutation = BTreeMap<u32, Vec<u64>>;
-
-fn load(words: &[Word], bit: usize, bits: u32) -> u64 {
-    words[bit / 64] >> (bit % 64) & (Word::MAX >> (64 - bits))
-}
 
 fn store(words: &mut [Word], bit: usize, value: u64) {
     words[bit / 64] |= value << (bit % 64);
 }
 
-/// Where a value goes, counted from the type's smallest.
-fn image(scalar: &Scalar, value: u64, by: &Permutation) -> u64 {
-    let part = scalar.elements.iter().find(|part| (part.first..part.first + part.count).contains(&value));
-    part.map_or(value, |part| part.first + by[&part.set][(value - part.first) as usize])
-}
-
-/// Adds to `out`, which is zero there, the object at `from` in `state`, permuted.
-fn permuted(program: &Program, ty: TypeId, state: &[Word], from: usize, by: &Permutation, out: &mut [Word], to: usize) {
-    match &program.types[ty.0 as usize] {
-        Type::Scalar(scalar) => {
-            let stored = load(state, from, u32::from(scalar.bits));
-            let undefined = u64::from(scalar.undefinable);
-            store(out, to, if stored < undefined { stored } else { image(scalar, stored - undefined, by) + undefined });
-        }
-        Type::Record { fields, .. } => {
-            fields.iter().for_each(|field| permuted(program, field.ty, state, from + field.offset as usize, by, out, to + field.offset as usize));
-        }
-        Type::Array { index, element, stride, count, .. } => {
-            let Some(index) = program.types[index.0 as usize].scalar() else { return };
-            for part in 0..u64::from(*count) {
-                let (old, new) = (part as usize * *stride as usize, image(index, part, by) as usize * *stride as usize);
-                permuted(program, *element, state, from + old, by, out, to + new);
-            }
-        }
-        Type::Bag { element, stride, capacity, element_at, slot_bits, .. } => {
-            let words = slot_bits.div_ceil(64) as usize;
-            let mut slots: Vec<Vec<Word>> = Vec::new();
-            for slot in (0..*capacity as usize).map(|slot| from + slot * *stride as usize) {
-                let mut made = vec![0; words];
-                if load(state, slot, 1) == 1 {
-                    made[0] |= 1;
-                    permuted(program, *element, state, slot + *element_at as usize, by, &mut made, *element_at as usize);
-                }
-                made.reverse();
-                slots.push(made);
-            }
-            slots.sort_by(|a, b| b.cmp(a));
-            for (number, slot) in slots.iter().enumerate() {
-                let at = to + number * *stride as usize;
-                slot.iter().rev().enumerate().for_each(|(word, value)| store(out, at + 64 * word, *value));
-            }
-        }
-    }
-}
-
-fn apply(program: &Program, state: &[Word], by: &Permutation) -> Vec<Word> {
-    let mut out = vec![0; state.len()];
-    for variable in &program.variables {
-        permuted(program, variable.ty, state, variable.offset as usize, by, &mut out, variable.offset as usize);
-    }
-    out
-}
-
-fn orders(count: usize) -> Vec<Vec<u64>> {
-    let mut all = vec![Vec::new()];
-    for value in 0..count as u64 {
-        all = all.into_iter().flat_map(|order| (0..=order.len()).map(move |at| [&order[..at], &[value], &order[at..]].concat())).collect();
-    }
-    all
-}
-
-fn permutations(sets: &[u64]) -> Vec<Permutation> {
-    let mut all = vec![Permutation::new()];
-    for (set, count) in sets.iter().enumerate() {
-        let orders = orders(*count as usize);
-        all = all
-            .iter()
-            .flat_map(|made| orders.iter().map(move |order| made.iter().map(|(a, b)| (*a, b.clone())).chain([(set as u32, order.clone())]).collect()))
-            .collect();
-    }
-    all
-}
-
 /// A program without rules: scalarsets, unions of them and plain values, and variables built of these in every way.
-fn random_program(rng: &mut Rng) -> (Program, Vec<u64>) {
+fn random_program(rng: &mut Rng) -> Program {
     let mut program = Program::default();
     let mut below = |bound: usize| rng.below(bound as u64) as usize;
     let sets: Vec<u64> = (0..1 + below(2)).map(|number| if number == 0 { 2 + below(3) as u64 } else { 1 + below(3) as u64 }).collect();
@@ -132,7 +53,7 @@ fn random_program(rng: &mut Rng) -> (Program, Vec<u64>) {
         program.variables.push(Variable { name: format!("x{number}"), ty, offset, at: Default::default() });
     }
     program.words = bits.div_ceil(64);
-    (program, sets)
+    program
 }
 
 /// Fills an object with values; `spread` of 100 are not the smallest or undefined.
@@ -163,18 +84,18 @@ fn representatives_are_one_for_each_orbit() {
     let mut rng = Rng::new(1, "symmetry");
     let (mut nontrivial, mut scratch) = (0, Scratch::default());
     for round in 0..3_000 {
-        let (program, sets) = random_program(&mut rng);
+        let program = random_program(&mut rng);
         assert!(verify(&program).is_empty(), "round {round}: {:?}", verify(&program));
         assert_eq!(text::read(&text::print(&program)).as_ref(), Ok(&program), "round {round}");
         let Ok(Some(symmetry)) = Symmetry::of(&program) else { continue };
         symmetry.fit(&mut scratch);
-        let all = permutations(&sets);
+        let all = permutations(&program);
         for spread in [20, 50, 90] {
             let mut state = vec![0; program.words as usize];
             program.variables.iter().for_each(|variable| fill(&program, variable.ty, &mut state, variable.offset as usize, spread, &mut rng));
             // The identity brings bags into order.
-            let state = apply(&program, &state, &sets.iter().enumerate().map(|(set, count)| (set as u32, (0..*count).collect())).collect());
-            let orbit: Vec<Vec<Word>> = all.iter().map(|by| apply(&program, &state, by)).collect();
+            let state = permute(&program, &state, &all[0]);
+            let orbit: Vec<Vec<Word>> = all.iter().map(|by| permute(&program, &state, by)).collect();
             let mut representative = state.clone();
             symmetry.canonicalise(&mut representative, &mut scratch);
             assert!(orbit.contains(&representative), "round {round}: not in the orbit\n{}", program.listing(&state));

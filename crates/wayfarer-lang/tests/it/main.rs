@@ -4,4 +4,5 @@ mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;
 mod murphi_mutations;
+mod murphi_orbits;
 mod murphi_symmetry;
