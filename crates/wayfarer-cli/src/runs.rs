@@ -30,9 +30,9 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
     ));
     if found > 0 {
         out.push_str(&format!("\n  {:<28} {:>12}  {:<25} {:>12}  {}\n", "in those that did", "mean", "95 %", "median", "95 %"));
-        let rows: [(&str, fn(&Report) -> f64); 4] =
-            [("states", states), ("steps", steps), ("witness length", length), ("witness length before cutting", raw_length)];
-        for (name, figure) in rows {
+        let figures_of = [states, steps, length, raw_length];
+        let names = ["states", "steps", "witness length", "witness length before cutting"];
+        for (name, figure) in names.into_iter().zip(figures_of) {
             let (mean, median) = (done.mean(figure), done.median(figure));
             if let (Some(mean), Some(median)) = (mean, median) {
                 out.push_str(&format!(

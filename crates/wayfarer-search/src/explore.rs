@@ -156,6 +156,10 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn ground(&self) -> Ground<'a> {
+        Ground { space: self.space, store: self.store }
+    }
+
     fn complete(&mut self, completeness: Completeness) {
         self.complete &= completeness == Completeness::All;
     }
@@ -253,19 +257,14 @@ impl<'a> Run<'a> {
 
     /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
     fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
-        let (space, store) = (self.space, self.store);
+        let ground = self.ground();
         let trail = || {
-            let mut trail = Vec::new();
-            if let Some(parent) = candidates.parent(index) {
-                let source = candidates.steps.sources[index] as usize;
-                match strategy.trail(Ground { space, store }, selection, source) {
-                    Some(way) => trail = way,
-                    None if handle.is_some() => return Vec::new(),
-                    None => trail = chain(space, store, parent).unwrap_or_default(),
-                }
-            }
-            trail.push(candidates.steps.states.get(index).to_vec());
-            trail
+            let mut trail = match candidates.parent(index) {
+                Some(_) => way(ground, strategy, selection, candidates.steps.sources[index] as usize, handle.is_none()),
+                None => Some(Vec::new()),
+            };
+            trail.iter_mut().for_each(|trail| trail.push(candidates.steps.states.get(index).to_vec()));
+            trail.unwrap_or_default()
         };
         self.check(candidates.steps, index, handle, trail);
     }
@@ -306,14 +305,14 @@ impl<'a> Run<'a> {
     /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
     fn count(&mut self, strategy: &dyn Strategy, round: &Round, kept: usize) {
         let Round { selection, steps } = round;
+        let ground = self.ground();
         let wanted = self.settings.sought.as_ref().map(|sought| &sought.rules);
         let mut moves = 0;
         let mut fault = 0;
         self.outcome.reached.union(&steps.reached);
         self.outcome.discarded += steps.discarded;
         for source in 0..kept {
-            let ground = Ground { space: self.space, store: self.store };
-            let trail = || strategy.trail(ground, selection, source).unwrap_or_default();
+            let trail = || way(ground, strategy, selection, source, false).unwrap_or_default();
             let (mut moved, mut changes, mut faulty) = (false, false, false);
             while moves < steps.len() && steps.sources[moves] as usize == source {
                 let firing = steps.firings[moves];
@@ -382,7 +381,7 @@ impl<'a> Run<'a> {
             return Some(Stop::Steps);
         }
         control.ask(&Progress {
-            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate_so_far().value as u64),
+            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate().value as u64),
             fired: self.outcome.fired,
             steps,
             frontier: strategy.frontier(),
@@ -396,7 +395,7 @@ impl<'a> Run<'a> {
         self.outcome.depth = strategy.depth();
         self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
         self.outcome.details = strategy.details();
-        self.outcome.covered = match &mut self.record {
+        self.outcome.covered = match &self.record {
             Some(record) => record.estimate(),
             None => Estimate { value: self.outcome.states as f64, error: 0.0 },
         };
@@ -417,6 +416,15 @@ impl<'a> Run<'a> {
         }
         self.outcome
     }
+}
+
+/// The states on the way to a source of a selection; none where the store's links will still lead there when the run is over.
+fn way(ground: Ground, strategy: &dyn Strategy, selection: &Selection, source: usize, at_once: bool) -> Option<Vec<Vec<Word>>> {
+    let links = || {
+        let fades = at_once || ground.store.fidelity() == Fidelity::Amnesic;
+        fades.then(|| chain(ground.space, ground.store, selection.handles[source]).unwrap_or_default())
+    };
+    strategy.trail(ground, selection, source).or_else(links)
 }
 
 fn count_visit(counts: &mut Vec<u32>, handle: Handle) {

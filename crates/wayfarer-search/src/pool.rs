@@ -279,8 +279,10 @@ impl Store for PoolStore<'_> {
         Handle(self.inside().states.get(n as usize).copied().unwrap_or(NONE))
     }
 
-    fn holds(&self, at: Handle) -> bool {
-        self.inside().slots.get(at.0 as usize).is_some_and(|slot| slot.place != NONE)
+    fn holds(&self, at: Handle, state: &[Word]) -> bool {
+        let mut inside = self.inside();
+        inside.slab.prepare(state);
+        inside.slots.get(at.0 as usize).is_some_and(|slot| slot.place != NONE) && inside.slab.holds_prepared(at.0)
     }
 
     fn forget(&self, at: Handle) -> bool {

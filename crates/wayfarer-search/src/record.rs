@@ -5,6 +5,7 @@
 //! 1/√(k − 2) (Bar-Yossef and others 2002; Giroire 2009). Records of several runs or workers merge by taking the k smallest of all.
 
 use crate::slab::Slab;
+use std::collections::BinaryHeap;
 use wayfarer_space::{Hash, Packing, Word};
 
 /// A number of states and how far off it may be.
@@ -20,95 +21,135 @@ pub struct Estimate {
 #[derive(Clone, Debug)]
 pub struct Record {
     most: usize,
-    /// Values, in no order behind the first `sorted`, with repetitions there.
-    values: Vec<u64>,
-    /// The states of the values, in the same order.
+    /// The values that are kept with the slots of their states, the largest first.
+    values: BinaryHeap<(u64, u32)>,
+    /// The same values, each at or behind its place; free places hold [`FREE`]. At most half are in use.
+    known: Vec<u64>,
     states: Slab,
-    sorted: usize,
-    /// Values at or above this one are not kept.
-    threshold: u64,
 }
+
+/// No value: one that would be this is kept as the next smaller.
+const FREE: u64 = u64::MAX;
 
 impl Record {
     /// An empty record of at most `most` states of the given packing.
     pub fn new(most: usize, packing: Packing) -> Self {
-        Record { most: most.max(8), values: Vec::new(), states: Slab::new(packing), sorted: 0, threshold: u64::MAX }
+        Record { most: most.max(8), values: BinaryHeap::new(), known: vec![FREE; 64], states: Slab::new(packing) }
     }
 
     /// The bytes that a record of so many states may take.
     pub fn bytes_for(most: usize, packing: &Packing) -> usize {
-        // Twice as many lie unsorted at times, and are copied once when they are sorted.
-        most.max(8) * 3 * (packing.words() + 1) * size_of::<Word>()
+        most.max(8) * (16 + 32 + 2 * packing.words() * size_of::<Word>())
     }
 
     /// A state was admitted.
     #[inline]
     pub fn observe(&mut self, hash: Hash, state: &[Word]) {
-        if hash.second() < self.threshold {
-            self.keep(hash.second(), state);
+        let value = hash.second().min(FREE - 1);
+        if self.wants(value)
+            && let Some(slot) = self.enter(value)
+        {
+            self.states.put(slot, state);
         }
     }
 
     /// Takes in what another record holds.
     pub fn absorb(&mut self, other: &Record) {
-        for (at, value) in other.values.iter().enumerate().filter(|(_, value)| **value < other.threshold) {
-            if *value < self.threshold {
-                self.values.push(*value);
-                self.states.grow(1);
-                self.states.copy(self.values.len() as u32 - 1, &other.states, at as u32);
-            }
-            if self.values.len() >= 2 * self.most {
-                self.settle();
+        for (value, from) in &other.values {
+            if self.wants(*value)
+                && let Some(slot) = self.enter(*value)
+            {
+                self.states.copy(slot, &other.states, *from);
             }
         }
-        if other.threshold < self.threshold {
-            self.settle();
+        // What the other left out was at least as large as the largest it kept.
+        if other.values.len() == other.most {
+            let largest = other.largest();
+            while self.values.len() > 8 && self.largest() > largest {
+                self.drop_largest();
+                self.most = self.values.len().max(8);
+            }
         }
     }
 
     /// How many distinct states were met.
-    pub fn estimate(&mut self) -> Estimate {
-        self.settle();
-        self.estimate_so_far()
-    }
-
-    /// The same from what is sorted already: it lags behind a little and costs nothing.
-    pub fn estimate_so_far(&self) -> Estimate {
-        if self.threshold == u64::MAX {
-            return Estimate { value: self.sorted as f64, error: 0.0 };
+    pub fn estimate(&self) -> Estimate {
+        if self.values.len() < self.most {
+            return Estimate { value: self.values.len() as f64, error: 0.0 };
         }
-        let share = self.threshold as f64 / 2f64.powi(64);
+        let share = self.largest() as f64 / 2f64.powi(64);
         Estimate { value: (self.most - 1) as f64 / share, error: 1.0 / ((self.most - 2) as f64).sqrt() }
     }
 
-    #[cold]
-    fn keep(&mut self, value: u64, state: &[Word]) {
-        self.values.push(value);
-        self.states.grow(1);
-        self.states.put(self.values.len() as u32 - 1, state);
-        if self.values.len() >= 2 * self.most {
-            self.settle();
+    #[inline]
+    fn wants(&self, value: u64) -> bool {
+        self.values.len() < self.most || value < self.largest()
+    }
+
+    #[inline]
+    fn largest(&self) -> u64 {
+        self.values.peek().map_or(FREE, |(value, _)| *value)
+    }
+
+    /// Keeps a value, and says in which slot its state goes; none where it is known.
+    fn enter(&mut self, value: u64) -> Option<u32> {
+        if self.find(value).is_ok() {
+            return None;
+        }
+        let slot = if self.values.len() == self.most { self.drop_largest()? } else { self.values.len() as u32 };
+        if slot as usize == self.states.slots() {
+            self.states.grow((self.states.slots() / 2).clamp(16, self.most - self.states.slots().min(self.most - 1)));
+        }
+        self.values.push((value, slot));
+        if 2 * self.values.len() > self.known.len() {
+            self.known = vec![FREE; 2 * self.known.len()];
+            let values: Vec<u64> = self.values.iter().map(|(value, _)| *value).collect();
+            values.into_iter().for_each(|value| self.mark(value));
+        } else {
+            self.mark(value);
+        }
+        Some(slot)
+    }
+
+    fn mark(&mut self, value: u64) {
+        if let Err(at) = self.find(value) {
+            self.known[at] = value;
         }
     }
 
-    /// Sorts, drops repetitions and what is beyond k.
-    fn settle(&mut self) {
-        if self.values.len() == self.sorted {
-            return;
+    /// Where a value lies, or else would.
+    fn find(&self, value: u64) -> Result<usize, usize> {
+        let mask = self.known.len() - 1;
+        // Values are small: their low bits tell them apart.
+        let mut at = value as usize & mask;
+        while self.known[at] != FREE {
+            if self.known[at] == value {
+                return Ok(at);
+            }
+            at = (at + 1) & mask;
         }
-        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
-        order.sort_unstable_by_key(|at| self.values[*at as usize]);
-        order.dedup_by_key(|at| self.values[*at as usize]);
-        order.truncate(self.most);
-        let states = self.states.select(&order);
-        let values: Vec<u64> = order.iter().map(|at| self.values[*at as usize]).collect();
-        self.states = states;
-        self.values = values;
-        self.sorted = self.values.len();
-        if self.sorted == self.most {
-            // The largest kept value stays known, so that the estimate can use it; equal ones are the same state.
-            self.threshold = self.values[self.most - 1];
+        Err(at)
+    }
+
+    fn drop_largest(&mut self) -> Option<u32> {
+        let (value, slot) = self.values.pop()?;
+        let mask = self.known.len() - 1;
+        let Ok(mut hole) = self.find(value) else { return Some(slot) };
+        let mut at = hole;
+        // Those behind move up, so that none is cut off from its place.
+        loop {
+            at = (at + 1) & mask;
+            if self.known[at] == FREE {
+                break;
+            }
+            let home = self.known[at] as usize & mask;
+            if at.wrapping_sub(home) & mask >= at.wrapping_sub(hole) & mask {
+                self.known[hole] = self.known[at];
+                hole = at;
+            }
         }
+        self.known[hole] = FREE;
+        Some(slot)
     }
 }
 

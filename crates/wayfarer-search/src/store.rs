@@ -1,7 +1,7 @@
 //! What a store is to the loop.
 
 use std::any::Any;
-use wayfarer_space::{Hash, States, Steps};
+use wayfarer_space::{Hash, States, Steps, Word};
 
 /// A stored state. With one worker, stores that can give states back number them from 0 in the order of their insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,9 +105,9 @@ pub trait Store: Sync {
         Handle(n as u32)
     }
 
-    /// Whether the state behind a handle that was given out is still there.
-    fn holds(&self, at: Handle) -> bool {
-        let _ = at;
+    /// Whether this state, for which the handle was given out, is still behind it.
+    fn holds(&self, at: Handle, state: &[Word]) -> bool {
+        let _ = (at, state);
         true
     }
 

@@ -195,7 +195,7 @@ impl<'a> Rbfs<'a> {
 
     /// Long visits are judged at the end of each level, too: the experiments of the paper stop as soon as a limit is crossed.
     fn over_limit(&self) -> bool {
-        let distinct = self.fresh.estimate_so_far().value.max(1.0);
+        let distinct = self.fresh.estimate().value.max(1.0);
         self.insertions as f64 / distinct > self.rules.max_overhead
     }
 }

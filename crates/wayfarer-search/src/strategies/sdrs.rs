@@ -114,7 +114,7 @@ impl Strategy for Sdrs {
         for lane in &mut self.lanes[..room] {
             match lane.at {
                 // A pool that replaces may have dropped what a lane stands in.
-                Some(handle) if store.holds(handle) => {
+                Some(handle) if store.holds(handle, &lane.state) => {
                     selection.states.push(&lane.state);
                     selection.handles.push(handle);
                 }

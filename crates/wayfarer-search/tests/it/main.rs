@@ -1,6 +1,7 @@
 //! The searches and stores against brute force on explicit graphs.
 
 mod difference;
+mod distributions;
 mod graphs;
 mod searches;
 mod stores;
