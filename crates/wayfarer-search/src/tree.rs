@@ -36,6 +36,9 @@ const LEARN: (u64, u64, u64) = (1 << 12, 8, 1 << 18);
 const SAMPLING: usize = 1 << 24;
 /// Bits that fields have to spare at first, and where that was too little. Where that was too little too, the shape is the balanced one.
 const SPARE: [u32; 2] = [4, 10];
+/// How many words of a side, and how many pairs, a worker remembers.
+const RECENT: usize = 1 << 11;
+const PRESENT: usize = 1 << 13;
 /// In place of the handle of a state that was seen.
 const NO_HANDLE: Handle = Handle(u32::MAX);
 
@@ -88,6 +91,10 @@ struct TreePlaces {
     parts: Vec<NodeSeat>,
     sides: [NodeSeat; 2],
     value: Vec<Word>,
+    /// Words of sides that were asked for last and their numbers, by hash: what comes again soon needs no lookup.
+    recent: [Box<[(u64, u32)]>; 2],
+    /// Pairs that were met last and are in the set, by hash.
+    present: Box<[u64]>,
 }
 
 /// A candidate on its way to its pair.
@@ -99,6 +106,8 @@ struct Job {
     numbers: [Option<u32>; 2],
     /// Whether it has numbers at all, as far as is known.
     known: bool,
+    /// Whether its pair was met a short while ago.
+    present: bool,
 }
 
 /// Why numbers could not be given: there is no room.
@@ -172,7 +181,11 @@ impl<'a> TreeStore<'a> {
             seat.full |= room && !known;
             return Some(if known { Visit::Seen(NO_HANDLE) } else { Visit::Full });
         };
-        match stage.tree.pairs.put(left, right) {
+        let put = stage.tree.pairs.put(left, right);
+        if put != Put::Crowded {
+            seat.inner.present[place_of(left, right)] = joined(left, right);
+        }
+        match put {
             Put::Present => Some(Visit::Seen(NO_HANDLE)),
             Put::Inserted => {
                 stage.sequence.append(&mut seat.place, Entry { left, right, parent: parent.map_or(NO_PARENT, |parent| parent.0) });
@@ -319,7 +332,14 @@ impl Tree {
 
     fn places(&self) -> TreePlaces {
         let longest = self.shape.iter().flat_map(|shape| shape.parts.iter().map(|part| part.leaf.len())).max().unwrap_or(1);
-        TreePlaces { parts: vec![NodeSeat::default(); self.parts.len()], sides: Default::default(), value: vec![0; longest] }
+        let recent = || vec![(0, u32::MAX); RECENT].into_boxed_slice();
+        TreePlaces {
+            parts: vec![NodeSeat::default(); self.parts.len()],
+            sides: Default::default(),
+            value: vec![0; longest],
+            recent: [recent(), recent()],
+            present: vec![u64::MAX; PRESENT].into_boxed_slice(),
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -337,7 +357,7 @@ impl Tree {
     #[inline]
     fn known(&self, left: u32, right: u32) -> Job {
         let side = |side: usize, number: u32| (self.sides[side].word(number), 0);
-        Job { sides: [side(0, left), side(1, right)], numbers: [Some(left), Some(right)], known: true }
+        Job { sides: [side(0, left), side(1, right)], numbers: [Some(left), Some(right)], known: true, present: false }
     }
 
     /// Finds the words of a candidate's sides, and asks for the places where their numbers are. `source` is what it differs from in the words that the step
@@ -350,10 +370,10 @@ impl Tree {
             self.all.read(state, &mut value);
             let (low, high) = halves(self.bits);
             let numbers = [Some((value[0] >> low) as u32 & ones(high)), Some(scramble(value[0] as u32 & ones(low), low))];
-            return Ok(Job { sides: Default::default(), numbers, known: true });
+            return Ok(Job { sides: Default::default(), numbers, known: true, present: false });
         };
         let changed = if source.is_some() { steps.changed[index] } else { u64::MAX };
-        let mut job = source.copied().unwrap_or(Job { numbers: [None; 2], known: true, sides: Default::default() });
+        let mut job = source.copied().unwrap_or(Job { numbers: [None; 2], known: true, present: false, sides: Default::default() });
         for (at, side) in shape.sides.iter().enumerate() {
             if source.is_some() && side.words & changed == 0 {
                 continue;
@@ -387,8 +407,11 @@ impl Tree {
             if source.is_none() || word != old {
                 let hash = mix(&[word]);
                 job.sides[at] = (word, hash);
-                job.numbers[at] = None;
-                self.sides[at].prefetch_place(hash);
+                let (recent, number) = places.recent[at][hash as usize % RECENT];
+                job.numbers[at] = (recent == word && number != u32::MAX).then_some(number);
+                if job.numbers[at].is_none() {
+                    self.sides[at].prefetch_place(hash);
+                }
             }
         }
         Ok(job)
@@ -406,14 +429,20 @@ impl Tree {
                 if job.numbers[at].is_none() {
                     let (word, hash) = job.sides[at];
                     match nodes.number(&mut places.sides[at], &[word], hash, insert) {
-                        Number::Is(number) => job.numbers[at] = Some(number),
+                        Number::Is(number) => {
+                            job.numbers[at] = Some(number);
+                            places.recent[at][hash as usize % RECENT] = (word, number);
+                        }
                         Number::Crowded => return Err(Crowded),
                         Number::Absent => job.known = false,
                     }
                 }
             }
             if let Some((left, right)) = job.pair() {
-                self.pairs.prefetch(left, right);
+                job.present = places.present[place_of(left, right)] == joined(left, right);
+                if !job.present {
+                    self.pairs.prefetch(left, right);
+                }
             }
         }
         Ok(())
@@ -423,7 +452,7 @@ impl Tree {
 impl Job {
     /// Nothing is asked.
     fn none() -> Self {
-        Job { sides: Default::default(), numbers: [None; 2], known: false }
+        Job { sides: Default::default(), numbers: [None; 2], known: false, present: false }
     }
 
     /// The pair, where both numbers are known.
@@ -431,6 +460,18 @@ impl Job {
     fn pair(&self) -> Option<(u32, u32)> {
         if self.known { self.numbers[0].zip(self.numbers[1]) } else { None }
     }
+}
+
+/// A pair as one number. None is all ones: numbers end before.
+#[inline]
+fn joined(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// Where a pair that was met is remembered.
+#[inline]
+fn place_of(left: u32, right: u32) -> usize {
+    (joined(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % PRESENT
 }
 
 /// Puts states together, each from the one before: what they share is already in place.
@@ -569,6 +610,10 @@ impl Store for TreeStore<'_> {
                     continue;
                 }
                 let pair = seat.jobs[index - from].pair();
+                if seat.jobs[index - from].present {
+                    visits.push(Visit::Seen(NO_HANDLE));
+                    continue;
+                }
                 let Some(visit) = self.visit(&stage, seat, pair, candidates.parent(index), room > 0) else {
                     // The tree may have another shape when this worker has it again, so the rest of the group is numbered again.
                     drop(stage);

@@ -100,7 +100,7 @@ impl Nodes {
 
     fn measure(&mut self) {
         let values = (self.segments.len() as u64) << self.segment;
-        let slots = self.slot_count as u64 * 7 / 8;
+        let slots = self.slot_count as u64 * 4 / 5;
         self.limit = values.min(slots).min(self.most) as u32;
     }
 
@@ -113,7 +113,7 @@ impl Nodes {
             let Some(chunk) = Chunk::take(bytes, account) else { return false };
             self.segments.push(chunk);
         }
-        if self.slot_count * 7 / 8 < wanted && !self.widen(wanted, account) {
+        if self.slot_count * 4 / 5 < wanted && !self.widen(wanted, account) {
             return false;
         }
         self.measure();
@@ -122,7 +122,7 @@ impl Nodes {
 
     /// Goes over to a larger table of slots.
     fn widen(&mut self, wanted: usize, account: &dyn Account) -> bool {
-        let count = (wanted * 8 / 7 + 1).max(self.slot_count + self.slot_count / 4).next_multiple_of(16);
+        let count = (wanted * 5 / 4 + 1).max(self.slot_count + self.slot_count / 4).next_multiple_of(16);
         let Some(slots) = Self::take_slots(count, account) else { return false };
         let old: Vec<u32> = (0..self.slot_count).map(|at| self.slot(at).load(Ordering::Relaxed)).filter(|slot| *slot != 0).collect();
         let mask = ones(self.number_bits);

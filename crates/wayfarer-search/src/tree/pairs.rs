@@ -9,7 +9,7 @@
 //! can be found from the other; it goes to the one that has more room, and the slot says to which (Azar and others' balanced allocations: lines then fill
 //! to nine tenths before the first is full). A line is a cache line: a byte that counts its slots, a byte of every slot, by which a line is searched, and
 //! the other bits of the slots without gaps. Slots are only ever added, so that readers need no lock; who adds one locks the share. Each of the 256 shares is a
-//! table of its own; one that is crowded says so, and whoever has the set for itself lets it grow by a quarter.
+//! table of its own; one that is crowded says so, and whoever has the set for itself lets it grow by a third.
 #![allow(unsafe_code)] // Lines are atomics in raw memory.
 
 use crate::Account;
@@ -20,6 +20,8 @@ const SHARES: usize = 256;
 const SHARE_BITS: u32 = 8;
 /// Bits of a line that slots can have.
 const ROOM: u32 = 8 * (LINE as u32 - 1);
+/// How much larger a share's next size is.
+const GROWTH: f64 = 4.0 / 3.0;
 /// The fewest and the most bits of a slot.
 const WIDTHS: (u32, u32) = (10, 63);
 
@@ -164,7 +166,10 @@ impl Pairs {
         self.ends.1 = self.ends.1.max(u32::BITS - right.max(most_right).leading_zeros());
         // A little more than is needed now, so that the next left numbers do not make all slots anew again.
         let (left_end, right_bits) = (self.ends.0 + self.ends.0 / 16, self.ends.1);
-        let mut wanted = if holds { used + used / 4 + 2 } else { used + used / 16 + 2 };
+        // Each share has sizes of its own, so that they grow one after another and the load of the whole stays the same.
+        let phase = share_of(left, right) as f64 / SHARES as f64;
+        let step = (used as f64 * if holds { 1.05 } else { 1.0 } + 1.0).log(GROWTH) - phase;
+        let mut wanted = GROWTH.powf(step.ceil() + phase) as u64 + 2;
         loop {
             let Some(grown) = Table::with_room(wanted, right_bits, left_end, account) else { return false };
             let mut all = true;
@@ -262,7 +267,7 @@ impl Table {
         let rest = (u64::from(right ^ mix(left)) & ones(self.right_bits)) >> SHARE_BITS;
         let product = (rest.wrapping_mul(SCATTER.0) & mask(bits)) * self.lines;
         let line = product >> bits;
-        let quotient = ((u128::from(product & mask(bits)) * u128::from(self.reciprocal)) >> 64) as u64;
+        let quotient = divided(product & mask(bits), self.reciprocal);
         let kept = u64::from(left) * self.quotients + if self.lines == 1 { product } else { quotient };
         Home { lines: [line, self.other(line, kept)], kept }
     }
@@ -379,7 +384,9 @@ impl Table {
     /// Calls `each` with every pair. Of right numbers the lowest bits are such that the pair's share is 0: they are no part of a slot's address.
     fn pairs(&self, mut each: impl FnMut(u32, u32)) {
         let (bits, rest_bits) = (self.right_bits - SHARE_BITS, self.width - 8);
-        let first_of = |line: u64| (line << bits).div_ceil(self.lines);
+        let lines = self.reciprocal;
+        let first_of = |line: u64| if self.lines == 1 { 0 } else { divided((line << bits) + self.lines - 1, lines) };
+        let quotients = (u64::MAX / self.quotients).wrapping_add(1);
         for line in 0..self.lines {
             let count = self.word(line, 0).load(Ordering::Relaxed) as u32 & 0xFF;
             let first = first_of(line);
@@ -389,12 +396,21 @@ impl Table {
                 let held = (tag << rest_bits | self.rest(line, slot, rest_bits)).wrapping_mul(STIR.1) & ones(self.width);
                 let kept = held >> 1;
                 let first = if held & 1 == 0 { first } else { first_of(self.other(line, kept)) };
-                let (left, quotient) = ((kept / self.quotients) as u32, kept % self.quotients);
+                let mut left = if self.quotients == 1 { kept } else { divided(kept, quotients) };
+                // What slots keep may be so large that the quotient is one too many.
+                left -= u64::from(left * self.quotients > kept);
+                let (left, quotient) = (left as u32, kept - left * self.quotients);
                 let rest = (first + quotient).wrapping_mul(SCATTER.1) & mask(bits);
                 each(left, ((rest as u32) << SHARE_BITS) ^ (mix(left) & ones(self.right_bits) as u32));
             }
         }
     }
+}
+
+/// A number divided by another, whose reciprocal is 2⁶⁴ divided by it and rounded up. Exact where the product of both is below 2⁶⁴.
+#[inline]
+fn divided(number: u64, reciprocal: u64) -> u64 {
+    ((u128::from(number) * u128::from(reciprocal)) >> 64) as u64
 }
 
 /// As [`ones`], for no bits too.

@@ -361,17 +361,24 @@ impl Manner {
         let width = 32 - numbers.iter().max().map_or(32, |largest| largest.leading_zeros());
         let (mut next, mut fresh) = (unused, 0);
         let mut by_bits = [0usize; 8];
+        // Where numbers were met last, by some of their bits: what another number has overwritten is not found again, which is rare.
+        let mut met = [0u8; 4 * RUN];
+        let place = |number: u32| (number.wrapping_mul(0x9E37_79B1) >> 23) as usize;
         for (at, number) in numbers.iter().enumerate() {
             ways[at] = 0;
             if *number >= next {
                 fresh += usize::from(*number == next);
                 next = number.wrapping_add(1);
+                met[place(*number)] = at as u8;
                 continue;
             }
-            if let Some(way) = numbers[..at].iter().rev().position(|before| before == number) {
+            let last = usize::from(met[place(*number)]);
+            if numbers[last] == *number && last < at {
+                let way = at - last - 1;
                 ways[at] = way as u8 + 1;
                 by_bits[(usize::BITS - way.leading_zeros()) as usize] += 1;
             }
+            met[place(*number)] = at as u8;
         }
         let mut back_count = 0;
         let cheapest = (0..8u32).map(|back| {
@@ -469,16 +476,19 @@ impl Manner {
 /// used before the run, and after it.
 fn write_packed(entries: &Unpacked, unused: &mut (u32, u32), bits: &mut Writer) {
     let first = entries[0].parent;
+    let mut steps = [0; RUN];
+    let mut before = first;
+    for (step, entry) in steps.iter_mut().zip(entries) {
+        *step = zigzag(entry.parent, before);
+        before = entry.parent;
+    }
     let cost = |rice: u32| {
-        let mut before = first;
-        entries.iter().fold(0, |sum, entry| {
-            let step = zigzag(entry.parent, before);
-            before = entry.parent;
-            let high = step >> rice;
-            sum + if high < 15 { high as usize + 1 + rice as usize } else { 15 + 33 }
-        })
+        let of = |step: &u64| if step >> rice < 15 { (step >> rice) + 1 + u64::from(rice) } else { 15 + 33 };
+        steps.iter().map(of).sum::<u64>()
     };
-    let rice = (0..=32).min_by_key(|rice| cost(*rice)).unwrap_or(32);
+    // The best parameter is near the logarithm of the mean; where a few long ways hide that, it is 0 to 2.
+    let mean = 64 - (steps.iter().sum::<u64>() / RUN as u64).leading_zeros();
+    let rice = [0, 1, 2, mean.saturating_sub(1), mean.min(32), 32].into_iter().min_by_key(|rice| cost(*rice)).unwrap_or(32);
     bits.write(u64::from(rice), 6);
     bits.write(u64::from(first), 32);
     let mut ways = [[0; RUN]; 2];

@@ -131,6 +131,10 @@ impl Leaf {
 
     #[inline(always)]
     fn read_by(&self, state: &[u64], value: &mut [u64], extract: impl Fn(u64, u64) -> u64) {
+        if let [only] = value {
+            *only = self.units.iter().fold(0, |bits, (unit, begin)| bits | extract(state[unit.word], unit.mask) << begin);
+            return;
+        }
         value.fill(0);
         for (unit, begin) in &self.units {
             let bits = extract(state[unit.word], unit.mask);
