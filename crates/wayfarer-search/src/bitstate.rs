@@ -10,9 +10,10 @@
 //! Setting a bit is one atomic *or*. Two workers that bring the same new state at the same moment may both be told that it is new, never both that it is
 //! known. Nothing waits for anything.
 
+use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Hash, States};
 

@@ -10,9 +10,10 @@
 //! Slots are replaced by compare-and-swap, and a bucket's history by compare-and-swap that may fail: what workers do at the same moment can cost order of
 //! replacement, never a wrong fingerprint. Two workers that bring the same new state at once may both be told that it is new when its bucket is full.
 
+use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use wayfarer_space::{Hash, Rng, States};
 
 const NOWHERE: Handle = Handle(u32::MAX);

@@ -40,9 +40,13 @@ pub(crate) struct Index {
     grounds: Mutex<Grounds>,
     /// Counts replaced tables; workers note it at the start of a batch.
     epoch: AtomicU64,
-    noted: Box<[AtomicU64]>,
+    noted: Box<[Noted]>,
     seats: AtomicUsize,
 }
+
+/// The epoch in which a worker began its batch, in a cache line of its own.
+#[repr(align(64))]
+struct Noted(AtomicU64);
 
 /// Memory of the tables, and those that were replaced: (epoch, block, bytes).
 struct Grounds {
@@ -93,7 +97,7 @@ impl Index {
             used: (0..SHARES).map(|_| AtomicU32::new(0)).collect(),
             grounds: Mutex::new(Grounds { arena, replaced: Vec::new() }),
             epoch: AtomicU64::new(0),
-            noted: (0..SEATS).map(|_| AtomicU64::new(IDLE)).collect(),
+            noted: (0..SEATS).map(|_| Noted(AtomicU64::new(IDLE))).collect(),
             seats: AtomicUsize::new(0),
         })
     }
@@ -111,12 +115,12 @@ impl Index {
 
     /// A worker begins a batch: from here to [`leave`](Index::leave) no table it may see is freed.
     pub(crate) fn enter(&self, seat: &Seat) {
-        self.noted[seat.number].store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.noted[seat.number].0.store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
     /// A worker ends a batch.
     pub(crate) fn leave(&self, seat: &Seat) {
-        self.noted[seat.number].store(IDLE, Ordering::Release);
+        self.noted[seat.number].0.store(IDLE, Ordering::Release);
     }
 
     /// The address of the home bucket, for prefetching.
@@ -303,7 +307,7 @@ impl Index {
     fn free_replaced(&self, grounds: &mut Grounds) {
         let seats = self.seats.load(Ordering::Relaxed).min(SEATS);
         // With a single worker there is nobody who could still look at a replaced table: it is the one that is growing another.
-        let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
+        let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.0.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
         let Grounds { arena, replaced } = grounds;
         replaced.retain(|(epoch, base, bytes)| {
             let seen = *epoch > oldest;

@@ -7,7 +7,25 @@ use crate::Account;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+use sync::AtomicU64;
+
+/// What workers share lines through. In a build with `--cfg loom` it is the model checker's, which tries the ways in which threads can meet.
+pub(crate) mod sync {
+    #[cfg(loom)]
+    pub(crate) use loom::{
+        hint::spin_loop,
+        sync::Mutex,
+        sync::atomic::{AtomicU64, fence},
+        thread::yield_now,
+    };
+    #[cfg(not(loom))]
+    pub(crate) use std::{
+        hint::spin_loop,
+        sync::Mutex,
+        sync::atomic::{AtomicU64, fence},
+        thread::yield_now,
+    };
+}
 
 /// Words in a cache line.
 pub(crate) const WORDS: usize = 8;
@@ -33,7 +51,7 @@ unsafe impl Sync for Lines {}
 impl Lines {
     /// What `len` lines take from the account: themselves and what it takes to start at a line's edge.
     pub(crate) fn bytes_for(len: usize) -> usize {
-        len.saturating_mul(LINE).saturating_add(LINE)
+        len.saturating_mul(size_of::<Line>()).saturating_add(LINE)
     }
 
     /// Takes `len` lines (at least one); none where the account or the system refuses.
@@ -50,7 +68,13 @@ impl Lines {
         let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let skip = memory.align_offset(LINE).min(LINE);
         // SAFETY: `skip` is at most one line, and the block is one line longer than the lines.
-        let start = unsafe { memory.add(skip) }.cast();
+        let start: NonNull<Line> = unsafe { memory.add(skip) }.cast();
+        #[cfg(loom)]
+        // The checker's words are not plain zeros.
+        for index in 0..len {
+            // SAFETY: the block has room for the lines, whatever their size.
+            unsafe { start.add(index).write(std::array::from_fn(|_| AtomicU64::new(0))) };
+        }
         Some(Lines { memory, layout, start, len })
     }
 
@@ -120,6 +144,11 @@ impl Lines {
 
 impl Drop for Lines {
     fn drop(&mut self) {
+        #[cfg(loom)]
+        for index in 0..self.len {
+            // SAFETY: the words were made by `take` and are not used again.
+            unsafe { self.start.add(index).drop_in_place() };
+        }
         // SAFETY: it was taken with this layout and is given back once.
         unsafe { dealloc(self.memory.as_ptr(), self.layout) }
     }

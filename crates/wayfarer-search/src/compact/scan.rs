@@ -5,8 +5,6 @@
 use crate::lines::{Line, WORDS};
 use std::sync::atomic::Ordering;
 
-/// Slots that are compared at once.
-const LANES: usize = 8;
 const MOST_SLOTS: usize = 64;
 
 /// What finding takes, for slots of one width.
@@ -34,9 +32,9 @@ impl Scan {
             bytes[slot] = std::array::from_fn(|byte| (first + byte) as u8);
             shifts[slot] = (at - 8 * first) as u64;
         }
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
         let fast = width <= 57 && std::arch::is_x86_feature_detected!("avx512vbmi") && std::arch::is_x86_feature_detected!("avx512bw");
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
         let fast = false;
         Scan { bytes, shifts, mask: u64::MAX >> (64 - width), width, slots, fast }
     }
@@ -45,14 +43,14 @@ impl Scan {
     /// looks at all slots: whether a state is known cannot be foretold, and one wrong guess of the processor costs as much as ten slots.
     #[inline]
     pub(super) fn find(&self, line: &Line, count: u32, value: u64) -> bool {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
         let found = if self.fast {
             // SAFETY: `fast` says that this machine has the instructions.
             unsafe { self.find_fast(line.as_ptr().cast(), value) }
         } else {
             self.find_by_words(line, value)
         };
-        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
         let found = self.find_by_words(line, value);
         // Free slots may look like a value of zero.
         found & ((1 << count) - 1) != 0
@@ -63,7 +61,7 @@ impl Scan {
     /// # Safety
     ///
     /// There must be 64 readable bytes at `line`, and the machine must have the instructions.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     #[inline]
     unsafe fn find_fast(&self, line: *const u8, value: u64) -> u64 {
@@ -80,7 +78,7 @@ impl Scan {
                 let shifts = _mm512_loadu_si512(self.shifts.as_ptr().add(first).cast());
                 let slots = _mm512_srlv_epi64(_mm512_permutexvar_epi8(bytes, words), shifts);
                 found |= u64::from(_mm512_testn_epi64_mask(_mm512_xor_si512(slots, wanted), mask)) << first;
-                first += LANES;
+                first += 8;
             }
             found
         }
@@ -102,7 +100,7 @@ impl Scan {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;

@@ -12,6 +12,7 @@
 //! that is at home here lies elsewhere, and the lock.
 
 use super::scan::Scan;
+use crate::lines::sync::{spin_loop, yield_now};
 use crate::lines::{Line, WORDS};
 use std::sync::atomic::Ordering;
 use wayfarer_space::Hash;
@@ -364,10 +365,10 @@ pub(super) fn lock(line: &Line) {
             return;
         }
         tries += 1;
-        if tries.is_multiple_of(64) {
-            std::thread::yield_now();
+        if tries.is_multiple_of(64) || cfg!(loom) {
+            yield_now();
         } else {
-            std::hint::spin_loop();
+            spin_loop();
         }
     }
 }
@@ -384,7 +385,7 @@ pub(super) fn unlock(line: &Line) {
     line[LAST].store(line[LAST].load(Ordering::Relaxed) & !LOCK, Ordering::Release);
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;

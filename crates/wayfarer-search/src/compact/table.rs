@@ -6,9 +6,10 @@
 //! used without locks.
 
 use super::shape::{self, Bucket, Filling, Place, Shape};
+use crate::lines::sync::{AtomicU64, Mutex, fence};
 use crate::lines::{Line, Lines};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// Buckets whose entries are tried before a table counts as full. Each has at least eight.
 const SEARCHED: usize = 64;
@@ -316,5 +317,94 @@ impl Table {
             left += kept.len() as u64;
         }
         left
+    }
+}
+
+/// All ways in which two workers can meet, up to two changes of turn out of order, one where entries move (loom):
+///
+///     RUSTFLAGS="--cfg loom" cargo test --release -p wayfarer-search --lib loom
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::Unlimited;
+    use loom::sync::Arc;
+    use wayfarer_space::hash;
+
+    /// Four buckets of eight slots.
+    fn shape() -> Shape {
+        Shape::new(4, 0, 56)
+    }
+
+    /// Places of different fingerprints that are at home in `home` and whose other bucket is `other`.
+    fn places(home: u64, other: u64) -> impl Iterator<Item = Place> {
+        (0..).map(|key| shape().place(hash(&[key]))).filter(move |place| (place.home, place.other) == (home, other))
+    }
+
+    /// Puts `filling` into a table alone, then runs both at once, with at most so many turns taken away before their end.
+    fn meet(turns: usize, filling: Vec<Place>, first: fn(&Table) -> Put, second: fn(&Table) -> Put, check: fn(&Table, Put, Put)) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(turns);
+        model.max_branches = 100_000;
+        model.check(move || {
+            let table = Arc::new(Table::new(Lines::take(4, &Unlimited).unwrap()));
+            for place in &filling {
+                assert_eq!(table.put(&shape(), *place, true), Put::Added);
+            }
+            let other = {
+                let table = Arc::clone(&table);
+                loom::thread::spawn(move || second(&table))
+            };
+            let mine = first(&table);
+            check(&table, mine, other.join().unwrap());
+        });
+    }
+
+    fn put(table: &Table, place: Place) -> Put {
+        table.put(&shape(), place, false)
+    }
+
+    fn once(_: &Table, first: Put, second: Put) {
+        assert!(matches!((first, second), (Put::Added, Put::Present) | (Put::Present, Put::Added)), "{first:?}, {second:?}");
+    }
+
+    #[test]
+    fn loom_a_fingerprint_is_added_once_at_home() {
+        let same = |table: &Table| put(table, places(1, 2).next().unwrap());
+        meet(2, Vec::new(), same, same, once);
+    }
+
+    #[test]
+    fn loom_a_fingerprint_is_added_once_elsewhere() {
+        let same = |table: &Table| put(table, places(1, 2).nth(8).unwrap());
+        meet(2, places(1, 2).take(8).collect(), same, same, once);
+    }
+
+    #[test]
+    fn loom_two_fingerprints_are_both_kept() {
+        let (first, second) = (|table: &Table| put(table, places(1, 2).nth(0).unwrap()), |table: &Table| put(table, places(1, 3).nth(0).unwrap()));
+        meet(2, Vec::new(), first, second, |table, first, second| {
+            assert_eq!((first, second), (Put::Added, Put::Added));
+            assert!(table.holds(&shape(), places(1, 2).next().unwrap(), true) && table.holds(&shape(), places(1, 3).next().unwrap(), true));
+        });
+    }
+
+    /// Both buckets of one more fingerprint are full, so that an entry has to move away.
+    fn crowded() -> Vec<Place> {
+        places(1, 2).take(8).chain(places(2, 3).take(8)).collect()
+    }
+
+    #[test]
+    fn loom_an_entry_on_the_move_is_still_found() {
+        // Whichever entry moves, the one that is looked for may be it.
+        let add = |table: &Table| put(table, places(1, 2).nth(8).unwrap());
+        let look = |table: &Table| if table.holds(&shape(), places(2, 3).next().unwrap(), false) { Put::Present } else { Put::NoRoom };
+        meet(1, crowded(), add, look, |_, added, found| assert_eq!((added, found), (Put::Added, Put::Present)));
+    }
+
+    #[test]
+    fn loom_an_entry_on_the_move_is_not_added_again() {
+        let add = |table: &Table| put(table, places(1, 2).nth(8).unwrap());
+        let again = |table: &Table| put(table, places(2, 3).next().unwrap());
+        meet(1, crowded(), add, again, |_, added, found| assert_eq!((added, found), (Put::Added, Put::Present)));
     }
 }
