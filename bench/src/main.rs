@@ -1,6 +1,6 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [--runs N]
+//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [--runs N]
 //!
 //! Both sides are whole processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and the best of
 //! each side counts, because the machine is shared: noise only ever adds. Raw figures are kept in `bench/results`.
@@ -8,6 +8,7 @@
 mod models;
 mod process;
 mod promise;
+mod rbfs;
 mod results;
 mod rumur;
 mod speed;
@@ -27,7 +28,7 @@ struct Request {
     parts: Vec<String>,
 }
 
-const PARTS: [&str; 5] = ["speed", "start", "memory", "promise", "walk"];
+const PARTS: [&str; 6] = ["speed", "start", "memory", "promise", "walk", "rbfs"];
 
 fn main() -> ExitCode {
     let request = match parse(std::env::args().skip(1)) {
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
             "start" => start::measure(&request, &mut results),
             "memory" => speed::measure_memory(&request, &mut results),
             "promise" => promise::measure(&request, &mut results),
+            "rbfs" => rbfs::measure(&request, &mut results),
             _ => walk::measure(&request, &mut results),
         }
     }

@@ -111,6 +111,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         find: options.find.iter().cloned().collect(),
         find_rules: options.find_rules.clone(),
         profile: options.profile,
+        record: None,
         deadlock: options.deadlock.rule.into(),
         properties: options.properties.clone(),
         max_errors: options.max_errors as usize,

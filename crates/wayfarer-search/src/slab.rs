@@ -73,16 +73,6 @@ impl Slab {
         }
     }
 
-    /// A slab of the given slots, in this order.
-    pub(crate) fn select(&self, slots: &[u32]) -> Slab {
-        let mut selected = Slab::new(self.packing.clone());
-        selected.grow(slots.len());
-        for (to, from) in slots.iter().enumerate() {
-            selected.copy(to as u32, self, *from);
-        }
-        selected
-    }
-
     /// Makes a state ready to be compared with slots.
     pub(crate) fn prepare(&mut self, state: &[Word]) {
         if self.packing.is_varying() {

@@ -32,6 +32,8 @@ pub struct Plan {
     pub find: Vec<String>,
     /// Whether to count how often each state is visited.
     pub profile: bool,
+    /// How many states the record holds, beyond which distinct states are estimated; as the budget suggests where it is not given.
+    pub record: Option<usize>,
     /// After how many violations to stop.
     pub max_errors: usize,
     /// How many loop rounds and calls one firing may take.
@@ -56,6 +58,7 @@ impl Default for Plan {
             find_rules: Vec::new(),
             find: Vec::new(),
             profile: false,
+            record: None,
             max_errors: 1,
             loop_limit: 1_000_000,
             interpret: false,

@@ -114,7 +114,7 @@ impl Plan {
             // Two properties may have the same name: both are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
-        let record = stores::record(&program.packing(), budget);
+        let record = self.record.unwrap_or_else(|| stores::record(&program.packing(), budget));
         let sought = self.sought(program)?;
         Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties, sought, record, profile: self.profile })
     }

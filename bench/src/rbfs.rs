@@ -1,0 +1,120 @@
+//! Randomised breadth-first search on sci.m: the rows of Figure 5 of its paper beside ours, and our own variant at equal bytes.
+//!
+//! The paper's accounting: M = 5·Reach + 4·MaxQ bytes for a run that fits (40-bit signatures, 4-byte queue entries), and at memory x·M a cache of
+//! x·M/8.2 slots with a queue of 0.8 times as many entries. The states in the queue come on top. Our variant gets the same bytes in its own layout.
+
+use crate::Request;
+use crate::results::Results;
+use serde_json::json;
+use std::sync::Arc;
+use wayfarer::ir::Program;
+use wayfarer::memory::Budget;
+use wayfarer::search::{Control, Progress, Stop, Unbounded};
+use wayfarer::{LoadOptions, Plan, Report, load};
+
+/// The final row of each memory share in the paper, 181 samples: visits, Pom1s, overhead, coverage, share of runs that missed a state.
+const PAPER: [(f64, [f64; 5]); 10] = [
+    (1.0, [1.0, 0.0, 1.066, 1.0, 0.0]),
+    (0.9, [1.0, 0.0, 1.134, 1.0, 0.0]),
+    (0.8, [1.0, 0.0, 1.313, 1.0, 0.0]),
+    (0.7, [1.0, 0.0, 1.900, 1.0, 0.0]),
+    (0.6, [2.0, 0.700, 10.178, 1.0, 0.0]),
+    (0.5, [3.0, 0.611, 10.218, 0.999, 1.0]),
+    (0.4, [3.0, 0.608, 10.166, 0.986, 1.0]),
+    (0.3, [4.0, 0.667, 10.136, 0.935, 1.0]),
+    (0.2, [4.0, 0.717, 10.099, 0.844, 1.0]),
+    (0.1, [5.0, 0.708, 10.064, 0.571, 1.0]),
+];
+
+/// What ten seeds gave, on average.
+struct Row {
+    visits: f64,
+    pom1s: f64,
+    overhead: f64,
+    coverage: f64,
+    missed: f64,
+    collisions: f64,
+    accepted: usize,
+}
+
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    let path = request.corpus.join("murphi").join("cm-sci-sci.m");
+    let loaded = match load(&path.to_string_lossy(), &LoadOptions::default()) {
+        Ok(loaded) => loaded,
+        Err(error) => return println!("{error}"),
+    };
+    let (reach, widest) = reachable(&loaded.program);
+    // The paper's own figures where the model is the paper's.
+    let widest = if reach == 18_193 { 1_175 } else { widest };
+    let bytes = 5 * reach + 4 * widest;
+    println!("\nrandomised breadth-first search on sci.m: {reach} states, at most {widest} in the queue, M = {} KiB, ten seeds each", bytes / 1024);
+    println!(
+        "  mem   paper: visits  Pom1s  overhead  coverage  missed     ours: visits  Pom1s  overhead  coverage  missed  Clrate  accepted     own: overhead  coverage  missed  accepted"
+    );
+    for (share, paper) in PAPER {
+        let slots = (share * bytes as f64 / 8.2) as u64;
+        let samples = (reach / 100).max(1);
+        let ours = row(&loaded.program, reach, &format!("rbfs:slots={slots},queue=0.8,samples={samples}"));
+        // Equal bytes: five for each slot and four for each place in the queue.
+        let own = row(&loaded.program, reach, &format!("rbfs:own,slots={slots},queue=0.8,samples={samples}"));
+        println!(
+            "  {share:.1}   {:>13.0} {:>6.3} {:>9.3} {:>9.3} {:>7.1} {:>16.1} {:>6.3} {:>9.3} {:>9.4} {:>7.1} {:>7.3} {:>9} {:>17.3} {:>9.4} {:>7.1} {:>9}",
+            paper[0],
+            paper[1],
+            paper[2],
+            paper[3],
+            paper[4],
+            ours.visits,
+            ours.pom1s,
+            ours.overhead,
+            ours.coverage,
+            ours.missed,
+            ours.collisions,
+            ours.accepted,
+            own.overhead,
+            own.coverage,
+            own.missed,
+            own.accepted
+        );
+        results.add(json!({ "part": "rbfs", "memory": share, "slots": slots, "paper": paper,
+            "ours": { "visits": ours.visits, "pom1s": ours.pom1s, "overhead": ours.overhead, "coverage": ours.coverage, "missed": ours.missed },
+            "own": { "overhead": own.overhead, "coverage": own.coverage, "missed": own.missed } }));
+    }
+}
+
+fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
+    let reports: Vec<Report> = (1..=10).filter_map(|seed| run(program, strategy, seed)).collect();
+    let n = reports.len() as f64;
+    let mean = |figure: &dyn Fn(&Report) -> f64| reports.iter().map(figure).sum::<f64>() / n;
+    Row {
+        visits: mean(&|report| report.details.visits.len() as f64),
+        pom1s: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.pom1s)),
+        overhead: mean(&|report| report.insertions as f64 / report.states as f64),
+        coverage: mean(&|report| report.states as f64 / reach as f64),
+        missed: mean(&|report| f64::from(u8::from(report.states < reach))),
+        collisions: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.collision_rate)),
+        accepted: reports.iter().filter(|report| report.stop == "accepted").count(),
+    }
+}
+
+pub(crate) fn run(program: &Arc<Program>, strategy: &str, seed: u64) -> Option<Report> {
+    let strategy = strategy.parse().ok()?;
+    // The record is large enough to count every state, so coverage is exact.
+    let plan = Plan { strategy, seed, deadlock: wayfarer::search::Deadlock::Off, record: Some(1 << 21), ..Plan::default() };
+    plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut Unbounded).ok()
+}
+
+/// How many states there are, and the most that waited in the queue of breadth-first search.
+fn reachable(program: &Arc<Program>) -> (u64, u64) {
+    struct Widest(u64);
+    impl Control for Widest {
+        fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+            self.0 = self.0.max(progress.frontier);
+            None
+        }
+    }
+    let mut widest = Widest(0);
+    let plan = Plan { deadlock: wayfarer::search::Deadlock::Off, ..Plan::default() };
+    let states = plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut widest).map_or(0, |report| report.states);
+    (states, widest.0)
+}
