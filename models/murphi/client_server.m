@@ -1,6 +1,7 @@
 -- model: clients and workers around a bag of requests
 -- verdict: holds
 -- states: 28575
+-- orbits: 3065
 -- why: multisets in daily use: add, choose, remove, multisetcount in an invariant, and multisetremovepred for a client that crashes
 --
 -- Clients put requests into a bag; any free worker takes any request and puts

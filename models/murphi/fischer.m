@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 22724
 -- rules: 65538
+-- orbits: 513
 -- why: a clock per process and one rule that advances them all: time may pass only while no deadline is due
 --
 -- A process that found the lock free must write its name within WriteWithin

@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 53298
 -- rules: 212112
+-- orbits: 4813
 -- why: the field's standard example and the first of our README: a directory, three channels per node, symmetric nodes and symmetric values
 --
 -- A home directory lends one cache line to a set of nodes: to many for

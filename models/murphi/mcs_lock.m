@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 12656
 -- rules: 39540
+-- orbits: 124
 -- why: a linked queue whose null pointers are undefined values: undefine and isundefined on variables that are read by other processes
 --
 -- Waiting processes form a queue and each spins on a flag of its own. A process

@@ -1,6 +1,7 @@
 -- model: an MSI directory over an unordered network
 -- verdict: holds
 -- states: 17764
+-- orbits: 1650
 -- why: the network is a multiset, so messages overtake each other and wait in it as long as their receiver is not ready; unions name both caches and the home
 --
 -- The home serves one transaction at a time and leaves further requests in the

@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 9337
 -- rules: 39630
+-- orbits: 2459
 -- why: the pair of needham_schroeder.m: one name added to one message repairs it; here with two agents on either side, so that sessions interleave
 --
 --     1.  A -> B   { Na, A } for B

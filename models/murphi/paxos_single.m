@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 185369
 -- rules: 566575
+-- orbits: 17153
 -- why: consensus with messages that are never consumed, quorums as quantified pairs, arrays of records indexed by two types
 --
 -- Messages are kept for ever and may be received late, twice or never. Ballots

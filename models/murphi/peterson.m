@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 409308
 -- rules: 1431660
+-- orbits: 4740
 -- why: the smallest interesting use of a scalarset, as element and as index; `last` starts undefined and is read only once written
 --
 -- Before it enters, a process climbs through a filter of levels, each of which

@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 160153
 -- rules: 1229848
+-- orbits: 26814
 -- why: terms that only grow up to a bound, votes counted in a for loop, requests and answers as matrices of flags
 --
 -- Logs are left out: every candidate is as up to date as any other. A server

@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 2000
 -- rules: 2897
+-- orbits: 42
 -- why: two scalarsets of different size side by side, and a counter checked against the quantified truth it stands for
 --
 -- The first solution of Courtois, Heymans and Parnas: the first reader locks

@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 3255
 -- rules: 6475
+-- orbits: 55
 -- why: counters that wrap around by the remainder operator, and fairness (first come, first served) stated as an invariant
 --
 -- Two counters make a fair lock: one hands out tickets, the other calls them up.

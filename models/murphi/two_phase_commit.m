@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 201595
 -- rules: 1841942
+-- orbits: 4047
 -- why: a symmetric set of participants against one coordinator, messages as fields that are consumed, quantifiers over outcomes
 --
 -- A participant writes its vote to disk before it sends it and the

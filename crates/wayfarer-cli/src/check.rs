@@ -108,6 +108,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         seed: options.seed,
         strategy: options.strategy.clone(),
         store: options.store,
+        symmetry: options.symmetry,
         find: options.find.iter().cloned().collect(),
         find_rules: options.find_rules.clone(),
         profile: options.profile,
@@ -122,9 +123,11 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
 
 fn failure(error: &RunError, limit: usize) -> Failure {
     match error {
-        RunError::UnknownProperty { .. } | RunError::UnknownRule { .. } | RunError::Unsuited { .. } | RunError::NoStartState => {
-            Failure::wrong(error.to_string())
-        }
+        RunError::UnknownProperty { .. }
+        | RunError::UnknownRule { .. }
+        | RunError::Unsuited { .. }
+        | RunError::Asymmetric { .. }
+        | RunError::NoStartState => Failure::wrong(error.to_string()),
         RunError::TooLittleMemory { least } => {
             let least_kib = least.div_ceil(1024);
             let shown = if least_kib < 10 << 10 { format!("{least_kib}K") } else { format!("{}M", least_kib.div_ceil(1024)) };
@@ -216,6 +219,9 @@ fn again(options: &CheckOptions) -> String {
         words.push(format!("--strategy {}", options.strategy));
     }
     words.extend(options.store.map(|store| format!("--store {store}")));
+    if options.symmetry != defaults.symmetry {
+        words.push(format!("--symmetry {}", options.symmetry));
+    }
     words.extend(options.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
     words.extend(options.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
     words.push(format!("--seed {}", options.seed));

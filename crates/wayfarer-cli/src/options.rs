@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 use wayfarer::search::Deadlock;
-use wayfarer::{StoreSpec, StrategySpec};
+use wayfarer::{StoreSpec, StrategySpec, SymmetryChoice};
 
 const ABOUT: &str = "Explores the state space of a concurrent system within a budget of memory and time";
 
@@ -89,9 +89,9 @@ Exit codes:
   3  the replay could not be carried out";
 
 const CORPUS_EXAMPLES: &str = "\
-A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, …) or an
+A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …) or an
 `expectations.json` (expect_accept, expect_verdict, states, rules), or whose files begin with lines such as `-- verdict: holds`,
-`-- states: 12`, `-- rules: 30` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
+`-- states: 12`, `-- rules: 30`, `-- orbits: 3` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
 `wayfarer check` in a process of its own.
 
 Examples:
@@ -257,6 +257,13 @@ pub(crate) struct CheckOptions {
     /// is ever said to hold: the report tells how many states are expected to be missing.
     #[arg(long, value_name = "STORE", value_parser = str::parse::<StoreSpec>, help_heading = "Search")]
     pub(crate) store: Option<StoreSpec>,
+
+    /// Whether states that differ only in which element of a scalarset is which count as one: off, on or auto
+    ///
+    /// `auto` does so where the model has scalarsets and is shown to treat their elements alike, and says in a note where it is not. `on` refuses models
+    /// that certainly do not, and takes your word where nothing can be shown. Witnesses are runs of the model itself in any case.
+    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = str::parse::<SymmetryChoice>, help_heading = "Search")]
+    pub(crate) symmetry: SymmetryChoice,
 
     /// Repeat the run with so many seeds, from --seed on, and sum up what they found
     ///

@@ -131,7 +131,8 @@ fn figures(report: &Report, view: &View) -> String {
     } else {
         count(report.states)
     };
-    let mut lines = vec![("states", format!("{states}{frontier}")), ("rules fired", count(report.rules_fired))];
+    let orbits = if report.symmetry { " up to symmetry" } else { "" };
+    let mut lines = vec![("states", format!("{states}{orbits}{frontier}")), ("rules fired", count(report.rules_fired))];
     if report.steps != report.rules_fired {
         lines.push(("steps", count(report.steps)));
     }

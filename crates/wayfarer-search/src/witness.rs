@@ -127,7 +127,7 @@ impl Witness {
     }
 
     /// The witness that consists of the given states; the firings between them are found again.
-    fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending) -> Result<Witness, WitnessError> {
+    pub fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending) -> Result<Witness, WitnessError> {
         let mut steps = Steps::new(space.width());
         space.initial(&mut steps);
         let start = (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).ok_or(WitnessError::NoStart)?;

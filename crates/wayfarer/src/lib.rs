@@ -14,6 +14,7 @@ pub mod repeated;
 mod report;
 mod run;
 mod stores;
+mod symmetry;
 
 pub use allotment::Allotment;
 pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
@@ -21,6 +22,7 @@ pub use plan::Plan;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use run::{RunError, space_of};
+pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
 pub use wayfarer_search as search;

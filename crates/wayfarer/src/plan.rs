@@ -1,5 +1,6 @@
 //! Everything chosen for a run.
 
+use crate::SymmetryChoice;
 use std::time::Duration;
 use wayfarer_search::{Deadlock, StoreSpec, StrategySpec};
 
@@ -22,6 +23,8 @@ pub struct Plan {
     pub strategy: StrategySpec,
     /// What to remember; what suits the strategy where it is not given.
     pub store: Option<StoreSpec>,
+    /// Whether states are explored up to exchanges of scalarset elements.
+    pub symmetry: SymmetryChoice,
     /// When a state counts as a deadlock.
     pub deadlock: Deadlock,
     /// Names of the properties to judge; all where empty.
@@ -53,6 +56,7 @@ impl Default for Plan {
             seed: 1,
             strategy: StrategySpec::default(),
             store: None,
+            symmetry: SymmetryChoice::default(),
             deadlock: Deadlock::default(),
             properties: Vec::new(),
             find_rules: Vec::new(),

@@ -34,6 +34,8 @@ pub struct Report {
     pub details: wayfarer_search::Details,
     /// Whether something was looked for instead of violations.
     pub sought: bool,
+    /// Whether states that differ only in which element of a scalarset is which counted as one.
+    pub symmetry: bool,
     /// Rules fired.
     pub rules_fired: u64,
     /// Depth reached; none where the strategy does not count it.
@@ -162,6 +164,7 @@ impl Report {
             "figures": self.details.figures.iter().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
             "visits": self.details.visits.iter().map(visit).collect::<Vec<_>>(),
             "sought": self.sought,
+            "symmetry": self.symmetry,
             "rules_fired": self.rules_fired,
             "depth": self.depth,
             "frontier": self.frontier,

@@ -2,10 +2,11 @@
 
 use crate::memory::Budget;
 use crate::report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
-use crate::{Plan, stores};
+use crate::{Plan, stores, symmetry};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wayfarer_ir::symmetry::Orbits;
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
@@ -45,6 +46,15 @@ pub enum RunError {
         /// The store, as it was asked for.
         store: String,
     },
+    /// Symmetry was asked for, and the model tells elements of a scalarset apart.
+    Asymmetric {
+        /// `file:line:column`.
+        at: String,
+        /// Why.
+        message: String,
+    },
+    /// A witness up to symmetry has no counterpart in the model, which was taken to be symmetric on the user's word.
+    BrokenSymmetry,
     /// The model has no start state.
     NoStartState,
     /// A witness did not replay: a defect of this program, never of the model.
@@ -63,6 +73,15 @@ impl fmt::Display for RunError {
             }
             RunError::Unsuited { strategy, needs, store } => write!(out, "`{strategy}` needs {needs}, and `{store}` is not one"),
             RunError::UnknownRule { name, known } => write!(out, "there is no rule `{name}`; the model has: {}", known.join(", ")),
+            RunError::Asymmetric { at, message } => {
+                write!(out, "{at}: symmetry cannot be used: {message}\n  --symmetry off checks the model without it")
+            }
+            RunError::BrokenSymmetry => {
+                write!(
+                    out,
+                    "a violation was found up to symmetry, but no run of the model leads there: it tells elements of scalarsets apart; use --symmetry off"
+                )
+            }
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
         }
@@ -82,7 +101,9 @@ impl Plan {
         let settings = self.settings(program, budget)?;
         stores::refuse_if_too_small(self, &interpreter, budget)?;
         let running = Running::new(program, self, budget.limit());
-        let space = running.space();
+        let (symmetry, remark) = symmetry::chosen(self, program)?;
+        let orbits = symmetry.as_ref().map(|symmetry| Orbits::new(running.space(), symmetry));
+        let space: &dyn Space = orbits.as_ref().map_or(running.space(), |orbits| orbits);
         budget.note_code(running.code_bytes());
         let chosen = stores::settled(self, space.packing(), budget);
         let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
@@ -92,10 +113,14 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        let writer =
-            Writer { program, interpreter: &interpreter, space, store: &*store, budget, deadlock: self.deadlock, loop_limit: self.loop_limit };
+        let (inner, store) = (running.space(), &*store);
+        let (deadlock, loop_limit) = (self.deadlock, self.loop_limit);
+        let writer = Writer { program, interpreter: &interpreter, space, inner, orbits: orbits.as_ref(), store, budget, deadlock, loop_limit };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
-        Ok(Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, &*store), budget, started.elapsed()) })
+        let mut report = Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, store), budget, started.elapsed()) };
+        report.symmetry = symmetry.is_some();
+        report.remarks.extend(remark);
+        Ok(report)
     }
 
     fn code_limits(&self) -> wayfarer_ir::Limits {
@@ -194,6 +219,7 @@ impl Plan {
             strategy: self.strategy.to_string(),
             store: chosen.to_string(),
             sought: !self.find.is_empty() || !self.find_rules.is_empty(),
+            symmetry: false,
             expected_omissions: match store.fidelity() {
                 Fidelity::Exact => Some(0.0),
                 Fidelity::Lossy(expected) => Some(expected),
@@ -314,6 +340,9 @@ struct Writer<'a> {
     program: &'a Program,
     interpreter: &'a Interpreter,
     space: &'a dyn Space,
+    /// The space of the program itself, and its orbits where these were explored.
+    inner: &'a dyn Space,
+    orbits: Option<&'a Orbits<'a>>,
     store: &'a dyn Store,
     budget: &'a Budget,
     deadlock: Deadlock,
@@ -326,15 +355,29 @@ impl Writer<'_> {
         let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
                 raw_length = witness.len();
-                let witness = witness.without_loops();
+                let witness = self.concrete(witness.without_loops())?;
                 witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
                 Some(witness)
             }
             Err(WitnessError::NotAboutAState | WitnessError::NoRoom) => None,
             Err(error) => return Err(RunError::Replay(error)),
         };
-        let (kind, name, at, detail) = self.cause(&violation.cause, witness.as_ref());
+        let cause = match witness.as_ref().map(|witness| witness.ending) {
+            Some(Ending::Fault(firing, fault)) => Cause::Fault(firing, fault),
+            Some(Ending::Rule(firing)) => Cause::Rule(firing),
+            _ => violation.cause,
+        };
+        let (kind, name, at, detail) = self.cause(&cause, witness.as_ref());
         Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
+    }
+
+    /// The witness as one of the program, where it was found among orbits.
+    fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
+        let Some(orbits) = self.orbits else { return Ok(witness) };
+        symmetry::concrete(self.program, self.inner, orbits, witness).map_err(|error| match self.program.asymmetries.is_empty() {
+            true => RunError::Replay(error),
+            false => RunError::BrokenSymmetry,
+        })
     }
 
     fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {

@@ -90,9 +90,20 @@ fn headers(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, String> {
     for name in names {
         let text = std::fs::read(folder.join(&name)).map_err(|error| format!("cannot read `{name}`: {error}"))?;
         let text = String::from_utf8_lossy(&text);
-        cases.extend(header(&text).map(|expected| Case::new(&name, "", Vec::new(), expected, limit)));
+        cases.extend(header(&text).map(|expected| Case::new(&name, "", symmetry("off"), expected, limit)));
+        cases.extend(orbits(&text).map(|expected| Case::new(&name, "symmetry", symmetry("on"), expected, limit)));
     }
     Ok(cases)
+}
+
+fn symmetry(choice: &str) -> Vec<String> {
+    vec!["--symmetry".to_string(), choice.to_string()]
+}
+
+/// What a header says about the model up to symmetry: `-- orbits: 12`.
+fn orbits(text: &str) -> Option<Expected> {
+    let states = text.lines().map_while(|line| line.strip_prefix("--")).find_map(|line| line.trim().strip_prefix("orbits:"))?.trim().parse().ok()?;
+    Some(Expected::Holds { states: Some(states), rules: None })
 }
 
 fn header(text: &str) -> Option<Expected> {
@@ -109,7 +120,8 @@ fn header(text: &str) -> Option<Expected> {
     }
 }
 
-/// An entry of `reference.json`: one run, and another without the deadlock check where its outcome is known.
+/// An entry of `reference.json`: one run, another without the deadlock check where its outcome is known, and one up to symmetry where the number of
+/// orbits is.
 fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option<()> {
     let file = entry.get("file")?.as_str()?;
     let multiset = entry.get("features").and_then(Value::as_array).is_some_and(|features| features.iter().any(|feature| feature == "multiset"));
@@ -132,11 +144,17 @@ fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option
             "invariant" | "deadlock" | "error" | "undefined-read" => Expected::Violated { kind: outcome.to_string(), length: None },
             _ => return None,
         };
-        let mut arguments = Vec::new();
+        let mut arguments = symmetry("off");
         if suffix == "_ndl" {
             arguments.extend(["--deadlock".to_string(), "off".to_string()]);
         }
         cases.push(Case::new(file, label, arguments, expected, limit));
+    }
+    if let Some(states) = entry.get("states_sym_canonical").and_then(Value::as_u64) {
+        // These were counted without the deadlock check where it would have ended the run.
+        let arguments = [symmetry("on"), ["--deadlock", "off"].map(str::to_string).to_vec()].concat();
+        let expected = Expected::Holds { states: Some(states), rules: entry.get("rules_sym_canonical").and_then(Value::as_u64) };
+        cases.push(Case::new(file, "symmetry", arguments, expected, limit));
     }
     Some(())
 }
@@ -154,7 +172,7 @@ fn expectation(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Opti
     let flags = entry.pointer("/directives/rumur_flags").and_then(Value::as_array).cloned().unwrap_or_default();
     let flags: Vec<&str> = flags.iter().filter_map(Value::as_str).collect();
     let after = |name: &str| flags.iter().position(|flag| *flag == name).and_then(|at| flags.get(at + 1)).map(|value| value.to_string());
-    let mut arguments = vec!["--undefined".to_string(), "strict".to_string()];
+    let mut arguments = [symmetry("off"), ["--undefined", "strict"].map(str::to_string).to_vec()].concat();
     for (theirs, ours) in [("--deadlock-detection", "--deadlock"), ("--bound", "--depth")] {
         arguments.extend(after(theirs).into_iter().flat_map(|value| [ours.to_string(), value]));
     }
@@ -334,7 +352,7 @@ mod tests {
         let entry = json!({ "file": "a.m", "outcome_nosym": "unfinished", "states_at_least": 100, "features": [] });
         let mut cases = Vec::new();
         reference(&entry, None, &mut cases).unwrap();
-        assert_eq!(cases[0].arguments, ["--states", "100"]);
+        assert_eq!(cases[0].arguments, ["--symmetry", "off", "--states", "100"]);
         assert_eq!(judge(entry.clone(), report("not-found", 100, 1, "", "")), "agrees");
         assert_eq!(judge(entry.clone(), report("holds", 50, 1, "", "")), "differs");
         assert_eq!(judge(entry, report("violated", 50, 1, "deadlock", "")), "differs");

@@ -12,6 +12,8 @@ pub(crate) struct Header {
     pub(crate) violation: Option<(String, Option<String>)>,
     pub(crate) states: Option<u64>,
     pub(crate) rules: Option<u64>,
+    /// States up to symmetry.
+    pub(crate) orbits: Option<u64>,
     pub(crate) witness: Option<usize>,
 }
 
@@ -29,6 +31,7 @@ impl Header {
             violation,
             states: number("states"),
             rules: number("rules"),
+            orbits: number("orbits"),
             witness: number("witness").map(|length| length as usize),
         }
     }
