@@ -14,30 +14,28 @@
 //! - what was reconstructed is remembered for a while: brothers and their ancestors are asked for together
 //! - where a difference would be longer than the state, the state is kept whole and counts as depth 0; depth is counted along the path by which a state was
 //!   first reached, in any order of exploration (the paper's is depth-first)
-//! - where the space is given to fire a rule again ([`DifferenceStore::firing_again`]), the rule's number is kept instead where that is shorter.
+//! - a rule's number is never kept in place of what it changed, though that is shorter: rules would have to be fired again along the whole way back, and states
+//!   could not be compared without reconstructing them.
 
 mod chain;
 
 use crate::arena::prefetch_line;
 use crate::choice::Delta;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wayfarer_space::{Firing, Hash, Packing, States, Word, hash};
+use wayfarer_space::{Hash, Packing, States, Word, hash};
 
 /// Candidates whose cache lines are fetched together.
 const GROUP: usize = 96;
 /// Reconstructed states that are remembered, by handle.
-const REMEMBERED: usize = 512;
-/// States inserted last that are remembered whole: a walk goes on from them at once.
-const FRESH: usize = 128;
+const REMEMBERED: usize = 2048;
+/// Bytes of states that each worker remembers whole, of those it inserted or met last: what is met again soon is compared at once.
+const FRESH: usize = 1 << 17;
 /// States that `delta=auto` wants a budget to hold.
 const WISHED: usize = 50_000_000;
-
-/// Fires a rule in a state again and writes the result; false where it cannot.
-pub type FireAgain<'a> = dyn Fn(&[Word], Firing, &mut Vec<Word>) -> bool + Sync + 'a;
 
 /// Remembers every state, most of them as their change from another.
 pub struct DifferenceStore<'a> {
@@ -46,7 +44,6 @@ pub struct DifferenceStore<'a> {
     chain: Chain,
     index: Index,
     account: &'a dyn Account,
-    fire: Option<&'a FireAgain<'a>>,
     len: AtomicU64,
     /// For those who read states without a seat.
     remembered: Mutex<Remembered>,
@@ -61,8 +58,6 @@ struct Remembered {
     /// The way back from the state that is being reconstructed.
     way: Vec<u32>,
     state: Vec<Word>,
-    working: Vec<Word>,
-    fired: Vec<Word>,
 }
 
 /// A worker's place at the difference store.
@@ -79,7 +74,7 @@ struct DifferenceSeat {
 /// What a search needs.
 struct Search {
     remembered: Remembered,
-    /// The states inserted last, by handle.
+    /// The states inserted or met last, by handle; their number is a power of two.
     fresh_handles: Vec<u32>,
     fresh: Vec<Word>,
     /// The source of the candidate.
@@ -110,15 +105,8 @@ impl<'a> DifferenceStore<'a> {
         }
         let index = Index::new(Self::index_chunk(most), account)?;
         let chain = Chain::new(longest(packing.bytes()), most);
-        let remembered = Mutex::new(Remembered::new(packing.words(), packing.masks().len()));
-        Some(DifferenceStore { packing, delta, chain, index, account, fire: None, len: AtomicU64::new(0), remembered })
-    }
-
-    /// Keeps a rule's number instead of a difference where that is shorter; `fire` fires it again. Before the first state is inserted.
-    #[must_use]
-    pub fn firing_again(mut self, fire: &'a FireAgain<'a>) -> Self {
-        self.fire = Some(fire);
-        self
+        let remembered = Mutex::new(Remembered::new(packing.words()));
+        Some(DifferenceStore { packing, delta, chain, index, account, len: AtomicU64::new(0), remembered })
     }
 
     /// The least that a store of this packing must be allowed, for a budget of `most` bytes.
@@ -144,28 +132,17 @@ impl<'a> DifferenceStore<'a> {
     }
 
     /// Writes the record of a state to `record`. `change` says how it differs from its source, if it has one.
-    fn describe(&self, search: &mut Search, record: &mut Vec<u8>, hash: Hash, tight: &[Word], from: Option<(u32, Firing)>, handle: u32) {
+    fn describe(&self, search: &mut Search, record: &mut Vec<u8>, hash: Hash, tight: &[Word], from: Option<u32>, handle: u32) {
         record.clear();
         record.push(mark(hash));
-        let depth = from.map_or(0, |(source, _)| Head::read(&mut self.chain.record(source), source).depth.saturating_add(1) % self.delta);
+        let depth = from.map_or(0, |source| Head::read(&mut self.chain.record(source), source).depth.saturating_add(1) % self.delta);
         push_number(record, depth);
         // A link is how far back it leads, on whichever side: other workers' handles may be larger.
-        let back = from.map_or(0, |(source, _)| zigzag(handle, source));
+        let back = from.map_or(0, |source| zigzag(handle, source));
         push_number(record, back);
         let start = record.len();
-        if let (1.., Some((_, firing))) = (depth, from) {
+        if depth > 0 && from.is_some() {
             push_change(record, &search.change);
-            if self.fire.is_some() {
-                let change = record.len() - start;
-                record.push(0);
-                push_number(record, firing.rule);
-                push_number(record, firing.outcome);
-                if record.len() - start - change < change {
-                    record.drain(start..start + change);
-                } else {
-                    record.truncate(start + change);
-                }
-            }
             if record.len() - start <= self.packing.bytes() {
                 return;
             }
@@ -182,18 +159,27 @@ impl<'a> DifferenceStore<'a> {
 
     /// Whether a stored state is the candidate.
     fn same(&self, search: &mut Search, handle: u32, hash: Hash, tight: &[Word]) -> bool {
+        if let Some(state) = search.fresh(handle, tight.len()) {
+            return state == tight;
+        }
         let mut record = self.chain.record(handle);
         if record.byte() != mark(hash) {
             return false;
         }
-        if let (Some(source), None) = (search.source, self.fire)
+        if let Some(source) = search.source
             && let Some(same) = self.meet(search, source, handle)
         {
+            if same {
+                search.freshen(handle, tight);
+            }
             return same;
         }
-        let bytes = self.packing.words();
         search.remembered.reconstruct(self, handle);
-        search.remembered.state[..bytes] == *tight
+        let same = search.remembered.state == *tight;
+        if same {
+            search.freshen(handle, tight);
+        }
+        same
     }
 
     /// Walks back from the source and from a stored state until they meet: then the candidate is the stored state if all differences add up to nothing.
@@ -228,7 +214,15 @@ impl<'a> DifferenceStore<'a> {
     }
 
     fn hash_of(&self, handle: u32) -> Hash {
-        let mut remembered = Remembered::of(1, self.packing.words(), self.packing.masks().len());
+        let mut own;
+        let mut shared = self.remembered.try_lock();
+        let remembered = match &mut shared {
+            Ok(remembered) => &mut **remembered,
+            Err(_) => {
+                own = Remembered::of(1, self.packing.words());
+                &mut own
+            }
+        };
         remembered.reconstruct(self, handle);
         let mut state = vec![0; self.packing.masks().len()];
         self.packing.unpack(&remembered.state, &mut state);
@@ -237,11 +231,11 @@ impl<'a> DifferenceStore<'a> {
 
     /// Inserts one candidate.
     #[inline]
-    fn visit(&self, seat: &mut DifferenceSeat, hash: Hash, at: usize, from: Option<(u32, Firing)>, room: bool) -> Visit {
+    fn visit(&self, seat: &mut DifferenceSeat, hash: Hash, at: usize, from: Option<u32>, room: bool) -> Visit {
         let words = self.packing.words();
         let DifferenceSeat { index, place, tight, search, record, full } = seat;
         let tight = &tight[at * words..(at + 1) * words];
-        search.compare(self, from.map(|(source, _)| source), tight);
+        search.compare(self, from, tight);
         let next = if room && !*full { self.chain.next(place, self.account) } else { None };
         let search = std::cell::RefCell::new(search);
         let record = std::cell::RefCell::new(record);
@@ -277,16 +271,13 @@ impl<'a> DifferenceStore<'a> {
         for hash in hashes {
             prefetch_line(self.index.address(*hash));
         }
-        for hash in hashes {
-            if let Some(handle) = self.index.likely(*hash) {
-                prefetch_line(self.chain.head(handle).0);
-            }
+        let (mut likely, mut count) = ([0; GROUP], 0);
+        for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
+            prefetch_line(self.chain.head(handle).0);
+            likely[count] = handle;
+            count += 1;
         }
-        for hash in hashes {
-            if let Some(handle) = self.index.likely(*hash) {
-                prefetch_line(self.chain.address(handle));
-            }
-        }
+        likely[..count].iter().for_each(|handle| prefetch_line(self.chain.address(*handle)));
     }
 }
 
@@ -333,24 +324,22 @@ impl Head {
 /// Appends the bytes that changed: how many groups there are, and for each how far it lies from the end of the one before, its length and its bytes.
 fn push_change(record: &mut Vec<u8>, change: &[(u32, u8)]) {
     const MOST: usize = 4;
-    let count_at = record.len();
-    let mut groups = 0;
-    let (mut at, mut end) = (0, 0);
-    let mut parts = Vec::new();
+    let length_at =
+        |at: usize| (1..MOST).find(|length| change.get(at + length).is_none_or(|next| next.0 != change[at].0 + *length as u32)).unwrap_or(MOST);
+    let (mut groups, mut at) = (0, 0);
     while at < change.len() {
-        let mut length = 1;
-        while length < MOST && at + length < change.len() && change[at + length].0 == change[at].0 + length as u32 {
-            length += 1;
-        }
-        push_number(&mut parts, (change[at].0 - end) << 2 | (length as u32 - 1));
-        parts.extend(change[at..at + length].iter().map(|(_, byte)| *byte));
-        end = change[at].0 + length as u32;
-        at += length;
+        at += length_at(at);
         groups += 1;
     }
-    debug_assert_eq!(record.len(), count_at);
     push_number(record, groups);
-    record.extend_from_slice(&parts);
+    let (mut at, mut end) = (0, 0);
+    while at < change.len() {
+        let length = length_at(at);
+        push_number(record, (change[at].0 - end) << 2 | (length as u32 - 1));
+        record.extend(change[at..at + length].iter().map(|(_, byte)| *byte));
+        end = change[at].0 + length as u32;
+        at += length;
+    }
 }
 
 /// Calls `each` with every byte that changed.
@@ -369,23 +358,14 @@ fn each_change(record: &mut Cursor, mut each: impl FnMut(u32, u8)) {
 }
 
 impl Remembered {
-    fn new(words: usize, width: usize) -> Self {
+    fn new(words: usize) -> Self {
         // Large states are remembered in smaller numbers.
-        Self::of(REMEMBERED.min(((1 << 18) / (words + 1)).next_power_of_two()).max(16), words, width)
+        Self::of(REMEMBERED.min(((1 << 18) / (words + 1)).next_power_of_two()).max(16), words)
     }
 
     /// Remembers so many states, a power of two.
-    fn of(count: usize, words: usize, width: usize) -> Self {
-        Remembered {
-            handles: vec![u32::MAX; count],
-            states: vec![0; count * words],
-            words,
-            mask: count - 1,
-            way: Vec::new(),
-            state: vec![0; words],
-            working: vec![0; width],
-            fired: Vec::new(),
-        }
+    fn of(count: usize, words: usize) -> Self {
+        Remembered { handles: vec![u32::MAX; count], states: vec![0; count * words], words, mask: count - 1, way: Vec::new(), state: vec![0; words] }
     }
 
     /// Puts the tight form of a stored state into `state`.
@@ -423,23 +403,22 @@ impl Remembered {
         while let Some(at) = self.way.pop() {
             let mut record = store.chain.record(at);
             Head::read(&mut record, at);
-            let mut again = record;
-            if again.number() == 0
-                && let Some(fire) = store.fire
-            {
-                let firing = Firing { rule: again.number(), outcome: again.number() };
-                store.packing.unpack(&self.state, &mut self.working);
-                let fired = fire(&self.working, firing, &mut self.fired);
-                assert!(fired && self.fired.len() == self.working.len(), "a rule that fired before fires again");
-                store.packing.pack(&self.fired, &mut self.state);
-            } else {
-                each_change(&mut record, |at, byte| self.state[at as usize / 8] ^= u64::from(byte) << (at % 8 * 8));
-            }
-            // The state itself and the one before it are likely to be asked for again, its brothers' way being the same.
-            if self.way.len() < 2 {
+            each_change(&mut record, |at, byte| self.state[at as usize / 8] ^= u64::from(byte) << (at % 8 * 8));
+            // The state itself and the last ones before it are likely to be asked for again: its brothers and cousins come the same way.
+            if self.way.len() < 6 {
                 self.remember(at);
             }
         }
+    }
+
+    /// Copies a state that is remembered; false where it is not.
+    fn recall(&self, handle: u32, tight: &mut [Word]) -> bool {
+        let place = handle as usize & self.mask;
+        if self.handles[place] != handle {
+            return false;
+        }
+        tight.copy_from_slice(&self.states[place * self.words..(place + 1) * self.words]);
+        true
     }
 
     fn remember(&mut self, handle: u32) {
@@ -451,10 +430,17 @@ impl Remembered {
 }
 
 impl Search {
-    /// Remembers a state that was just inserted.
+    /// A state that is remembered.
+    #[inline]
+    fn fresh(&self, handle: u32, words: usize) -> Option<&[Word]> {
+        let fresh = handle as usize & (self.fresh_handles.len() - 1);
+        (self.fresh_handles[fresh] == handle).then(|| &self.fresh[fresh * words..(fresh + 1) * words])
+    }
+
+    /// Remembers a state that was just inserted or met.
     #[inline]
     fn freshen(&mut self, handle: u32, tight: &[Word]) {
-        let (words, fresh) = (tight.len(), handle as usize % FRESH);
+        let (words, fresh) = (tight.len(), handle as usize & (self.fresh_handles.len() - 1));
         self.fresh_handles[fresh] = handle;
         self.fresh[fresh * words..(fresh + 1) * words].copy_from_slice(tight);
     }
@@ -467,14 +453,18 @@ impl Search {
             return;
         };
         self.source = source;
-        let (words, fresh) = (tight.len(), handle as usize % FRESH);
+        let (words, fresh) = (tight.len(), handle as usize & (self.fresh_handles.len() - 1));
         let source_tight = if self.fresh_handles[fresh] == handle {
             &self.fresh[fresh * words..(fresh + 1) * words]
         } else {
             if self.put_together != source {
-                self.remembered.reconstruct(store, handle);
-                self.source_tight.copy_from_slice(&self.remembered.state);
                 self.put_together = source;
+                // The search has just asked for it, to expand it.
+                let asked = store.remembered.try_lock().is_ok_and(|asked| asked.recall(handle, &mut self.source_tight));
+                if !asked {
+                    self.remembered.reconstruct(store, handle);
+                    self.source_tight.copy_from_slice(&self.remembered.state);
+                }
             }
             &self.source_tight[..]
         };
@@ -492,10 +482,11 @@ impl Search {
 impl Store for DifferenceStore<'_> {
     fn seat(&self) -> Option<Seat> {
         let words = self.packing.words();
+        let fresh = (FRESH / (8 * words.max(1))).clamp(64, 1 << 14).next_power_of_two();
         let search = Search {
-            remembered: Remembered::new(words, self.packing.masks().len()),
-            fresh_handles: vec![u32::MAX; FRESH],
-            fresh: vec![0; FRESH * words],
+            remembered: Remembered::new(words),
+            fresh_handles: vec![u32::MAX; fresh],
+            fresh: vec![0; fresh * words],
             source: None,
             put_together: None,
             source_tight: vec![0; words],
@@ -505,6 +496,20 @@ impl Store for DifferenceStore<'_> {
         };
         let index = self.index.seat()?;
         Some(Seat::new(DifferenceSeat { index, place: Place::default(), tight: vec![0; GROUP * words], search, record: Vec::new(), full: false }))
+    }
+
+    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+        let Some(seat) = seat.of::<DifferenceSeat>() else { return };
+        self.index.enter(&seat.index);
+        match hint {
+            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::State => {
+                for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
+                    prefetch_line(self.chain.head(handle).0);
+                }
+            }
+        }
+        self.index.leave(&seat.index);
     }
 
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
@@ -546,7 +551,7 @@ impl Store for DifferenceStore<'_> {
                     visits.push(Visit::Skipped);
                     continue;
                 }
-                let source = candidates.parent(index).map(|parent| (parent.0, candidates.steps.firings[index]));
+                let source = candidates.parent(index).map(|parent| parent.0);
                 let visit = self.visit(seat, *hash, at, source, room > 0);
                 match visit {
                     Visit::New(_) => {
@@ -574,7 +579,7 @@ impl Store for DifferenceStore<'_> {
         let remembered = match &mut shared {
             Ok(remembered) => &mut **remembered,
             Err(_) => {
-                own = Remembered::new(self.packing.words(), self.packing.masks().len());
+                own = Remembered::new(self.packing.words());
                 &mut own
             }
         };

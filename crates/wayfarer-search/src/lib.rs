@@ -42,7 +42,7 @@ pub use cache::{CacheStore, Replacement};
 pub use choice::{Delta, StoreSpec};
 pub use compact::{CompactStore, Precision};
 pub use control::{Control, Progress, Unbounded};
-pub use difference::{DifferenceStore, FireAgain};
+pub use difference::DifferenceStore;
 pub use exact::ExactStore;
 pub use explore::{Deadlock, Settings, Sought, explore};
 pub use nothing::NoStore;

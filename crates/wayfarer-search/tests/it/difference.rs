@@ -1,6 +1,6 @@
 //! The difference store against a plain set.
 
-use crate::tree::{Purse, answers_like_a_set, fills_up, fire_again, searches_like_exact, serves_several_workers};
+use crate::tree::{Purse, answers_like_a_set, fills_up, searches_like_exact, serves_several_workers};
 use wayfarer_search::{Account, Candidates, Delta, DifferenceStore, Handle, Store, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, States, Steps, Width};
 
@@ -44,11 +44,6 @@ fn difference_searches_like_exact() {
     for delta in [1, 3, 20, 65_535] {
         searches_like_exact(|packing| difference(packing, delta));
     }
-}
-
-#[test]
-fn rules_fired_again_give_the_same_states() {
-    searches_like_exact(|packing| Box::new(DifferenceStore::new(packing, Delta::Every(20), &Unlimited, 1 << 26).unwrap().firing_again(&fire_again)));
 }
 
 #[test]

@@ -352,11 +352,6 @@ impl wayfarer_space::Space for Ring {
     }
 }
 
-/// Fires a rule of the ring again.
-pub(crate) fn fire_again(state: &[Word], firing: Firing, out: &mut Vec<Word>) -> bool {
-    wayfarer_space::Space::fire(&Ring { cells: 9 }, state, firing, out) == wayfarer_space::Fired::To
-}
-
 fn tree(packing: Packing) -> Box<dyn Store> {
     Box::new(TreeStore::new(packing, &Unlimited, 1 << 26).unwrap())
 }
