@@ -235,6 +235,10 @@ impl Store for ExactStore<'_> {
     }
 
     fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        // Handles that lie side by side need no help; those drawn at random do.
+        if handles.windows(2).any(|pair| pair[0].0.abs_diff(pair[1].0) > 64) {
+            kept!(self, keeper => handles.iter().for_each(|handle| prefetch_line(keeper.form.address(handle.0))));
+        }
         kept!(self, keeper => keeper.form.read(handles, out));
         true
     }

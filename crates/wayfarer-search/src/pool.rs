@@ -270,6 +270,11 @@ impl Store for PoolStore<'_> {
         self.inside().slab.get(at.0, out)
     }
 
+    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        let inside = self.inside();
+        handles.iter().all(|handle| inside.slab.get(handle.0, out))
+    }
+
     fn parent(&self, at: Handle) -> Option<Handle> {
         let parent = self.inside().slots.get(at.0 as usize)?.parent;
         (parent != NONE).then_some(Handle(parent))

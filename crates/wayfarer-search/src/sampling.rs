@@ -7,7 +7,7 @@ use crate::Selection;
 use wayfarer_space::{Completeness, FaultStep, Fired, Firing, Rng, Space, States, Steps, Width, Word};
 
 /// States whose liveliness is remembered.
-const KNOWN: usize = 1024;
+const KNOWN: usize = 1 << 13;
 
 /// Draws steps.
 pub(crate) struct Sampling {

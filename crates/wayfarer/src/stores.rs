@@ -57,10 +57,10 @@ pub(crate) fn strategy<'a>(
     Ok(plan.strategy.build(&Site { limits, packing, account: budget, seed: plan.seed, store }))
 }
 
-/// How many states the record holds: enough for an error below half a percent where the budget allows.
+/// How many states the record holds: enough for an error below one percent where the budget allows, and few enough to stay in the cache.
 pub(crate) fn record(packing: &Packing, budget: &Budget) -> usize {
     let one = Record::bytes_for(1 << 10, packing) >> 10;
-    (budget.limit() / 32 / one).clamp(256, 1 << 16)
+    (budget.limit() / 32 / one).clamp(256, 1 << 14)
 }
 
 /// A run needs room for what its store begins with and for some batches with their successors.

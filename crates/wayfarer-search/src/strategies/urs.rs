@@ -206,10 +206,9 @@ impl Strategy for Urs {
         let room = (self.capacity - store.len()).min(self.batch as u64);
         for _ in 0..room {
             let Some(handle) = self.draw_source(store) else { break };
-            if store.state(handle, &mut selection.states) {
-                selection.handles.push(handle);
-            }
+            selection.handles.push(handle);
         }
+        store.states(&selection.handles, &mut selection.states);
         if !self.expands() {
             selection.draws.push(self.rng.split(self.steps));
         }
