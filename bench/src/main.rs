@@ -1,6 +1,6 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [--runs N]
+//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [symmetry] [--runs N]
 //!
 //! Both sides are whole processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and the best of
 //! each side counts, because the machine is shared: noise only ever adds. Raw figures are kept in `bench/results`.
@@ -13,6 +13,7 @@ mod results;
 mod rumur;
 mod speed;
 mod start;
+mod symmetry;
 mod walk;
 
 use results::Results;
@@ -28,7 +29,7 @@ struct Request {
     parts: Vec<String>,
 }
 
-const PARTS: [&str; 6] = ["speed", "start", "memory", "promise", "walk", "rbfs"];
+const PARTS: [&str; 7] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry"];
 
 fn main() -> ExitCode {
     let request = match parse(std::env::args().skip(1)) {
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
             "memory" => speed::measure_memory(&request, &mut results),
             "promise" => promise::measure(&request, &mut results),
             "rbfs" => rbfs::measure(&request, &mut results),
+            "symmetry" => symmetry::measure(&request, &mut results),
             _ => walk::measure(&request, &mut results),
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The flags of the comparison, so that both do the same work.
-const FLAGS: [&str; 6] = ["--symmetry-reduction", "off", "--threads", "1", "--deadlock-detection", "off"];
+const FLAGS: [&str; 4] = ["--threads", "1", "--deadlock-detection", "off"];
 
 /// rumur's version, where it is installed along with a C compiler.
 pub(crate) fn version() -> Option<String> {
@@ -15,14 +15,22 @@ pub(crate) fn version() -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_string())
 }
 
-/// Makes rumur's checker for a model, once.
-pub(crate) fn checker(request: &Request, model: &Path) -> Result<PathBuf, String> {
+/// Makes rumur's checker for a model, once; `symmetry` is off, heuristic or exhaustive.
+pub(crate) fn checker(request: &Request, model: &Path, symmetry: &str) -> Result<PathBuf, String> {
     let stem = model.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = if symmetry == "off" { stem } else { format!("{stem}.{symmetry}") };
     let (code, program) = (request.work.join(format!("{stem}.c")), request.work.join(format!("{stem}.rumur")));
     if program.is_file() {
         return Ok(program);
     }
-    let made = Command::new("rumur").args(FLAGS).arg("--output").arg(&code).arg(model).status().map_err(|error| error.to_string())?;
+    let made = Command::new("rumur")
+        .args(FLAGS)
+        .args(["--symmetry-reduction", symmetry])
+        .arg("--output")
+        .arg(&code)
+        .arg(model)
+        .status()
+        .map_err(|error| error.to_string())?;
     let compiled =
         Command::new("gcc").args(["-O3", "-march=native", "-std=c11", "-o"]).arg(&program).arg(&code).args(["-lpthread", "-latomic"]).status();
     match (made.success(), compiled) {

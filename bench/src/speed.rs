@@ -20,7 +20,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     let mut logarithms = Vec::new();
     for model in &SPEED {
         let path = request.corpus.join("murphi").join(model.file);
-        let theirs = rival.as_ref().and_then(|_| rumur::checker(request, &path).map_err(|error| println!("  {error}")).ok());
+        let theirs = rival.as_ref().and_then(|_| rumur::checker(request, &path, "off").map_err(|error| println!("  {error}")).ok());
         let (mut best_theirs, mut best_ours, mut states) = (0f64, 0f64, 0);
         for _ in 0..request.runs {
             if let Some(program) = &theirs
@@ -67,7 +67,10 @@ pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
 /// Runs `wayfarer check --json` and gives its cost and the states it found.
 pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
     let mut command = Command::new(&request.wayfarer);
-    command.args(["check", "--json", "--quiet", "--deadlock", "off", "--symmetry", "off"]).args(more).arg(model);
+    command.args(["check", "--json", "--quiet", "--deadlock", "off"]).args(more).arg(model);
+    if !more.contains(&"--symmetry") {
+        command.args(["--symmetry", "off"]);
+    }
     if let Some(states) = states {
         command.args(["--states", &states.to_string()]);
     }

@@ -5,6 +5,7 @@ mod budgets;
 mod corpus;
 mod models;
 mod signals;
+mod symmetry;
 mod verdicts;
 mod walks;
 

@@ -1,0 +1,94 @@
+//! `--symmetry`: when it is used, when it is refused, and witnesses that are runs of the model.
+
+use crate::{Folder, check, report, wayfarer};
+
+/// Four processes take turns; a rule can be added.
+fn model(extra: &str) -> String {
+    format!(
+        "type pid: scalarset(4); var on: array [pid] of boolean; last: pid; n: 0 .. 4;\n\
+        startstate \"none\" for p: pid do on[p] := false; last := p; end; n := 0; end;\n\
+        ruleset p: pid do\n\
+        rule \"go\" !on[p] & last != p ==> on[p] := true; last := p; n := n + 1; end;\n\
+        rule \"stop\" on[p] ==> on[p] := false; last := p; n := n - 1; end;\n\
+        {extra}\nend;\n"
+    )
+}
+
+#[test]
+fn states_count_up_to_symmetry_where_the_model_allows_it() {
+    let text = model("");
+    let (off, auto, on) = (report(&text, &["--symmetry", "off"]), report(&text, &[]), report(&text, &["--symmetry", "on"]));
+    assert_eq!((off["states"].as_u64(), off["symmetry"].as_bool()), (Some(64), Some(false)));
+    // So many are on, and the last one to move is among them or not.
+    assert_eq!((auto["states"].as_u64(), auto["symmetry"].as_bool()), (Some(8), Some(true)));
+    assert_eq!(auto["states"], on["states"]);
+    check(&text, &[]).exits(0).prints("states           8 up to symmetry\n");
+    check(&text, &["--symmetry", "off"]).exits(0).prints("states           64\n");
+}
+
+#[test]
+fn a_model_that_tells_elements_apart_is_refused_with_the_place() {
+    let text = model("rule \"first\" n = 4 ==> for q: pid do last := q; end; end;");
+    let done = check(&text, &["--symmetry", "on"]).exits(2);
+    done.complains("model.m:6:")
+        .complains("depends on the order of its elements: `last` keeps what the last round writes")
+        .complains("--symmetry off");
+    check(&text, &["--symmetry", "off"]).exits(0);
+    let auto = report(&text, &[]);
+    assert_eq!(auto["symmetry"], false);
+    assert!(auto["remarks"][0].as_str().unwrap().contains("symmetry is not used"), "{auto}");
+    let cleared = model("rule \"first\" n = 4 ==> clear last; end;");
+    check(&cleared, &["--symmetry", "on"]).exits(2).complains("clearing a value of type `pid`");
+}
+
+#[test]
+fn what_cannot_be_shown_is_taken_on_the_users_word() {
+    let text = model("rule \"lone\" n = 1 ==> for q: pid do if on[q] then last := q; end; end; end;");
+    let (auto, on) = (report(&text, &[]), report(&text, &["--symmetry", "on"]));
+    assert_eq!((auto["symmetry"].as_bool(), auto["states"].as_u64()), (Some(false), Some(64)));
+    assert_eq!((on["symmetry"].as_bool(), on["states"].as_u64()), (Some(true), Some(8)));
+    assert!(auto["remarks"][0].as_str().unwrap().contains("--symmetry on"), "{auto}");
+    assert!(on["remarks"][0].as_str().unwrap().contains("on your word"), "{on}");
+}
+
+#[test]
+fn witnesses_are_runs_of_the_model_and_as_short() {
+    let bad = [
+        ("invariant \"three\" n < 3 | !on[p];", "invariant"),
+        ("rule \"fail\" n = 3 & on[p] & last = p ==> n := n + 2; end;", "fault"),
+        ("rule \"complain\" n = 4 ==> error \"all are on\"; end;", "error"),
+    ];
+    for (extra, kind) in bad {
+        let text = model(extra);
+        for store in ["exact", "tree", "bitstate"] {
+            let (off, on) = (report(&text, &["--symmetry", "off"]), report(&text, &["--symmetry", "on", "--store", store]));
+            assert_eq!(on["violation"]["kind"], kind, "{on}");
+            assert_eq!(on["violation"]["name"], off["violation"]["name"]);
+            assert_eq!(on["witness"]["length"], off["witness"]["length"], "{store}: {on}");
+            // Every step of it changes what the last one left: the same element has one name from the first step to the last.
+            let steps = on["witness"]["steps"].as_array().unwrap();
+            let moved: Vec<&str> = steps.iter().filter_map(|step| step["rule"].as_str()?.strip_prefix("go, p: ")).collect();
+            let mut names = moved.clone();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), moved.len(), "{on}");
+        }
+    }
+}
+
+#[test]
+fn a_witness_found_up_to_symmetry_replays() {
+    let folder = Folder::new();
+    let file = folder.file("model.m", model("invariant \"three\" n < 3;"));
+    let trace = folder.path("trace.itf.json");
+    wayfarer(&["check", &file, "--symmetry", "on", "--witness", &trace]).exits(1);
+    wayfarer(&["replay", &file, &trace]).exits(0);
+}
+
+#[test]
+fn one_instance_of_a_rule_is_looked_for_without_symmetry() {
+    let report = report(&model(""), &["--find-rule", "stop, p: pid_1"]);
+    assert_eq!(report["symmetry"], false, "{report}");
+    let family = self::report(&model(""), &["--find-rule", "stop"]);
+    assert_eq!(family["symmetry"], true, "{family}");
+}
