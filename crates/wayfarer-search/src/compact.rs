@@ -8,9 +8,9 @@
 //!   touch one line until a bucket has spilled, two after that, and 99 % of the slots are filled before one state finds no place.
 //! - Elastic storage (Dillinger, Manolios 2009, *Fast, all-purpose state storage*): when the table is full, slots become narrower in place. Theirs works
 //!   on the cells of a Cleary table; here each line is packed anew for itself, an eighth more slots at a time, so that precision falls in small steps.
-//!   The same in reverse lets a table start with few buckets and double inside the memory that was reserved for it, touching pages only as it needs them.
+//!   The same in reverse lets a table start with few buckets and grow inside the memory that was reserved for it, touching pages only as it needs them.
 //!
-//! All memory is taken from the account at the start. Doubling and narrowing stop the workers at the edge of a group of candidates (a read-write lock,
+//! All memory is taken from the account at the start. Growing and narrowing stop the workers at the edge of a group of candidates (a read-write lock,
 //! held by workers for a group at a time) for one pass over the table; everything else goes on side by side (see [`table`]).
 
 mod precision;
@@ -30,7 +30,7 @@ use wayfarer_space::{Hash, States};
 
 /// The handle of states that cannot be given back.
 const NOWHERE: Handle = Handle(u32::MAX);
-/// The most candidates that a worker visits before others may double or narrow the table.
+/// The most candidates that a worker visits before others may grow or narrow the table.
 const GROUP: usize = 1024;
 /// How many states ahead of a visit its first cache line is asked for; the second is at half of that.
 const AHEAD: usize = 32;
@@ -116,16 +116,16 @@ impl CompactStore {
         self.regime.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room after a worker that saw `seen` found none, unless another has done so: twice the buckets, or fewer bits.
+    /// Makes room after a worker that saw `seen` found none, unless another has done so: more buckets, or fewer bits.
     #[cold]
     fn make_room(&self, seen: Shape) {
         let mut regime = self.regime.write().unwrap_or_else(PoisonError::into_inner);
         if regime.shape != seen || regime.full {
             return;
         }
-        if let Some(doubled) = seen.doubled() {
-            self.table.double(&seen, &doubled);
-            regime.shape = doubled;
+        if let Some(grown) = seen.grown() {
+            self.table.grow(&seen, &grown);
+            regime.shape = grown;
             return;
         }
         regime.full_at.get_or_insert(self.len.load(Ordering::Relaxed));
@@ -197,7 +197,7 @@ impl CompactStore {
             self.len.fetch_add(new, Ordering::Relaxed);
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
             // Nearly full tables are slow; where there is memory left they need not be.
-            if trouble.is_none() && shape.may_double() && entries > shape.capacity() / 4 * 3 {
+            if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
                 trouble = Some(shape);
             }
         }
@@ -209,8 +209,8 @@ impl Regime {
     /// Bits that a slot would keep now if the table had its full size.
     fn rest_at_full_size(&self) -> u32 {
         let mut shape = self.shape;
-        while let Some(doubled) = shape.doubled() {
-            shape = doubled;
+        while let Some(grown) = shape.grown() {
+            shape = grown;
         }
         shape.rest()
     }

@@ -69,10 +69,14 @@ impl Shape {
         Shape { rest, slots, count_at, scan: Scan::new(rest + 1, slots), ..self }
     }
 
-    /// Twice the buckets, for the same fingerprints; none where the memory is used up.
-    pub(super) fn doubled(self) -> Option<Self> {
-        let left = self.left.checked_sub(1)?;
-        Some(Shape { buckets: self.buckets * 2, step: self.step * 2, left, ..self }.keeping(self.rest - 1))
+    /// Four times the buckets for the same fingerprints, or twice where there is no room for more; none where the memory is used up. Four at once,
+    /// because entries are then moved half as often.
+    pub(super) fn grown(self) -> Option<Self> {
+        let doublings = self.left.min(2);
+        (doublings > 0).then(|| {
+            Shape { buckets: self.buckets << doublings, step: self.step << doublings, left: self.left - doublings, ..self }
+                .keeping(self.rest - doublings)
+        })
     }
 
     /// Fewer bits in at least an eighth more slots; none where fewer than `floor` bits would be kept.
@@ -96,7 +100,7 @@ impl Shape {
     }
 
     /// Whether the table has not its full size yet.
-    pub(super) fn may_double(&self) -> bool {
+    pub(super) fn may_grow(&self) -> bool {
         self.left > 0
     }
 
@@ -136,9 +140,12 @@ impl Shape {
         if across >= self.buckets { across - self.buckets } else { across }
     }
 
-    /// Which of the two buckets that `bucket` becomes in the doubled table takes an entry, and as what.
-    pub(super) fn doubled_entry(&self, bucket: u64, value: u64) -> (u64, u64) {
-        (2 * bucket + (value >> self.rest & 1), value & ((1 << self.rest) - 1))
+    /// Which of the buckets that `bucket` becomes in the grown table takes an entry, and as what.
+    #[inline]
+    pub(super) fn grown_entry(&self, grown: &Shape, bucket: u64, value: u64) -> (u64, u64) {
+        let doublings = self.rest - grown.rest;
+        let part = value >> grown.width() & ((1 << doublings) - 1);
+        ((bucket << doublings) + part, value & ((1 << grown.width()) - 1))
     }
 
     /// An entry with the bits that `narrow` keeps.
@@ -422,18 +429,18 @@ mod tests {
     }
 
     #[test]
-    fn doubling_and_narrowing_agree_with_placing_anew() {
-        let start = Shape::new(333, 4, 30);
+    fn growing_and_narrowing_agree_with_placing_anew() {
+        let start = Shape::new(333, 5, 30);
         for key in 0..2_000u64 {
             let hash = hash(&[key]);
             let (mut shape, mut at) = (start, start.place(hash));
             assert_eq!(shape.across(at.home, at.value), at.other);
             assert_eq!(shape.across(at.other, at.value | 1), at.home);
-            while let Some(doubled) = shape.doubled() {
-                let (home, value) = shape.doubled_entry(at.home, at.value);
-                let (other, displaced) = shape.doubled_entry(at.other, at.value | 1);
-                assert_eq!((Place { home, other, value }, displaced), (doubled.place(hash), value | 1));
-                (shape, at) = (doubled, doubled.place(hash));
+            while let Some(grown) = shape.grown() {
+                let (home, value) = shape.grown_entry(&grown, at.home, at.value);
+                let (other, displaced) = shape.grown_entry(&grown, at.other, at.value | 1);
+                assert_eq!((Place { home, other, value }, displaced), (grown.place(hash), value | 1));
+                (shape, at) = (grown, grown.place(hash));
             }
             while let Some(narrow) = shape.narrowed(0) {
                 at.value = shape.narrowed_entry(&narrow, at.value);

@@ -1,8 +1,8 @@
-//! The table of fingerprints: finding, adding, making room by moving, doubling and narrowing.
+//! The table of fingerprints: finding, adding, making room by moving, growing and narrowing.
 //!
 //! Who may do what: looking takes no lock. Adding locks the line of a fingerprint's home, and that of its other bucket where it matters, for a few stores,
 //! so that two workers cannot add it twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
-//! something moved looks again under the locks. Doubling and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
+//! something moved looks again under the locks. Growing and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
 //! used without locks.
 
 use super::shape::{self, Bucket, Filling, Place, Shape};
@@ -247,22 +247,23 @@ impl Table {
         moved
     }
 
-    /// Spreads the entries over twice the buckets, in place. Nobody else may be inside.
-    pub(super) fn double(&self, shape: &Shape, doubled: &Shape) {
-        self.lines.offer_large_pages(shape.buckets() as usize..doubled.buckets() as usize);
-        // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1.
+    /// Spreads the entries over more buckets, at most four for each, in place. Nobody else may be inside.
+    pub(super) fn grow(&self, shape: &Shape, grown: &Shape) {
+        self.lines.offer_large_pages(shape.buckets() as usize..grown.buckets() as usize);
+        let parts = (grown.buckets() / shape.buckets()) as usize;
+        // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1, or to 4n and the three behind it.
         for bucket in (0..shape.buckets()).rev() {
             let entries = Bucket::read(self.line(bucket));
-            let mut halves = [Filling::default(); 2];
+            let mut filled = [Filling::default(); 4];
             for value in entries.entries(shape) {
-                let (to, value) = shape.doubled_entry(bucket, value);
-                halves[(to & 1) as usize].push(doubled, value);
+                let (to, value) = shape.grown_entry(grown, bucket, value);
+                filled[to as usize & (parts - 1)].push(grown, value);
             }
-            for (half, to) in halves.iter().zip(2 * bucket..) {
-                half.write(doubled, self.line(to));
+            for (part, to) in filled[..parts].iter().zip(parts as u64 * bucket..) {
+                part.write(grown, self.line(to));
             }
         }
-        self.return_home(doubled);
+        self.return_home(grown);
     }
 
     /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. Nobody else may be inside, and no bucket
