@@ -1,6 +1,6 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [symmetry] [--runs N]
+//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [symmetry] [raw] [--runs N]
 //!
 //! Both sides are whole processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and the best of
 //! each side counts, because the machine is shared: noise only ever adds. Raw figures are kept in `bench/results`.
@@ -8,6 +8,7 @@
 mod models;
 mod process;
 mod promise;
+mod raw;
 mod rbfs;
 mod results;
 mod rumur;
@@ -29,7 +30,11 @@ struct Request {
     parts: Vec<String>,
 }
 
-const PARTS: [&str; 7] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry"];
+const PARTS: [&str; 8] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry", "raw"];
+
+/// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
+#[global_allocator]
+static ALLOCATOR: raw::LargePages = raw::LargePages;
 
 fn main() -> ExitCode {
     let request = match parse(std::env::args().skip(1)) {
@@ -57,7 +62,8 @@ fn main() -> ExitCode {
             "promise" => promise::measure(&request, &mut results),
             "rbfs" => rbfs::measure(&request, &mut results),
             "symmetry" => symmetry::measure(&request, &mut results),
-            _ => walk::measure(&request, &mut results),
+            "walk" => walk::measure(&request, &mut results),
+            _ => raw::measure_all(&mut results),
         }
     }
     match results.keep() {
@@ -87,6 +93,10 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             part if PARTS.contains(&part) => request.parts.push(part.to_string()),
             other => return Err(format!("what is `{other}`?")),
         }
+    }
+    if request.parts == ["raw"] {
+        // It needs neither models nor the program.
+        return Ok(request);
     }
     if !request.corpus.join("murphi").is_dir() {
         return Err("--corpus (or WAYFARER_CORPUS) must name a folder with a folder `murphi` of models in it".to_string());
