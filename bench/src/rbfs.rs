@@ -54,7 +54,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     for (share, paper) in PAPER {
         let slots = (share * bytes as f64 / 8.2) as u64;
         let samples = (reach / 100).max(1);
-        let ours = row(&loaded.program, reach, &format!("rbfs:slots={slots},queue=0.8,samples={samples}"));
+        let ours = row(&loaded.program, reach, &format!("rbfs:slots={slots},queue=0.8,samples={samples},levels=40"));
         // Equal bytes: five for each slot and four for each place in the queue.
         let own = row(&loaded.program, reach, &format!("rbfs:own,slots={slots},queue=0.8,samples={samples}"));
         println!(
