@@ -10,9 +10,12 @@ const APART: Word = 0x8C5F_A1C7_3D0B_92E5;
 const MEETING: Word = 0x51A3_6E9D_F24B_C807;
 
 impl Symmetry {
-    /// Colours from what needs no other colours: the data next to each element, and references at fixed places.
-    pub(super) fn first_colours(&self, state: &[Word], colours: &mut [Word]) {
+    /// Colours from what needs no other colours: the data next to each element, and references at fixed places. Notes which elements are named there or in
+    /// rows.
+    pub(super) fn first_colours(&self, state: &[Word], scratch: &mut Scratch) {
+        let Scratch { colours, named, .. } = scratch;
         colours.fill(0);
+        named.fill(false);
         for Row { first, count, bit, stride, data, key, references, narrow, .. } in &self.rows {
             let colours = &mut colours[usize::from(*first)..][..usize::from(*count)];
             if *narrow && references.is_empty() {
@@ -26,40 +29,36 @@ impl Symmetry {
             let mut bit = *bit;
             for colour in colours {
                 let piece = state[bit as usize / 64] >> (bit % 64);
-                *colour = colour.wrapping_add(mix(self.outline(piece, *data, references), *key));
+                let mut outline = piece & data;
+                for reference in references {
+                    let vertex = self.vertex(reference, piece);
+                    outline |= self.outlined(reference, piece, vertex);
+                    if vertex != NO_VERTEX {
+                        named[usize::from(vertex)] = true;
+                    }
+                }
+                *colour = colour.wrapping_add(mix(outline, *key));
                 bit += stride;
             }
         }
         for fixed in &self.fixed {
             let vertex = self.vertex(&fixed.reference, state[fixed.word as usize]);
             if vertex != NO_VERTEX {
-                let colour = &mut colours[usize::from(vertex)];
-                *colour = colour.wrapping_add(fixed.reference.key);
+                add(colours, usize::from(vertex), fixed.reference.key);
+                named[usize::from(vertex)] = true;
             }
         }
     }
 
-    /// Which elements some reference of the state names.
+    /// Notes which elements are named in cells.
     pub(super) fn mark_named(&self, state: &[Word], named: &mut [bool]) {
-        named.fill(false);
-        let mut mark = |reference: &Reference, piece: Word| {
-            let vertex = self.vertex(reference, piece);
-            if vertex != NO_VERTEX {
-                named[usize::from(vertex)] = true;
-            }
-        };
-        for fixed in &self.fixed {
-            mark(&fixed.reference, state[fixed.word as usize]);
-        }
-        for row in self.rows.iter().filter(|row| !row.references.is_empty()) {
-            for element in 0..u32::from(row.count) {
-                let bit = row.bit + element * row.stride;
-                row.references.iter().for_each(|reference| mark(reference, state[bit as usize / 64] >> (bit % 64)));
-            }
-        }
         for cell in self.cells.iter().filter(|cell| !cell.is_free(state)) {
-            let unit = &self.units[cell.unit as usize];
-            unit.references.iter().for_each(|reference| mark(reference, state[cell.word as usize] >> cell.shift));
+            for reference in &self.units[cell.unit as usize].references {
+                let vertex = self.vertex(reference, state[cell.word as usize] >> cell.shift);
+                if vertex != NO_VERTEX {
+                    named[usize::from(vertex)] = true;
+                }
+            }
         }
     }
 
@@ -158,12 +157,14 @@ impl Symmetry {
     /// A piece in which every reference to an element has become one to the first of its set.
     #[inline]
     fn outline(&self, piece: Word, data: Word, references: &[Reference]) -> Word {
-        references.iter().fold(piece & data, |made, reference| {
-            let stored = piece >> reference.shift & reference.mask;
-            let vertex = self.tables[reference.table as usize + stored as usize];
-            let index = if vertex == NO_VERTEX { 0 } else { Word::from(self.index[usize::from(vertex)]) };
-            made | (stored - index) << reference.shift
-        })
+        references.iter().fold(piece & data, |made, reference| made | self.outlined(reference, piece, self.vertex(reference, piece)))
+    }
+
+    #[inline]
+    fn outlined(&self, reference: &Reference, piece: Word, vertex: u16) -> Word {
+        let stored = piece >> reference.shift & reference.mask;
+        let index = if vertex == NO_VERTEX { 0 } else { Word::from(self.index[usize::from(vertex)]) };
+        (stored - index) << reference.shift
     }
 }
 

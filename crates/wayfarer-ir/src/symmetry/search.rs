@@ -19,7 +19,8 @@ pub struct Scratch {
     order: Vec<u16>,
     /// The new index of each vertex.
     to: Vec<u16>,
-    named: Vec<bool>,
+    /// Which elements some reference of the state names.
+    pub(super) named: Vec<bool>,
     /// For each element the first of its twins.
     twin: Vec<u16>,
     /// The identity, but for two elements while they are exchanged.
@@ -44,10 +45,15 @@ struct Level {
 impl Symmetry {
     /// Replaces a state by the representative of its orbit; says whether that is another state. The scratch must have been made fit.
     pub fn canonicalise(&self, state: &mut [Word], scratch: &mut Scratch) -> bool {
-        self.first_colours(state, &mut scratch.colours);
+        self.first_colours(state, scratch);
         let mut cells = self.arrange(scratch);
-        if cells < self.elements && self.refines {
-            cells = self.settle(state, scratch, cells);
+        if cells < self.elements {
+            self.mark_named(state, &mut scratch.named);
+            if self.only_idle(state, scratch) {
+                cells = self.elements;
+            } else if self.refines {
+                cells = self.settle(state, scratch, cells);
+            }
         }
         if cells < self.elements && !self.only_twins(state, scratch) {
             scratch.best.clear();
@@ -112,9 +118,35 @@ impl Symmetry {
         }
     }
 
+    /// Whether elements of one colour are named nowhere and have the same data next to them: then they are twins, and no colour need be refined.
+    fn only_idle(&self, state: &[Word], scratch: &Scratch) -> bool {
+        self.sets.iter().enumerate().all(|(number, set)| {
+            let order = &scratch.order[usize::from(set.first)..usize::from(set.first + set.count)];
+            order.windows(2).all(|pair| {
+                let [one, other] = [pair[0], pair[1]];
+                let colour = |element: u16| scratch.colours[usize::from(element)];
+                colour(one) != colour(other) || (self.are_idle(number, one, other, scratch) && self.have_alike(number, one, other, state))
+            })
+        })
+    }
+
+    fn are_idle(&self, set: usize, one: u16, other: u16, scratch: &Scratch) -> bool {
+        !self.sets[set].crossed && !scratch.named[usize::from(one)] && !scratch.named[usize::from(other)]
+    }
+
+    /// Whether what lies next to two elements in rows is the same.
+    fn have_alike(&self, set: usize, one: u16, other: u16, state: &[Word]) -> bool {
+        self.rows.iter().filter(|row| row.first == self.sets[set].first).all(|row| {
+            let piece = |element: u16| {
+                let bit = row.bit + u32::from(element - row.first) * row.stride;
+                state[bit as usize / 64] >> (bit % 64) & row.mask
+            };
+            piece(one) == piece(other)
+        })
+    }
+
     /// Finds the twins among elements of one colour; says whether there are no others.
     fn only_twins(&self, state: &[Word], scratch: &mut Scratch) -> bool {
-        self.mark_named(state, &mut scratch.named);
         let mut only = true;
         for (set, info) in self.sets.iter().enumerate() {
             let (first, end) = (usize::from(info.first), usize::from(info.first + info.count));
@@ -142,14 +174,8 @@ impl Symmetry {
     /// Whether exchanging two elements leaves the state as it is.
     fn are_twins(&self, set: usize, one: u16, other: u16, state: &[Word], scratch: &mut Scratch) -> bool {
         let (a, b) = (usize::from(one), usize::from(other));
-        if !self.sets[set].crossed && !scratch.named[a] && !scratch.named[b] {
-            return self.rows.iter().filter(|row| row.first == self.sets[set].first).all(|row| {
-                let piece = |element: u16| {
-                    let bit = row.bit + u32::from(element - row.first) * row.stride;
-                    state[bit as usize / 64] >> (bit % 64) & row.mask
-                };
-                piece(one) == piece(other)
-            });
+        if self.are_idle(set, one, other, scratch) {
+            return self.have_alike(set, one, other, state);
         }
         let Scratch { exchange, trial, .. } = scratch;
         exchange.swap(a, b);
