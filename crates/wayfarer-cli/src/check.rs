@@ -105,6 +105,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         states: options.states,
         steps: options.steps,
         depth: options.depth,
+        threads: options.threads.map_or(0, |threads| threads as usize),
         seed: options.seed,
         strategy: options.strategy.clone(),
         store: options.store,
@@ -224,6 +225,7 @@ fn again(options: &CheckOptions) -> String {
     }
     words.extend(options.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
     words.extend(options.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
+    words.extend(options.threads.map(|threads| format!("--threads {threads}")));
     words.push(format!("--seed {}", options.seed));
     words.join(" ")
 }

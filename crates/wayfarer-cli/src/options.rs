@@ -275,6 +275,14 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
     pub(crate) seed: u64,
 
+    /// How many threads search [default: one for each processor this process may use]
+    ///
+    /// Breadth-first search over exact, tree and difference goes level by level over one store: states, rules fired, the verdict and the length of the
+    /// shortest witness are the same for any number. Random strategies walk each for itself. Other searches use one thread, and so does
+    /// breadth-first search with --states, --steps or --profile.
+    #[arg(long, value_name = "N", value_parser = parse_runs, help_heading = "Search")]
+    pub(crate) threads: Option<u32>,
+
     /// Interpret the model instead of compiling it to machine code
     #[arg(long, help_heading = "Search")]
     pub(crate) interpret: bool,
@@ -460,7 +468,7 @@ fn parse_constant(text: &str) -> Result<(String, String), String> {
 
 fn parse_runs(text: &str) -> Result<u32, String> {
     match parse_depth(text)? {
-        0 => Err("there must be at least one run".to_string()),
+        0 => Err("there must be at least one".to_string()),
         runs => Ok(runs),
     }
 }

@@ -160,7 +160,8 @@ fn figures(report: &Report, view: &View) -> String {
     if let Some(factor) = report.density_factor {
         lines.push(("density factor", format!("{factor:.3}")));
     }
-    lines.push(("search", format!("{}, {} store, seed {}", report.strategy, report.store, report.seed)));
+    let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
+    lines.push(("search", format!("{}, {} store, seed {}{threads}", report.strategy, report.store, report.seed)));
     let wide = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
     lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<wide$}")))).collect()
 }
@@ -255,8 +256,13 @@ fn cut(report: &Report, view: &View) -> String {
         _ => format!("The run ended early: {left}."),
     };
     let mut out = format!("\n{advice}\n");
+    if !report.repeatable && report.threads > 1 {
+        out.push_str(
+            "Where a budget ends a run of several threads depends on who was faster; with --threads 1 the run names the line that repeats it.\n",
+        );
+    }
     // The wall clock and signals are not repeatable; the number of fired rules is.
-    if matches!(report.stop, "time" | "interrupted") && report.steps > 0 {
+    if matches!(report.stop, "time" | "interrupted") && report.steps > 0 && report.threads == 1 {
         out.push_str(&format!("To repeat exactly this run: {} --steps {}\n", view.again, report.steps));
     }
     out

@@ -6,8 +6,8 @@
 use crate::sampling::Sampling;
 use crate::witness::chain;
 use crate::{
-    Admission, Candidates, Cause, Control, Estimate, Fidelity, Ground, Handle, Hint, Limits, Outcome, Progress, Record, Seat, Selection, Stepping,
-    Stop, Store, Strategy, Violation, Visit,
+    Admission, Candidates, Cause, Control, Estimate, Fidelity, Ground, Handle, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
+    Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
 use std::collections::VecDeque;
 use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Space, Steps, Width, Word};
@@ -39,6 +39,8 @@ pub struct Settings {
     pub sought: Option<Sought>,
     /// How many states the record may hold over a store that is not exact.
     pub record: usize,
+    /// Whether to keep a record over an exact store, too: where several of them must be told apart.
+    pub record_always: bool,
     /// Whether to count how often each state is visited.
     pub profile: bool,
 }
@@ -61,6 +63,7 @@ impl Default for Settings {
             properties: None,
             sought: None,
             record: 1 << 12,
+            record_always: false,
             profile: false,
         }
     }
@@ -68,11 +71,28 @@ impl Default for Settings {
 
 /// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
 pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
+    let mut outcome = work(space, store, strategy, settings, control, true);
+    conclude(space, store, settings, &mut outcome);
+    outcome
+}
+
+/// One worker's part of an exploration: all of it, or the rounds of one of several. Only the first brings in the start states.
+pub(crate) fn work(
+    space: &dyn Space,
+    store: &dyn Store,
+    strategy: &mut dyn Strategy,
+    settings: &Settings,
+    control: &mut dyn Control,
+    first: bool,
+) -> Outcome {
     let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
     let mut run = Run::new(space, store, settings, seat);
     let mut round = Round::new(space.width());
-    run.complete(space.initial(&mut round.steps));
-    let mut stop = run.start(strategy, &round);
+    let mut stop = None;
+    if first {
+        run.complete(space.initial(&mut round.steps));
+        stop = run.start(strategy, &round);
+    }
     let lag = strategy.lag();
     let mut waiting: VecDeque<Round> = VecDeque::new();
     let mut spare = vec![round];
@@ -96,15 +116,39 @@ pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy
             spare.push(round);
         }
         if !selected || waiting.len() > lag {
-            let Some(round) = waiting.pop_front() else { break };
-            stop = run.round(strategy, &round);
-            spare.push(round);
+            match waiting.pop_front() {
+                Some(round) => {
+                    stop = run.round(strategy, &round);
+                    spare.push(round);
+                }
+                None => {
+                    let progress = run.progress(strategy);
+                    match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
+                        Meeting::Over => break,
+                        Meeting::On => {}
+                        Meeting::Stop(why) => stop = Some(why),
+                    }
+                }
+            }
         }
     }
     for round in waiting {
         strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
     }
     run.finish(stop, strategy)
+}
+
+/// Called once, when all workers have ended: says whether every reachable state was visited, and what that means for properties that ask to be reached.
+pub(crate) fn conclude(space: &dyn Space, store: &dyn Store, settings: &Settings, outcome: &mut Outcome) {
+    outcome.conclude(store.fidelity());
+    if outcome.is_complete() && settings.sought.is_none() {
+        for property in 0..space.properties() {
+            let judged = settings.properties.as_ref().is_none_or(|chosen| chosen.contains(property));
+            if judged && space.asks_to_reach(property) && !outcome.reached.contains(property) && outcome.violations.len() < settings.max_errors {
+                outcome.violations.push(Violation { cause: Cause::NotReached(property), state: None, trail: Vec::new(), rank: Rank::default() });
+            }
+        }
+    }
 }
 
 /// A selection and the steps out of it.
@@ -139,7 +183,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(space: &'a dyn Space, store: &'a dyn Store, settings: &'a Settings, seat: Seat) -> Self {
-        let exact = store.fidelity() == Fidelity::Exact;
+        let counts = store.fidelity() == Fidelity::Exact && !settings.record_always;
         Run {
             space,
             store,
@@ -151,7 +195,7 @@ impl<'a> Run<'a> {
             complete: true,
             seat,
             sampling: Sampling::new(space.width()),
-            record: (!exact).then(|| Record::new(settings.record, space.packing().clone())),
+            record: (!counts).then(|| Record::new(settings.record, space.packing().clone())),
             profile: settings.profile.then(Vec::new),
         }
     }
@@ -171,7 +215,8 @@ impl<'a> Run<'a> {
         self.outcome.reached.union(&steps.reached);
         for step in &steps.faults {
             if self.speaks_against_model(step.firing, step.fault) {
-                self.violated(Cause::Start(step.firing.rule, step.fault), None, Vec::new);
+                let cause = Cause::Start(step.firing.rule, step.fault);
+                self.violated(Found { cause, state: None, words: &[], length: strategy.level() }, Vec::new);
             }
         }
         let candidates = Candidates { steps, sources: &[] };
@@ -209,7 +254,8 @@ impl<'a> Run<'a> {
         }
         strategy.update(selection, kept, candidates, &self.visits);
         let full = full.filter(|stop| *stop != Stop::Memory || !strategy.answers_full());
-        self.enough().or(full).or_else(|| strategy.full().then_some(Stop::Memory))
+        let full = full.or_else(|| strategy.full().then_some(Stop::Memory));
+        if full.is_some() || strategy.at_border() { self.enough().or(full) } else { None }
     }
 
     /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
@@ -266,21 +312,24 @@ impl<'a> Run<'a> {
             trail.iter_mut().for_each(|trail| trail.push(candidates.steps.states.get(index).to_vec()));
             trail.unwrap_or_default()
         };
-        self.check(candidates.steps, index, handle, trail);
+        let length = strategy.level().map(|level| if candidates.sources.is_empty() { 0 } else { level + 1 });
+        self.check(candidates.steps, index, (handle, length), trail);
     }
 
     /// Judges a state that was just found.
-    fn check(&mut self, steps: &Steps, index: usize, handle: Option<Handle>, trail: impl Fn() -> Vec<Vec<Word>>) {
+    fn check(&mut self, steps: &Steps, index: usize, (state, length): (Option<Handle>, Option<u32>), trail: impl Fn() -> Vec<Vec<Word>>) {
         if self.space.properties() == 0 {
             return;
         }
         self.bits.clear();
-        let judged = self.space.check(steps.states.get(index), &mut self.bits);
+        let words = steps.states.get(index);
+        let found = |cause| Found { cause, state, words, length };
+        let judged = self.space.check(words, &mut self.bits);
         if let Err((property, fault)) = judged
             && self.looked_for(property)
             && self.speaks_against_model(steps.firings[index], fault)
         {
-            self.violated(Cause::PropertyFault(property, fault), handle, &trail);
+            self.violated(found(Cause::PropertyFault(property, fault)), &trail);
         }
         if self.bits.is_empty() {
             return;
@@ -293,10 +342,10 @@ impl<'a> Run<'a> {
             if self.space.asks_to_reach(property) {
                 self.outcome.reached.insert(property);
                 if self.settings.sought.as_ref().is_some_and(|sought| sought.properties.contains(property)) {
-                    self.violated(Cause::Found(property), handle, &trail);
+                    self.violated(found(Cause::Found(property)), &trail);
                 }
             } else {
-                self.violated(Cause::Property(property), handle, &trail);
+                self.violated(found(Cause::Property(property)), &trail);
             }
         }
         self.bits = bits;
@@ -313,11 +362,13 @@ impl<'a> Run<'a> {
         self.outcome.discarded += steps.discarded;
         for source in 0..kept {
             let trail = || way(ground, strategy, selection, source, false).unwrap_or_default();
+            let (state, words, level) = (Some(selection.handles[source]), selection.states.get(source), strategy.level());
+            let found = |cause, further| Found { cause, state, words, length: level.map(|level| level + further) };
             let (mut moved, mut changes, mut faulty) = (false, false, false);
             while moves < steps.len() && steps.sources[moves] as usize == source {
                 let firing = steps.firings[moves];
                 if wanted.is_some_and(|wanted| wanted.contains(firing.rule)) {
-                    self.violated(Cause::Rule(firing), Some(selection.handles[source]), trail);
+                    self.violated(found(Cause::Rule(firing), 1), trail);
                 }
                 self.outcome.firings[firing.rule as usize] += 1;
                 self.outcome.fired += 1;
@@ -332,7 +383,7 @@ impl<'a> Run<'a> {
                 self.outcome.firings[step.firing.rule as usize] += 1;
                 self.outcome.fired += 1;
                 if self.speaks_against_model(step.firing, step.fault) {
-                    self.violated(Cause::Fault(step.firing, step.fault), Some(selection.handles[source]), trail);
+                    self.violated(found(Cause::Fault(step.firing, step.fault), 1), trail);
                 }
             }
             let deadlock = match self.settings.deadlock {
@@ -343,18 +394,27 @@ impl<'a> Run<'a> {
                 Deadlock::Stuttering => !changes && !faulty,
             };
             if deadlock {
-                self.violated(Cause::Deadlock, Some(selection.handles[source]), trail);
+                self.violated(found(Cause::Deadlock, 0), trail);
             }
         }
     }
 
-    fn violated(&mut self, cause: Cause, state: Option<Handle>, trail: impl Fn() -> Vec<Vec<Word>>) {
+    /// Notes a violation that shows in `words`. Of those found in one level of a search that goes by levels the first in the order of their states are kept,
+    /// so that which ones they are does not depend on who looked where.
+    fn violated(&mut self, found: Found, trail: impl Fn() -> Vec<Vec<Word>>) {
+        let Found { cause, state, words, length } = found;
         if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
             return;
         }
-        if self.outcome.violations.len() < self.settings.max_errors {
-            self.outcome.violations.push(Violation { cause, state, trail: trail() });
+        let violations = &mut self.outcome.violations;
+        let most = self.settings.max_errors.max(1);
+        let rank = Rank::new(length.unwrap_or(0), &cause, words);
+        let at = if length.is_some() { violations.partition_point(|earlier| earlier.rank <= rank) } else { violations.len() };
+        if at >= most {
+            return;
         }
+        violations.insert(at, Violation { cause, state, trail: trail(), rank });
+        violations.truncate(most);
     }
 
     /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
@@ -376,18 +436,23 @@ impl<'a> Run<'a> {
 
     /// The edge of a round: limits of the logical clock, then the outside.
     fn edge(&mut self, strategy: &dyn Strategy, control: &mut dyn Control) -> Option<Stop> {
-        let steps = strategy.steps().unwrap_or(self.outcome.fired);
-        if steps >= self.settings.limits.steps {
+        let progress = self.progress(strategy);
+        if progress.steps >= self.settings.limits.steps {
             return Some(Stop::Steps);
         }
-        control.ask(&Progress {
+        control.ask(&progress)
+    }
+
+    fn progress(&self, strategy: &dyn Strategy) -> Progress {
+        let steps = strategy.steps().unwrap_or(self.outcome.fired);
+        Progress {
             states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate().value as u64),
             fired: self.outcome.fired,
             steps,
             frontier: strategy.frontier(),
             depth: strategy.depth().unwrap_or(0),
             violations: self.outcome.violations.len(),
-        })
+        }
     }
 
     fn finish(mut self, stop: Option<Stop>, strategy: &dyn Strategy) -> Outcome {
@@ -406,16 +471,19 @@ impl<'a> Run<'a> {
             None if self.outcome.limit.is_some() => Stop::Limit,
             None => strategy.ended().unwrap_or(Stop::Exhausted),
         };
-        self.outcome.conclude(self.store.fidelity(), strategy.exhaustive(), self.complete);
-        if self.outcome.is_complete() {
-            for property in 0..self.space.properties() {
-                if self.looked_for(property) && self.space.asks_to_reach(property) && !self.outcome.reached.contains(property) {
-                    self.violated(Cause::NotReached(property), None, Vec::new);
-                }
-            }
-        }
+        self.outcome.exhaustive = strategy.exhaustive() && self.complete;
+        self.outcome.record = self.record;
         self.outcome
     }
+}
+
+/// A violation that was just found, with the words of the state in which it shows.
+struct Found<'a> {
+    cause: Cause,
+    state: Option<Handle>,
+    words: &'a [Word],
+    /// How long its witness is, where the search goes by levels.
+    length: Option<u32>,
 }
 
 /// The states on the way to a source of a selection; none where the store's links will still lead there when the run is over.

@@ -1,6 +1,6 @@
 //! What a run found, and what may be said about it.
 
-use crate::{Details, Estimate, Fidelity, Handle};
+use crate::{Details, Estimate, Fidelity, Handle, Record};
 use wayfarer_space::{Fault, Firing, PropertyBits, Word};
 
 /// Why a run ended.
@@ -85,6 +85,34 @@ pub struct Violation {
     pub state: Option<Handle>,
     /// Where the store keeps no links: states on the way, from a start state to the one in which it shows.
     pub trail: Vec<Vec<Word>>,
+    /// Its place among those found in the same level.
+    pub rank: Rank,
+}
+
+/// The order of violations in a search that goes by levels: by the length of their witnesses, then by what is wrong, then by the state in which it shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    length: u32,
+    kind: u8,
+    detail: (u32, u32),
+    state: Vec<Word>,
+}
+
+impl Rank {
+    /// The rank of a violation whose witness has `length` steps.
+    pub(crate) fn new(length: u32, cause: &Cause, state: &[Word]) -> Self {
+        let (kind, detail) = match *cause {
+            Cause::Start(number, fault) => (0, (number, fault.0)),
+            Cause::Deadlock => (1, (0, 0)),
+            Cause::Property(number) => (2, (number, 0)),
+            Cause::PropertyFault(number, fault) => (3, (number, fault.0)),
+            Cause::Fault(firing, fault) => (4, (firing.rule, fault.0)),
+            Cause::Found(number) => (5, (number, 0)),
+            Cause::Rule(firing) => (6, (firing.rule, firing.outcome)),
+            Cause::NotReached(number) => (7, (number, 0)),
+        };
+        Rank { length, kind, detail, state: state.to_vec() }
+    }
 }
 
 /// What a run returns.
@@ -121,6 +149,10 @@ pub struct Outcome {
     pub reached: PropertyBits,
     /// A fault that is a limit of representation, where one was met.
     pub limit: Option<(Firing, Fault)>,
+    /// Whether strategy and expansions allow the claim that everything was visited, once the frontier has run dry.
+    pub(crate) exhaustive: bool,
+    /// Over a store that is not exact: what distinct states are estimated from.
+    pub(crate) record: Option<Record>,
     proof: Option<Proof>,
 }
 
@@ -158,6 +190,8 @@ impl Outcome {
             discarded: 0,
             reached: PropertyBits::default(),
             limit: None,
+            exhaustive: false,
+            record: None,
             proof: None,
         }
     }
@@ -168,9 +202,47 @@ impl Outcome {
     }
 
     /// Called once by the loop, when it has ended: completeness is granted only where store, strategy, expansions and frontier all allow it.
-    pub(crate) fn conclude(&mut self, fidelity: Fidelity, exhaustive: bool, complete: bool) {
-        if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && exhaustive && complete && self.limit.is_none() {
+    pub(crate) fn conclude(&mut self, fidelity: Fidelity) {
+        if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && self.exhaustive && self.limit.is_none() {
             self.proof = Some(Proof);
+        }
+    }
+
+    /// Takes in what another worker of the same run did, which visited other states.
+    pub(crate) fn absorb(&mut self, other: Outcome, most: usize) {
+        self.states += other.states;
+        self.starts += other.starts;
+        self.fired += other.fired;
+        self.steps += other.steps;
+        self.firings.iter_mut().zip(&other.firings).for_each(|(sum, more)| *sum += more);
+        self.depth = self.depth.max(other.depth);
+        self.frontier += other.frontier;
+        self.discarded += other.discarded;
+        self.reached.union(&other.reached);
+        self.limit = self.limit.or(other.limit);
+        self.exhaustive &= other.exhaustive;
+        self.violations.extend(other.violations);
+        self.violations.sort_by(|one, another| one.rank.cmp(&another.rank));
+        self.violations.truncate(most);
+        for (bin, more) in other.profile.iter().enumerate() {
+            match self.profile.get_mut(bin) {
+                Some(sum) => *sum += more,
+                None => self.profile.push(*more),
+            }
+        }
+        for ((_, sum), (_, more)) in self.details.figures.iter_mut().zip(&other.details.figures) {
+            *sum += more;
+        }
+        self.covered = match (&mut self.record, &other.record) {
+            (Some(record), Some(more)) => {
+                record.absorb(more);
+                record.estimate()
+            }
+            _ => Estimate { value: self.states as f64, error: 0.0 },
+        };
+        // A reason that ended one worker ended all; running dry is the weakest.
+        if self.stop == Stop::Exhausted {
+            self.stop = other.stop;
         }
     }
 

@@ -63,6 +63,17 @@ static ROWS: [&Row; 11] = [
     &rbfs::ROW,
 ];
 
+/// How several workers carry out a strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crewing {
+    /// Together, level by level, over one store.
+    Levels,
+    /// Each for itself, over stores of their own.
+    Apart,
+    /// Not at all: one worker does it.
+    Alone,
+}
+
 /// A strategy and its parameters, all within their ranges.
 #[derive(Clone)]
 pub struct StrategySpec {
@@ -101,6 +112,16 @@ impl StrategySpec {
     /// Whether it works over a store; else what it needs, as a clause.
     pub fn suits(&self, store: &StoreSpec) -> Result<(), &'static str> {
         (self.row.suits)(&self.given, store)
+    }
+
+    /// How several workers carry it out over a store.
+    pub fn crew(&self, store: &StoreSpec) -> Crewing {
+        match self.name() {
+            "bfs" if matches!(store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. }) => Crewing::Levels,
+            "bfs" | "dfs" | "rdfs" => Crewing::Alone,
+            _ if self.given.is("close", "on") => Crewing::Alone,
+            _ => Crewing::Apart,
+        }
     }
 
     /// Builds it.

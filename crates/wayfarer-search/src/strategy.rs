@@ -83,6 +83,17 @@ pub enum Admission {
     Drawn,
 }
 
+/// What a meeting of workers came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// Nothing is left for anyone.
+    Over,
+    /// There is more to select.
+    On,
+    /// The run ends.
+    Stop(Stop),
+}
+
 /// Figures of a strategy's own, for the report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
@@ -159,6 +170,23 @@ pub trait Strategy {
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         let _ = (ground, selection, source);
         None
+    }
+
+    /// Whether nothing is half done: where a search goes by levels, only between them does it end because enough was found.
+    fn at_border(&self) -> bool {
+        true
+    }
+
+    /// The level that is being expanded, where the search goes by levels.
+    fn level(&self) -> Option<u32> {
+        None
+    }
+
+    /// Nothing is left to select, and nothing under way. Where other workers may still bring something, waits for them; `ask` is called meanwhile, and may
+    /// end the run. `found` is how many violations this worker holds.
+    fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
+        let _ = (found, ask);
+        Meeting::Over
     }
 
     /// Steps taken, where that is not the number of rules fired: a random choice is one step, whatever was looked at to make it.

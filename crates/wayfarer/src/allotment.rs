@@ -21,7 +21,7 @@ impl Plan {
     /// What the budget would be allotted to in a run of this plan.
     pub fn allotments(&self, program: &Program, budget: &Budget) -> Vec<Allotment> {
         let packing = program.packing();
-        let store = stores::settled(self, &packing, budget);
+        let store = stores::settled(self, &packing, budget, 1);
         let record = stores::record(&packing, budget);
         let limit = budget.limit();
         let mut parts = vec![Allotment { part: "already in use", bytes: budget.used(), how: "the process and the model as it was read".to_string() }];

@@ -17,6 +17,8 @@ pub struct Plan {
     pub steps: Option<u64>,
     /// Do not expand states at this depth.
     pub depth: Option<u32>,
+    /// How many workers; one for each processor this process may use where it is 0.
+    pub threads: usize,
     /// The seed of everything random.
     pub seed: u64,
     /// Where to look.
@@ -53,6 +55,7 @@ impl Default for Plan {
             states: None,
             steps: None,
             depth: None,
+            threads: 1,
             seed: 1,
             strategy: StrategySpec::default(),
             store: None,

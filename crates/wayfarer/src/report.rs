@@ -52,6 +52,10 @@ pub struct Report {
     pub state_bits: usize,
     /// The seed.
     pub seed: u64,
+    /// How many workers there were.
+    pub threads: usize,
+    /// Whether the same plan gives the same report again, less seconds and memory.
+    pub repeatable: bool,
     /// The strategy, as it was asked for.
     pub strategy: String,
     /// The store, as it was asked for.
@@ -173,6 +177,8 @@ impl Report {
             "bytes_per_state": self.bytes_per_state,
             "state_bits": self.state_bits,
             "seed": self.seed,
+            "threads": self.threads,
+            "repeatable": self.repeatable,
             "strategy": self.strategy,
             "store": self.store,
             "expected_omissions": self.expected_omissions,

@@ -10,10 +10,10 @@ use wayfarer_ir::symmetry::Orbits;
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
-    Account, Cause, Control, Deadlock, Ending, Fidelity, Limits, Outcome, Progress, Settings, Sought, Stop, Store, StoreSpec, Verdict, Violation,
-    Witness, WitnessError, explore,
+    Account, Cause, Control, Crewing, Deadlock, Ending, Fidelity, Limits, NoStore, Outcome, Progress, Settings, Sought, Stop, Store, StoreSpec,
+    Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels,
 };
-use wayfarer_space::{Fault, Firing, PropertyBits, Space};
+use wayfarer_space::{Fault, Firing, PropertyBits, Rng, Space};
 
 /// Why a run could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,11 +105,30 @@ impl Plan {
         let orbits = symmetry.as_ref().map(|symmetry| Orbits::new(running.space(), symmetry));
         let space: &dyn Space = orbits.as_ref().map_or(running.space(), |orbits| orbits);
         budget.note_code(running.code_bytes());
-        let chosen = stores::settled(self, space.packing(), budget);
+        let crew = self.crew();
+        let chosen = stores::settled(self, space.packing(), budget, crew.stores());
         let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
-        let store = stores::store(self, chosen, space.packing(), budget).ok_or(RunError::TooLittleMemory { least: budget.limit() * 2 })?;
+        let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
+        let store: Box<dyn Store> = match crew {
+            Crew::Apart(_) => Box::new(NoStore),
+            _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
+        };
         let mut watch = Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0 };
-        let outcome = explore(space, &*store, &mut *strategy, &settings, &mut watch);
+        let outcome = match crew {
+            Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
+            Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
+            Crew::Apart(workers) => {
+                let part = |worker: usize| {
+                    // The first walker is the one that would walk alone.
+                    let seed = if worker == 0 { self.seed } else { Rng::new(self.seed, "workers").split(worker as u64).next_word() };
+                    let plan = Plan { seed, ..self.clone() };
+                    let store = stores::store(&plan, chosen, space.packing(), budget, workers)?;
+                    let strategy = stores::strategy(&plan, chosen, &settings.limits, space.packing(), budget).ok()?;
+                    Some((store, strategy))
+                };
+                explore_apart(space, &part, workers, &settings, &mut watch)
+            }
+        };
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
@@ -119,8 +138,26 @@ impl Plan {
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
         let mut report = Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, store), budget, started.elapsed()) };
         report.symmetry = symmetry.is_some();
+        report.threads = crew.workers();
+        report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark);
         Ok(report)
+    }
+
+    /// Who carries the plan out.
+    fn crew(&self) -> Crew {
+        let workers = match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads => threads,
+        };
+        // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
+        let limited = self.states.is_some() || self.steps.is_some() || self.profile;
+        match self.strategy.crew(&self.store()) {
+            _ if workers == 1 => Crew::One,
+            Crewing::Levels if !limited => Crew::Levels(workers),
+            Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
+            _ => Crew::One,
+        }
     }
 
     fn code_limits(&self) -> wayfarer_ir::Limits {
@@ -141,7 +178,16 @@ impl Plan {
         }
         let record = self.record.unwrap_or_else(|| stores::record(&program.packing(), budget));
         let sought = self.sought(program)?;
-        Ok(Settings { limits, deadlock: self.deadlock, max_errors: self.max_errors.max(1), properties, sought, record, profile: self.profile })
+        Ok(Settings {
+            limits,
+            deadlock: self.deadlock,
+            max_errors: self.max_errors.max(1),
+            properties,
+            sought,
+            record,
+            record_always: false,
+            profile: self.profile,
+        })
     }
 
     fn sought(&self, program: &Program) -> Result<Option<Sought>, RunError> {
@@ -220,6 +266,8 @@ impl Plan {
             store: chosen.to_string(),
             sought: !self.find.is_empty() || !self.find_rules.is_empty(),
             symmetry: false,
+            threads: 1,
+            repeatable: true,
             expected_omissions: match store.fidelity() {
                 Fidelity::Exact => Some(0.0),
                 Fidelity::Lossy(expected) => Some(expected),
@@ -250,6 +298,37 @@ pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
     match Running::new(program, plan, usize::MAX) {
         Running::Compiled(compiled) => compiled,
         Running::Interpreted(interpreter) => interpreter,
+    }
+}
+
+/// Who carries a plan out: one worker, several over one store, or several each for itself.
+#[derive(Clone, Copy, Debug)]
+enum Crew {
+    One,
+    Levels(usize),
+    Apart(usize),
+}
+
+impl Crew {
+    fn workers(self) -> usize {
+        match self {
+            Crew::One => 1,
+            Crew::Levels(workers) | Crew::Apart(workers) => workers,
+        }
+    }
+
+    /// How many stores share the budget.
+    fn stores(self) -> usize {
+        if let Crew::Apart(workers) = self { workers } else { 1 }
+    }
+
+    /// Whether the same plan gives the same report again. Where workers share a store, which of several shortest ways a witness takes depends on who came
+    /// first, and so does where a budget cuts the run.
+    fn repeats(self, report: &Report) -> bool {
+        match self {
+            Crew::One | Crew::Apart(_) => !matches!(report.stop, "time" | "interrupted" | "memory"),
+            Crew::Levels(_) => report.verdict == "holds",
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use wayfarer_space::{Packing, Space, Width};
 const FRONTIER_SHARE: usize = 4;
 
 /// The store of a plan, with what is left open filled in from the budget.
-pub(crate) fn settled(plan: &Plan, packing: &Packing, budget: &Budget) -> StoreSpec {
-    let fixed = fixed_bytes(budget);
+pub(crate) fn settled(plan: &Plan, packing: &Packing, budget: &Budget, stores: usize) -> StoreSpec {
+    let fixed = fixed_bytes(budget) / stores;
     match plan.store() {
         StoreSpec::Cache { slots: None, ways, bits, replace } => {
             // The queue of a search over a cache keeps whole states, which weigh more than the fingerprints.
@@ -31,8 +31,9 @@ pub(crate) fn settled(plan: &Plan, packing: &Packing, budget: &Budget) -> StoreS
 }
 
 /// Builds a store whose parameters are settled; none where the budget has no room for it.
-pub(crate) fn store<'a>(plan: &Plan, spec: StoreSpec, packing: &Packing, budget: &'a Budget) -> Option<Box<dyn Store + 'a>> {
-    let fixed = fixed_bytes(budget);
+pub(crate) fn store<'a>(plan: &Plan, spec: StoreSpec, packing: &Packing, budget: &'a Budget, stores: usize) -> Option<Box<dyn Store + 'a>> {
+    // Stores that share the budget are built one beside the other, so what the first has taken must not make the second smaller.
+    let fixed = budget.limit().min(fixed_bytes(budget)) / stores;
     Some(match spec {
         StoreSpec::Exact => Box::new(ExactStore::new(packing.clone(), budget, budget.limit())?),
         StoreSpec::Tree => Box::new(TreeStore::new(packing.clone(), budget, budget.limit())?),

@@ -38,7 +38,7 @@ fn limits_are_kept() {
 #[test]
 fn time_is_kept_within_a_fraction_of_a_second() {
     let started = Instant::now();
-    check(BIG, &["--time", "500ms", "--quiet"])
+    check(BIG, &["--time", "500ms", "--quiet", "--threads", "1"])
         .exits(0)
         .prints("the time is up")
         .prints("To repeat exactly this run: wayfarer check ")

@@ -66,6 +66,14 @@ impl Bfs {
 }
 
 impl Strategy for Bfs {
+    fn at_border(&self) -> bool {
+        self.next == self.level_end && self.under_way == 0
+    }
+
+    fn level(&self) -> Option<u32> {
+        Some(self.depth)
+    }
+
     fn lag(&self) -> usize {
         LAG
     }

@@ -103,6 +103,28 @@ fn small_models_are_the_same_in_every_way() {
     assert_none(&differences);
 }
 
+/// What breadth-first search says of a model does not depend on the number of threads.
+#[test]
+fn threads_change_nothing() {
+    for model in models().iter().filter(|model| model.states() <= SMALL) {
+        let of = |threads: usize, store: &str| {
+            let report = model.run(&Plan { threads, store: Some(store.parse().expect("a store")), ..plan("bfs", false) });
+            let found: Vec<_> = report
+                .violations
+                .iter()
+                .map(|violation| (violation.kind, &violation.name, violation.witness.as_ref().map(|way| way.length)))
+                .collect();
+            format!("{} {} {} {} {:?} {:?} {found:?}", report.verdict, report.stop, report.states, report.rules_fired, report.depth, report.rules)
+        };
+        for store in ["exact", "tree"] {
+            let expected = of(1, store);
+            for threads in [2, 5] {
+                assert_eq!(of(threads, store), expected, "{}, {store}, {threads} threads", model.file);
+            }
+        }
+    }
+}
+
 /// Up to symmetry a model has the same verdict, a witness of the same length, and as many states as its header says.
 #[test]
 fn orbits_are_as_headers_say() {

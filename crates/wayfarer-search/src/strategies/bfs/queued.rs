@@ -72,6 +72,14 @@ impl<'a> QueuedBfs<'a> {
 }
 
 impl Strategy for QueuedBfs<'_> {
+    fn at_border(&self) -> bool {
+        self.level_left == 0 && self.under_way == 0
+    }
+
+    fn level(&self) -> Option<u32> {
+        Some(self.depth)
+    }
+
     fn lag(&self) -> usize {
         LAG
     }

@@ -1,0 +1,193 @@
+//! Several workers at one exploration: what they find must not depend on how many they are, nor on who is slow.
+
+use crate::graphs::random;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wayfarer_search::{
+    Bfs, Control, Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Settings, Stop, Store, Strategy, TreeStore, Unbounded,
+    Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels,
+};
+use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+
+/// What must be the same for any number of workers.
+fn facts(outcome: &Outcome) -> String {
+    let violations: Vec<_> = outcome.violations.iter().map(|violation| (violation.cause, violation.rank.clone())).collect();
+    let Outcome { stop, states, fired, firings, depth, .. } = outcome;
+    format!("{stop:?} {:?} {states} {fired} {firings:?} {depth:?} {violations:?}", outcome.verdict())
+}
+
+/// Large enough that levels are shared, and wide enough that they are long.
+fn graphs() -> Vec<(Graph, Deadlock)> {
+    let mut rng = Rng::new(21, "crews");
+    let mut graphs = Vec::new();
+    for bad in 0..6 {
+        let graph = random(&mut rng, 3_000, 4);
+        let bad: Vec<u32> = (0..bad).map(|_| rng.below(3_000) as u32).collect();
+        graphs.push((graph.clone().avoiding(bad.clone()), Deadlock::Off));
+        graphs.push((graph.avoiding(bad), Deadlock::Stuttering));
+    }
+    graphs
+}
+
+#[test]
+fn levels_are_the_same_for_any_number_of_workers() {
+    for (graph, deadlock) in graphs() {
+        for max_errors in [1, 3] {
+            let settings = Settings { deadlock, max_errors, ..Settings::default() };
+            let store = || ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+            let alone = store();
+            let expected = explore(&graph, &alone, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+            for workers in [1, 2, 3, 16, 64] {
+                let shared = store();
+                let outcome = explore_by_levels(&graph, &shared, workers, &settings, &mut Unbounded);
+                assert_eq!(facts(&outcome), facts(&expected), "{workers} workers");
+                for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
+                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited).unwrap();
+                    witness.replay(&graph, true).unwrap();
+                    assert_eq!(witness.len(), Witness::trace(&graph, &alone, other, &Unlimited).unwrap().len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_depth_limit_leaves_the_same_states_out() {
+    let (graph, _) = graphs().swap_remove(0);
+    let settings = Settings { limits: Limits { depth: 5, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
+    let run = |workers| {
+        let store = TreeStore::new(graph.packing().clone(), &Unlimited, 1 << 22).unwrap();
+        explore_by_levels(&graph, &store, workers, &settings, &mut Unbounded)
+    };
+    let expected = run(1);
+    assert_eq!(expected.stop, Stop::Depth);
+    assert_eq!((facts(&run(4)), run(4).frontier), (facts(&expected), expected.frontier));
+}
+
+/// A graph some of whose expansions take a while, so that workers wait for each other at every level.
+struct Slow<'a> {
+    graph: &'a Graph,
+    asked: AtomicU64,
+}
+
+impl Space for Slow<'_> {
+    fn width(&self) -> Width {
+        self.graph.width()
+    }
+    fn packing(&self) -> &Packing {
+        self.graph.packing()
+    }
+    fn rules(&self) -> u32 {
+        self.graph.rules()
+    }
+    fn properties(&self) -> u32 {
+        self.graph.properties()
+    }
+    fn initial(&self, steps: &mut Steps) -> Completeness {
+        self.graph.initial(steps)
+    }
+    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        if self.asked.fetch_add(1, Ordering::Relaxed) % 17 == 3 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.graph.expand(batch, from, steps)
+    }
+    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
+        self.graph.sample(state, rng, out)
+    }
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
+        self.graph.fire(state, firing, out)
+    }
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.graph.check(state, bits)
+    }
+    fn asks_to_reach(&self, property: u32) -> bool {
+        self.graph.asks_to_reach(property)
+    }
+    fn fault_class(&self, fault: Fault) -> FaultClass {
+        self.graph.fault_class(fault)
+    }
+}
+
+#[test]
+fn slow_workers_are_waited_for() {
+    for (graph, deadlock) in graphs().into_iter().take(4) {
+        let settings = Settings { deadlock, ..Settings::default() };
+        let slow = Slow { graph: &graph, asked: AtomicU64::new(0) };
+        let run = |space: &dyn Space, workers| {
+            let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+            facts(&explore_by_levels(space, &store, workers, &settings, &mut Unbounded))
+        };
+        assert_eq!(run(&slow, 8), run(&graph, 1));
+    }
+}
+
+/// Ends a run after so many questions.
+struct Patience(u32);
+
+impl Control for Patience {
+    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+        self.0 = self.0.saturating_sub(1);
+        (self.0 == 0).then_some(Stop::Interrupted)
+    }
+}
+
+#[test]
+fn everyone_ends_when_the_outside_says_so() {
+    let (graph, _) = graphs().swap_remove(0);
+    let slow = Slow { graph: &graph, asked: AtomicU64::new(0) };
+    let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
+    for patience in [1, 2, 5, 20] {
+        let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+        let outcome = explore_by_levels(&slow, &store, 4, &settings, &mut Patience(patience));
+        assert_eq!(outcome.stop, Stop::Interrupted);
+        assert!(!outcome.is_complete());
+    }
+    let part = |worker: usize| Some((Box::new(NoStore) as Box<dyn Store>, Box::new(Walk::new(2, worker as u64)) as Box<dyn Strategy>));
+    let outcome = explore_apart(&graph, &part, 4, &settings, &mut Patience(1_000));
+    assert_eq!(outcome.stop, Stop::Interrupted);
+}
+
+#[test]
+fn a_full_store_ends_the_run_for_all() {
+    struct Little(AtomicU64);
+    impl wayfarer_search::Account for Little {
+        fn allows(&self, bytes: usize) -> bool {
+            self.0.fetch_add(bytes as u64, Ordering::Relaxed) < 300_000
+        }
+        fn used(&self) -> usize {
+            0
+        }
+    }
+    let mut rng = Rng::new(22, "crews");
+    let graph = random(&mut rng, 200_000, 4);
+    let account = Little(AtomicU64::new(0));
+    let store = ExactStore::new(graph.packing().clone(), &account, 1 << 20).unwrap();
+    let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
+    let outcome = explore_by_levels(&graph, &store, 3, &settings, &mut Unbounded);
+    assert_eq!((outcome.stop, outcome.is_complete()), (Stop::Memory, false));
+    assert!(outcome.frontier > 0);
+}
+
+#[test]
+fn walkers_repeat_for_a_seed_and_a_number() {
+    let mut rng = Rng::new(23, "crews");
+    let graph = random(&mut rng, 5_000, 3);
+    let settings = Settings { limits: Limits { steps: 400_001, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
+    type Make<'a> = Box<dyn Fn(usize) -> Option<(Box<dyn Store + 'a>, Box<dyn Strategy + 'a>)> + Sync + 'a>;
+    let walks: Make = Box::new(|worker| Some((Box::new(NoStore), Box::new(Walk::new(3, worker as u64)))));
+    let searches: Make = Box::new(|worker| {
+        let store = PoolStore::new(graph.packing().clone(), 500, None, worker as u64, &Unlimited);
+        Some((Box::new(store), Box::new(Urs::renewed(400, false, worker as u64))))
+    });
+    for part in [&walks, &searches] {
+        let run = |graph: &Graph| {
+            let outcome = explore_apart(graph, part.as_ref(), 3, &settings, &mut Unbounded);
+            format!("{} {:?} {:?}", facts(&outcome), outcome.covered, outcome.details)
+        };
+        assert_eq!(run(&graph), run(&graph));
+        // A violation that one of them meets ends the others at their next meeting, always the same one.
+        let bad = graph.clone().avoiding(vec![17, 1_234, 4_321]);
+        assert_eq!(run(&bad), run(&bad));
+    }
+}
