@@ -5,13 +5,13 @@ use crate::results::Results;
 use crate::speed::ours;
 use crate::{Request, rumur};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Models of the comparison with rumur.
 const RIVAL: [(&str, &str); 4] = [
     ("cm-mux-n_peterson.m", "n_peterson 7"),
     ("cm-mux-mcslock1.m", "mcslock1"),
-    ("cm-sci-sci.m", "sci"),
+    ("d-n_peterson6.m", "n_peterson 6"),
     ("romp-german.m", "German, 4 nodes (romp)"),
 ];
 
@@ -31,7 +31,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
         println!("{name:<24} {:>12} {:>10.3} {:>12} {:>10.3} {ratio:>7.1}x", rival.states, rival.cpu, own.states, own.cpu);
         results.add(json!({ "part": "symmetry", "model": file, "rumur_states": rival.states, "rumur": rival.cpu, "states": own.states, "wayfarer": own.cpu, "ratio": ratio }));
     }
-    let path = PathBuf::from(Path::new(env!("CARGO_MANIFEST_DIR"))).join("../models/murphi/connection_pool.m");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/murphi/connection_pool.m");
     let (mut off, mut on) = (Best::default(), Best::default());
     for _ in 0..request.runs {
         off.note(ours(request, &path, None, &[]).ok());

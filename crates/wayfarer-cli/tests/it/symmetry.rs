@@ -92,3 +92,17 @@ fn one_instance_of_a_rule_is_looked_for_without_symmetry() {
     let family = self::report(&model(""), &["--find-rule", "stop"]);
     assert_eq!(family["symmetry"], true, "{family}");
 }
+
+#[test]
+fn a_step_to_another_state_of_the_orbit_is_no_deadlock() {
+    let text = "type pid: scalarset(3); var holder: pid; startstate for p: pid do holder := p; end; end;\n\
+        ruleset p: pid do rule \"hand over\" holder != p ==> holder := p; end; end;";
+    let report = report(text, &[]);
+    assert_eq!(
+        (report["verdict"].as_str(), report["states"].as_u64(), report["rules_fired"].as_u64()),
+        (Some("holds"), Some(1), Some(2)),
+        "{report}"
+    );
+    let stuck = text.replace("==> holder := p;", "==> holder := holder;");
+    check(&stuck, &[]).exits(1).prints("deadlock");
+}
