@@ -268,7 +268,7 @@ pub(crate) struct CheckOptions {
     /// Repeat the run with so many seeds, from --seed on, and sum up what they found
     ///
     /// Gives the share of runs that found something, the states and steps until then and the lengths of the witnesses, with 95 % intervals.
-    #[arg(long, value_name = "K", default_value = "1", value_parser = parse_runs, help_heading = "Search")]
+    #[arg(long, value_name = "K", default_value = "1", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
     /// The seed of everything random; the same seed gives the same report
@@ -280,7 +280,7 @@ pub(crate) struct CheckOptions {
     /// Breadth-first search over exact, tree and difference goes level by level over one store: states, rules fired, the verdict and the length of the
     /// shortest witness are the same for any number. Random strategies walk each for itself. Other searches use one thread, and so does
     /// breadth-first search with --states, --steps or --profile.
-    #[arg(long, value_name = "N", value_parser = parse_runs, help_heading = "Search")]
+    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) threads: Option<u32>,
 
     /// Interpret the model instead of compiling it to machine code
@@ -463,13 +463,6 @@ fn parse_constant(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok((name.trim().to_string(), value.trim().to_string())),
         _ => Err(format!("`{text}` gives no constant a value; write for example NodeCount=4")),
-    }
-}
-
-fn parse_runs(text: &str) -> Result<u32, String> {
-    match parse_depth(text)? {
-        0 => Err("there must be at least one".to_string()),
-        runs => Ok(runs),
     }
 }
 
