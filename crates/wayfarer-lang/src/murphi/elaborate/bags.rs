@@ -78,7 +78,7 @@ impl<'a> Elaborator<'a> {
             let loops: Vec<(Reg, u32)> = arrays
                 .into_iter()
                 .map(|(stride, count)| {
-                    let register = self.code.register();
+                    let register = self.code.own_register();
                     place.indices.push(Index { value: Expr::Reg(register), stride, count, fault: fuel });
                     (register, count)
                 })

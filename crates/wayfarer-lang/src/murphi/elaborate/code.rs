@@ -57,6 +57,12 @@ impl Code {
         Reg(self.next - 1)
     }
 
+    /// Takes a register that nothing else in the code uses: for statements that are put in front of returns, wherever those are.
+    pub(super) fn own_register(&mut self) -> Reg {
+        self.next = self.next.max(self.registers);
+        self.register()
+    }
+
     /// Takes the first registers for parameters.
     pub(super) fn reserve(&mut self, parameters: u32) {
         self.next = self.next.max(parameters);
