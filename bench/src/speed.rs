@@ -67,7 +67,7 @@ pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
 /// Runs `wayfarer check --json` and gives its cost and the states it found.
 pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
     let mut command = Command::new(&request.wayfarer);
-    command.args(["check", "--json", "--quiet", "--deadlock", "off"]).args(more).arg(model);
+    command.args(["check", "--json", "--quiet", "--deadlock", "off", "--threads", "1"]).args(more).arg(model);
     if !more.contains(&"--symmetry") {
         command.args(["--symmetry", "off"]);
     }

@@ -181,3 +181,12 @@ fn remembering(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
 fn giving_back(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
     if store.gives_back() { Ok(()) } else { Err("a store that can give states back (`exact`, `tree`, `difference` or `pool`)") }
 }
+
+/// For rows: stores that say of a known state where they keep it.
+fn knowing(given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
+    match store {
+        // The root set of a tree knows that a state is there, but not under which number.
+        StoreSpec::Tree => Err("a store that says where it keeps a state (`exact`, `difference` or `pool`)"),
+        _ => giving_back(given, store),
+    }
+}

@@ -9,7 +9,7 @@
 
 use super::urs::{needs_pool, pool};
 use super::walk::choice;
-use super::{Row, exact, giving_back};
+use super::{Row, exact, knowing};
 use crate::drawing::{Choice, of_source, pick};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
@@ -23,7 +23,7 @@ const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16"
 pub(super) const ROW: Row = Row {
     entry: Entry { name: "sdrs", parameters: &[CAPACITY, CHOICE, BATCH] },
     store: exact,
-    suits: giving_back,
+    suits: knowing,
     build: |given, site| Box::new(Sdrs::given(given, site.seed, None)),
 };
 

@@ -6,7 +6,7 @@
 //!
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, else a walk would never get away from it.
 
-use super::{Row, giving_back};
+use super::{Row, knowing};
 use crate::drawing::{Choice, of_source, pick};
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::witness::chain;
@@ -25,7 +25,7 @@ pub(super) const ROW: Row = Row {
         ],
     },
     store: |given| if from_visited(given) { StoreSpec::Exact } else { StoreSpec::Nothing },
-    suits: |given, store| if from_visited(given) { giving_back(given, store) } else { Ok(()) },
+    suits: |given, store| if from_visited(given) { knowing(given, store) } else { Ok(()) },
     build: |given, site| {
         let most = |name: &str| given.number(name).map_or(u32::MAX, |number| number as u32);
         Box::new(Walk {
