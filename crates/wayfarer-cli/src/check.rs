@@ -112,6 +112,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         symmetry: options.symmetry,
         find: options.find.iter().cloned().collect(),
         find_rules: options.find_rules.clone(),
+        size: options.size,
         profile: options.profile,
         record: None,
         deadlock: options.deadlock.rule.into(),

@@ -332,6 +332,10 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) curve: Option<PathBuf>,
 
+    /// How many states are reachable, where you know it: coverage and cover times are then shown
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Output")]
+    pub(crate) size: Option<u64>,
+
     /// Count how often states are visited, and show how many were visited how often
     #[arg(long, help_heading = "Output")]
     pub(crate) profile: bool,

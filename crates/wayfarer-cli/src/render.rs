@@ -156,6 +156,11 @@ fn figures(report: &Report, view: &View) -> String {
     {
         lines.push(("redundancy", format!("{:.1} % of the steps led to states met before", 100.0 * redundancy)));
     }
+    if let Some(coverage) = report.coverage {
+        let times: Vec<String> = report.cover_times.iter().map(|time| format!("{:.0} % after {}", 100.0 * time.share, count(time.steps))).collect();
+        let times = if times.is_empty() { String::new() } else { format!(" ({} steps)", times.join(", ")) };
+        lines.push(("coverage", format!("{:.2} %{times}", 100.0 * coverage)));
+    }
     lines.extend(report.details.figures.iter().map(|(name, value)| (*name, number(*value))));
     if let Some(factor) = report.density_factor {
         lines.push(("density factor", format!("{factor:.3}")));

@@ -20,7 +20,7 @@ pub use allotment::Allotment;
 pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
 pub use plan::Plan;
 pub use repeated::{Interval, Repeated};
-pub use report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use run::{RunError, space_of};
 pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;

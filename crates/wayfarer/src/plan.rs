@@ -35,6 +35,8 @@ pub struct Plan {
     pub find_rules: Vec<String>,
     /// Names of properties that ask to be reached and are looked for, instead of violations.
     pub find: Vec<String>,
+    /// How many states are reachable, where that is known: coverage and cover times are then reported.
+    pub size: Option<u64>,
     /// Whether to count how often each state is visited.
     pub profile: bool,
     /// How many states the record holds, beyond which distinct states are estimated; as the budget suggests where it is not given.
@@ -64,6 +66,7 @@ impl Default for Plan {
             properties: Vec::new(),
             find_rules: Vec::new(),
             find: Vec::new(),
+            size: None,
             profile: false,
             record: None,
             max_errors: 1,

@@ -26,6 +26,10 @@ pub struct Report {
     pub steps: u64,
     /// The share of steps that led to a state met before.
     pub redundancy: Option<f64>,
+    /// The share of the states covered, where their number was given.
+    pub coverage: Option<f64>,
+    /// When shares of the states were covered, where their number was given.
+    pub cover_times: Vec<CoverTime>,
     /// The density factor m/h of a complete run: m^h states for depth h.
     pub density_factor: Option<f64>,
     /// How often states were visited, where that was asked for: at place i the number of states visited 2^i times and less than twice as often.
@@ -68,6 +72,15 @@ pub struct Report {
     pub violations: Vec<ViolationReport>,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
+}
+
+/// How soon a share of the states was covered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CoverTime {
+    /// The share.
+    pub share: f64,
+    /// Steps until then, rounded up to a round of the search.
+    pub steps: u64,
 }
 
 /// A rule of the model, all values of its parameters together.
@@ -163,6 +176,8 @@ impl Report {
             "insertions": self.insertions,
             "steps": self.steps,
             "redundancy": self.redundancy,
+            "coverage": self.coverage,
+            "cover_times": self.cover_times,
             "density_factor": self.density_factor,
             "profile": self.profile,
             "figures": self.details.figures.iter().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),

@@ -1,7 +1,7 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
 use crate::memory::Budget;
-use crate::report::{Change, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+use crate::report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 use crate::{Plan, stores, symmetry};
 use std::fmt;
 use std::sync::Arc;
@@ -113,7 +113,8 @@ impl Plan {
             Crew::Apart(_) => Box::new(NoStore),
             _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
-        let mut watch = Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0 };
+        let mut watch =
+            Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0, cover: Cover::new(self.size) };
         let outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
@@ -139,6 +140,9 @@ impl Plan {
         let mut report = Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, store), budget, started.elapsed()) };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
+        watch.cover.see(report.states, report.steps);
+        report.cover_times = watch.cover.behind;
+        report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark);
         Ok(report)
@@ -266,6 +270,8 @@ impl Plan {
             store: chosen.to_string(),
             sought: !self.find.is_empty() || !self.find_rules.is_empty(),
             symmetry: false,
+            coverage: None,
+            cover_times: Vec::new(),
             threads: 1,
             repeatable: true,
             expected_omissions: match store.fidelity() {
@@ -395,10 +401,36 @@ struct Watch<'a> {
     running: &'a Running,
     until: Option<Instant>,
     asked: u32,
+    cover: Cover,
+}
+
+/// When so much of a space of known size was covered.
+#[derive(Clone, Debug, Default)]
+struct Cover {
+    /// Shares not yet covered, in states, the next one last; and those that were, with the steps until then.
+    ahead: Vec<(f64, u64)>,
+    behind: Vec<CoverTime>,
+}
+
+impl Cover {
+    fn new(size: Option<u64>) -> Self {
+        let ahead = size.map_or_else(Vec::new, |size| [1.0, 0.9, 0.8, 0.7, 0.6].map(|share| (share, (share * size as f64).ceil() as u64)).to_vec());
+        Cover { ahead, behind: Vec::new() }
+    }
+
+    fn see(&mut self, states: u64, steps: u64) {
+        while let Some((share, wanted)) = self.ahead.last().copied()
+            && states >= wanted
+        {
+            self.ahead.pop();
+            self.behind.push(CoverTime { share, steps });
+        }
+    }
 }
 
 impl Control for Watch<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        self.cover.see(progress.states, progress.steps);
         self.asked = self.asked.wrapping_add(1);
         // Rounds are short: looking at the clock in every sixteenth is often enough.
         if self.asked % 16 == 1 {

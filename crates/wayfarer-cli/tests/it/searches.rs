@@ -125,6 +125,13 @@ fn a_plan_is_shown_without_a_run() {
 }
 
 #[test]
+fn coverage_is_shown_where_the_size_is_known() {
+    let report = report(COUNTER, &["--strategy", "urs:batch=1,choice=states", "--steps", "1k", "--size", "4", "--threads", "1"]);
+    assert_eq!((&report["coverage"], report["cover_times"].as_array().map(Vec::len)), (&1.0.into(), Some(5)));
+    check(COUNTER, &["--strategy", "walk", "--steps", "1k", "--size", "8", "--quiet"]).exits(0).prints("50.00 %");
+}
+
+#[test]
 fn visits_are_counted_on_request() {
     check(COUNTER, &["--strategy", "sdrs", "--steps", "1k", "--profile", "--threads", "1", "--quiet"])
         .exits(0)
