@@ -34,6 +34,7 @@ pub(crate) fn report(report: &Report, program: &Program, view: &View) -> String 
     }
     out.push('\n');
     out.push_str(&figures(report, view));
+    out.push_str(&visits(report, view.paint));
     out.push_str(&profile(report, view.paint));
     out.push_str(&rule_table(&report.rules, view.paint));
     out.push_str(&unfired(report, view.paint));
@@ -151,7 +152,7 @@ fn figures(report: &Report, view: &View) -> String {
             if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
         lines.push(("bytes per state", text));
     }
-    if !report.exhaustive_figures()
+    if !report.expands_once()
         && let Some(redundancy) = report.redundancy
     {
         lines.push(("redundancy", format!("{:.1} % of the steps led to states met before", 100.0 * redundancy)));
@@ -172,7 +173,34 @@ fn figures(report: &Report, view: &View) -> String {
 }
 
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value < 1e15 { count(value as u64) } else { format!("{value:.4}") }
+    if value.fract() == 0.0 && value < 1e15 {
+        count(value as u64)
+    } else if value != 0.0 && value.abs() < 1e-3 {
+        format!("{value:.2e}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
+/// What randomised breadth-first search knew after each visit.
+fn visits(report: &Report, paint: Paint) -> String {
+    if report.details.visits.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint.strong("visits"));
+    out.push_str(&format!("  {:>5}  {:>7}  {:>14}  {:>8}  {:>14}  {:>6}\n", "visit", "Pom1s", "insertions", "samples", "collision rate", "levels"));
+    for (number, visit) in report.details.visits.iter().enumerate() {
+        out.push_str(&format!(
+            "  {:>5}  {:>7.3}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
+            number + 1,
+            visit.pom1s,
+            count(visit.insertions),
+            count(visit.samples),
+            visit.collision_rate,
+            count(u64::from(visit.levels))
+        ));
+    }
+    out
 }
 
 /// How many states were visited how often.

@@ -230,4 +230,10 @@ impl Store for BitstateStore {
     fn bytes(&self) -> usize {
         self.lines.bytes()
     }
+
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        let Filling { fill, hash_factor, expected_omissions, .. } = self.filling();
+        let any = -(-expected_omissions).exp_m1();
+        vec![("share of bits set", fill), ("hash factor", hash_factor), ("probability that any state was omitted", any)]
+    }
 }

@@ -376,6 +376,10 @@ impl Store for CacheStore {
     fn bytes(&self) -> usize {
         self.lines.bytes()
     }
+
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        vec![("slots", self.slots() as f64), ("collisions", self.collisions() as f64), ("evictions", self.evictions() as f64)]
+    }
 }
 
 #[cfg(test)]

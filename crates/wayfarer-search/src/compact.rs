@@ -266,4 +266,13 @@ impl Store for CompactStore {
     fn bytes(&self) -> usize {
         self.table.lines().bytes()
     }
+
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        let precision = self.precision();
+        vec![
+            ("fingerprint bits", precision.bits),
+            ("times bits were given up", f64::from(precision.lowered)),
+            ("probability that any state was omitted", precision.any_omission()),
+        ]
+    }
 }

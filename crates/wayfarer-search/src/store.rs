@@ -135,4 +135,9 @@ pub trait Store: Sync {
 
     /// The bytes it holds.
     fn bytes(&self) -> usize;
+
+    /// Figures of the store's own, for the report.
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }

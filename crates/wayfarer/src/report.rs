@@ -151,9 +151,10 @@ pub struct Change {
 }
 
 impl Report {
-    /// Whether steps are rules fired by a strategy that expands every state once, so that redundancy says nothing about a choice.
-    pub fn exhaustive_figures(&self) -> bool {
-        self.steps == self.rules_fired && self.details.figures.is_empty()
+    /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
+    pub fn expands_once(&self) -> bool {
+        let name = self.strategy.split(':').next().unwrap_or_default();
+        ["bfs", "dfs", "rdfs"].contains(&name)
     }
 
     /// Names of the rules that never fired.

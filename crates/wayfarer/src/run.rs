@@ -10,8 +10,8 @@ use wayfarer_ir::symmetry::Orbits;
 use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
-    Account, Cause, Control, Crewing, Deadlock, Ending, Fidelity, Limits, NoStore, Outcome, Progress, Settings, Sought, Stop, Store, StoreSpec,
-    Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels,
+    Account, Cause, Control, Crewing, Deadlock, Details, Ending, Fidelity, Limits, NoStore, Outcome, Progress, Settings, Sought, Stop, Store,
+    StoreSpec, Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels,
 };
 use wayfarer_space::{Fault, Firing, PropertyBits, Rng, Space};
 
@@ -257,7 +257,7 @@ impl Plan {
             redundancy: redundancy(outcome),
             density_factor: if self.strategy.name() == "bfs" { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
-            details: outcome.details.clone(),
+            details: Details { figures: outcome.details.figures.iter().copied().chain(store.figures()).collect(), ..outcome.details.clone() },
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,
