@@ -113,6 +113,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         find: options.find.iter().cloned().collect(),
         find_rules: options.find_rules.clone(),
         size: options.size,
+        shorten: options.shorten == crate::options::Switch::On,
         profile: options.profile,
         record: None,
         deadlock: options.deadlock.rule.into(),
@@ -226,6 +227,9 @@ fn again(options: &CheckOptions) -> String {
     }
     words.extend(options.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
     words.extend(options.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
+    if options.shorten == crate::options::Switch::Off {
+        words.push("--shorten off".to_string());
+    }
     words.extend(options.threads.map(|threads| format!("--threads {threads}")));
     words.push(format!("--seed {}", options.seed));
     words.join(" ")

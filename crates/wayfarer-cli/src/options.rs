@@ -180,6 +180,15 @@ pub(crate) enum Undefined {
     Strict,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    /// Yes
+    On,
+    /// No
+    Off,
+}
+
 /// When a state counts as a deadlock.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeadlockOption {
@@ -323,6 +332,10 @@ pub(crate) struct CheckOptions {
     /// that the witness is written to in addition, as JSON in the Informal Trace Format. May be given several times.
     #[arg(long, value_name = "FORM|FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) witness: Vec<String>,
+
+    /// Whether witnesses that may not be shortest are made shorter: by searches of at most two seconds, or a tenth of the run's time
+    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Switch::On, help_heading = "Output")]
+    pub(crate) shorten: Switch,
 
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]

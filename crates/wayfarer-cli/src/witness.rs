@@ -22,7 +22,11 @@ pub(crate) enum Form {
 
 /// A whole witness.
 pub(crate) fn witness(program: &Program, witness: &WitnessReport, form: Form, paint: Paint) -> String {
-    let mut out = format!("{}\n", paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step"))));
+    let mut out = paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step")));
+    if witness.raw_length > witness.length {
+        out.push_str(&paint.faint(&format!(" (found with {})", sizes::count(witness.raw_length as u64))));
+    }
+    out.push('\n');
     out.push_str(&format!("  {} {}\n", paint.faint("start"), paint.strong(&witness.start)));
     if let Some(first) = witness.raw.states.first() {
         out.push_str(&state(program, first, form, paint));

@@ -6,7 +6,7 @@
 use crate::sampling::Sampling;
 use crate::witness::chain;
 use crate::{
-    Admission, Candidates, Cause, Control, Estimate, Fidelity, Ground, Handle, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
+    Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Handle, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
 use std::collections::VecDeque;
@@ -37,6 +37,8 @@ pub struct Settings {
     pub properties: Option<PropertyBits>,
     /// What is looked for instead of violations, where something is.
     pub sought: Option<Sought>,
+    /// The only thing that counts as a violation, where a witness to it is to be made shorter.
+    pub aim: Option<Ending>,
     /// How many states the record may hold over a store that is not exact.
     pub record: usize,
     /// Whether to keep a record over an exact store, too: where several of them must be told apart.
@@ -62,6 +64,7 @@ impl Default for Settings {
             max_errors: 1,
             properties: None,
             sought: None,
+            aim: None,
             record: 1 << 12,
             record_always: false,
             profile: false,
@@ -404,6 +407,9 @@ impl<'a> Run<'a> {
     fn violated(&mut self, found: Found, trail: impl Fn() -> Vec<Vec<Word>>) {
         let Found { cause, state, words, length } = found;
         if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
+            return;
+        }
+        if self.settings.aim.is_some_and(|aim| !aim.is_shown_by(&cause)) {
             return;
         }
         let violations = &mut self.outcome.violations;

@@ -37,6 +37,20 @@ pub enum Ending {
     Rule(Firing),
 }
 
+impl Ending {
+    /// Whether a violation is wrong in the same way, wherever it shows: the same property, the same fault, a firing of the same rule.
+    pub(crate) fn is_shown_by(&self, cause: &Cause) -> bool {
+        match (*self, *cause) {
+            (Ending::Property(one), Cause::Property(other)) | (Ending::Found(one), Cause::Found(other)) => one == other,
+            (Ending::PropertyFault(one, fault), Cause::PropertyFault(other, also)) => (one, fault) == (other, also),
+            (Ending::Deadlock, Cause::Deadlock) => true,
+            (Ending::Fault(_, fault), Cause::Fault(_, also)) => fault == also,
+            (Ending::Rule(one), Cause::Rule(other)) => one.rule == other.rule,
+            _ => false,
+        }
+    }
+}
+
 /// Why a witness could not be made or does not replay. All of these are faults of the program that made it, not of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WitnessError {
@@ -73,7 +87,7 @@ impl fmt::Display for WitnessError {
 impl std::error::Error for WitnessError {}
 
 /// The most that the store of one stage may hold.
-const STAGE: usize = 1 << 34;
+pub(crate) const STAGE: usize = 1 << 34;
 
 impl Witness {
     /// The witness to a violation, from the store's links or, where it keeps none, by searching anew between the states of its trail, which takes memory from
@@ -112,7 +126,7 @@ impl Witness {
                 states.push(pair[1].clone());
                 continue;
             }
-            let stage = Stage { space, from: &pair[0], to: &pair[1] };
+            let stage = Stage { space, from: &pair[0], goal: &|state| state == pair[1] };
             let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
             let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
             let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
@@ -233,11 +247,11 @@ pub(crate) fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result
     Ok(buffer.iter().map(<[Word]>::to_vec).collect())
 }
 
-/// One stage of a witness: the system started in one state, with another as the only thing that must not be reached.
-struct Stage<'a> {
-    space: &'a dyn Space,
-    from: &'a [Word],
-    to: &'a [Word],
+/// One stage of a witness: the system started in one state, with a goal as the only thing that must not be reached.
+pub(crate) struct Stage<'a> {
+    pub(crate) space: &'a dyn Space,
+    pub(crate) from: &'a [Word],
+    pub(crate) goal: &'a (dyn Fn(&[Word]) -> bool + Sync),
 }
 
 impl Space for Stage<'_> {
@@ -279,7 +293,7 @@ impl Space for Stage<'_> {
     }
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        if state == self.to {
+        if (self.goal)(state) {
             bits.insert(0);
         }
         Ok(())

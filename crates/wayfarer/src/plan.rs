@@ -43,6 +43,8 @@ pub struct Plan {
     pub record: Option<usize>,
     /// After how many violations to stop.
     pub max_errors: usize,
+    /// Whether a witness that may not be a shortest one is made shorter.
+    pub shorten: bool,
     /// How many loop rounds and calls one firing may take.
     pub loop_limit: u64,
     /// Interpret instead of compiling.
@@ -70,6 +72,7 @@ impl Default for Plan {
             profile: false,
             record: None,
             max_errors: 1,
+            shorten: true,
             loop_limit: 1_000_000,
             interpret: false,
         }

@@ -11,7 +11,7 @@ use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_jit::Compiled;
 use wayfarer_search::{
     Account, Cause, Control, Crewing, Deadlock, Details, Ending, Fidelity, Limits, NoStore, Outcome, Progress, Settings, Sought, Stop, Store,
-    StoreSpec, Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels,
+    StoreSpec, Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels, shortened,
 };
 use wayfarer_space::{Fault, Firing, PropertyBits, Rng, Space};
 
@@ -136,16 +136,28 @@ impl Plan {
         let (inner, store) = (running.space(), &*store);
         let (deadlock, loop_limit) = (self.deadlock, self.loop_limit);
         let writer = Writer { program, interpreter: &interpreter, space, inner, orbits: orbits.as_ref(), store, budget, deadlock, loop_limit };
-        let violations = outcome.violations.iter().map(|violation| writer.violation(violation)).collect::<Result<_, _>>()?;
+        let cover = std::mem::take(&mut watch.cover);
+        let mut deadline = Deadline { until: self.shorten_until(started), inner: control };
+        let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report = Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, store), budget, started.elapsed()) };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
-        watch.cover.see(report.states, report.steps);
-        report.cover_times = watch.cover.behind;
+        report.cover_times = cover.until(report.states, report.steps);
         report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark);
         Ok(report)
+    }
+
+    /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
+    /// are shortest already, or the user wants them as they are.
+    fn shorten_until(&self, started: Instant) -> Option<Instant> {
+        if !self.shorten || self.strategy.name() == "bfs" {
+            return None;
+        }
+        let now = Instant::now();
+        let until = now + ((now - started) / 10).max(Duration::from_secs(2));
+        Some(self.time.and_then(|time| started.checked_add(time)).map_or(until, |end| until.min(end)))
     }
 
     /// Who carries the plan out.
@@ -188,6 +200,7 @@ impl Plan {
             max_errors: self.max_errors.max(1),
             properties,
             sought,
+            aim: None,
             record,
             record_always: false,
             profile: self.profile,
@@ -418,6 +431,12 @@ impl Cover {
         Cover { ahead, behind: Vec::new() }
     }
 
+    /// All that was covered when the run ended.
+    fn until(mut self, states: u64, steps: u64) -> Vec<CoverTime> {
+        self.see(states, steps);
+        self.behind
+    }
+
     fn see(&mut self, states: u64, steps: u64) {
         while let Some((share, wanted)) = self.ahead.last().copied()
             && states >= wanted
@@ -446,6 +465,19 @@ impl Control for Watch<'_> {
     }
 }
 
+/// Ends the shortening of witnesses in time.
+struct Deadline<'a> {
+    /// None where witnesses stay as they are.
+    until: Option<Instant>,
+    inner: &'a mut dyn Control,
+}
+
+impl Control for Deadline<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        if self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { self.inner.ask(progress) }
+    }
+}
+
 /// Writes down what was found, in the model's words.
 struct Writer<'a> {
     program: &'a Program,
@@ -461,12 +493,16 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn violation(&self, violation: &Violation) -> Result<ViolationReport, RunError> {
+    fn violation(&self, violation: &Violation, deadline: &mut Deadline) -> Result<ViolationReport, RunError> {
         let mut raw_length = 0;
         let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
                 raw_length = witness.len();
-                let witness = self.concrete(witness.without_loops())?;
+                let witness = match deadline.until {
+                    Some(_) => shortened(self.space, witness, self.deadlock, self.budget, deadline),
+                    None => witness.without_loops(),
+                };
+                let witness = self.concrete(witness)?;
                 witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
                 Some(witness)
             }

@@ -125,6 +125,17 @@ fn a_plan_is_shown_without_a_run() {
 }
 
 #[test]
+fn witnesses_are_made_shorter_unless_they_are_to_stay() {
+    // A walk goes back and forth before it gets there.
+    let find = ["--find", "x = 3 & !y[2]", "--strategy", "walk:lanes=1", "--seed", "11", "--threads", "1"];
+    let short = report(VIOLATED, &find);
+    let raw = report(VIOLATED, &[find.as_slice(), &["--shorten", "off"]].concat());
+    assert_eq!(short["witness"]["raw_length"], raw["witness"]["raw_length"]);
+    assert!(short["witness"]["length"].as_u64() <= raw["witness"]["length"].as_u64());
+    assert_eq!(short["witness"]["length"], report(VIOLATED, &["--find", "x = 3 & !y[2]"])["witness"]["length"]);
+}
+
+#[test]
 fn coverage_is_shown_where_the_size_is_known() {
     let report = report(COUNTER, &["--strategy", "urs:batch=1,choice=states", "--steps", "1k", "--size", "4", "--threads", "1"]);
     assert_eq!((&report["coverage"], report["cover_times"].as_array().map(Vec::len)), (&1.0.into(), Some(5)));
