@@ -1,6 +1,6 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [speed] [start] [memory] [promise] [walk] [rbfs] [symmetry] [threads] [raw] [--runs N]
+//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART ...]
 //!
 //! Both sides are whole processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and the best of
 //! each side counts, because the machine is shared: noise only ever adds. Raw figures are kept in `bench/results`.
@@ -13,6 +13,7 @@ mod rbfs;
 mod results;
 mod rumur;
 mod speed;
+mod spin;
 mod start;
 mod symmetry;
 mod threads;
@@ -31,7 +32,7 @@ struct Request {
     parts: Vec<String>,
 }
 
-const PARTS: [&str; 9] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry", "threads", "raw"];
+const PARTS: [&str; 10] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry", "threads", "spin", "raw"];
 
 /// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
 #[global_allocator]
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
             "rbfs" => rbfs::measure(&request, &mut results),
             "symmetry" => symmetry::measure(&request, &mut results),
             "threads" => threads::measure(&request, &mut results),
+            "spin" => spin::measure(&request, &mut results),
             "walk" => walk::measure(&request, &mut results),
             _ => raw::measure_all(&mut results),
         }

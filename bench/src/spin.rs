@@ -1,0 +1,97 @@
+//! States per CPU second against SPIN, on models of ours and their Promela twins in `bench/promela`, which have the same states.
+
+use crate::Request;
+use crate::process::{self, Cost};
+use crate::results::Results;
+use crate::speed::ours;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A Murphi model and its twin, at parameters that give both the same states, a million or about that.
+struct Twin {
+    name: &'static str,
+    stem: &'static str,
+    constants: &'static [&'static str],
+    defines: &'static [&'static str],
+    /// The depth of the search and the size of the hash table that suit SPIN best here: more of either costs it time.
+    room: [&'static str; 2],
+}
+
+const TWINS: [Twin; 2] = [
+    Twin { name: "Peterson, 6 processes", stem: "peterson", constants: &["ProcessCount=6"], defines: &["-DN=6"], room: ["-m1300000", "-w24"] },
+    Twin {
+        name: "ring election, 12 nodes",
+        stem: "ring_election_phases",
+        constants: &["NodeCount=12", "LinkSize=3"],
+        defines: &["-DN=12", "-DLINK=3"],
+        room: ["-m1000", "-w22"],
+    },
+];
+
+/// The ratio that we want.
+const WANTED: f64 = 3.0;
+
+/// Prints states per CPU second of both sides and their ratio, or that the twins are none.
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    println!(
+        "\nstates per CPU second against SPIN, whole process, one thread, deadlock check off on both sides, best of {} interleaved runs",
+        request.runs
+    );
+    println!("rival: spin -o1 -o2 -o3 -a, gcc -O3 -DSAFETY -DNOREDUCE, pan -c0 -E (compile time is not counted against it)");
+    println!("{:<24} {:>12} {:>14} {:>14} {:>8}", "model", "states", "SPIN", "wayfarer", "ratio");
+    for twin in &TWINS {
+        match compare(request, twin) {
+            Ok((states, theirs, own)) => {
+                let ratio = own / theirs;
+                println!("{:<24} {states:>12} {theirs:>14.0} {own:>14.0} {ratio:>7.1}x   (at least {WANTED}x wanted)", twin.name);
+                results.add(json!({ "part": "spin", "model": twin.stem, "states": states, "spin": theirs, "wayfarer": own, "ratio": ratio }));
+            }
+            Err(error) => println!("{:<24} {error}", twin.name),
+        }
+    }
+}
+
+/// The states of both sides, which are the same, and the best rate of SPIN and of ours.
+fn compare(request: &Request, twin: &Twin) -> Result<(u64, f64, f64), String> {
+    let root = PathBuf::from(Path::new(env!("CARGO_MANIFEST_DIR")));
+    let model = root.join("../models/murphi").join(twin.stem).with_extension("m");
+    let constants: Vec<&str> = twin.constants.iter().flat_map(|constant| ["--const", *constant]).collect();
+    let pan = build(request, &root.join("promela").join(twin.stem).with_extension("pml"), twin)?;
+    let (mut states, mut best_theirs, mut best_ours) = (0, 0f64, 0f64);
+    for _ in 0..request.runs {
+        let (theirs, stored) = explore(&pan, twin)?;
+        let (own, found) = ours(request, &model, None, &constants)?;
+        if stored != found {
+            return Err(format!("the twins differ: SPIN stored {stored} states, and wayfarer found {found}"));
+        }
+        states = found;
+        best_theirs = best_theirs.max(stored as f64 / theirs.cpu);
+        best_ours = best_ours.max(found as f64 / own.cpu);
+    }
+    Ok((states, best_theirs, best_ours))
+}
+
+/// Makes SPIN's checker for a twin.
+fn build(request: &Request, promela: &Path, twin: &Twin) -> Result<PathBuf, String> {
+    let folder = request.work.join(format!("spin-{}", twin.stem));
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let step = |command: &mut Command| match command.current_dir(&folder).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!("{} did not accept {}: {}", command.get_program().display(), twin.stem, String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(format!("{} does not run: {error}", command.get_program().display())),
+    };
+    step(Command::new("spin").args(["-o1", "-o2", "-o3"]).args(twin.defines).arg("-a").arg(promela))?;
+    step(Command::new("gcc").args(["-O3", "-DSAFETY", "-DNOREDUCE", "-o", "pan", "pan.c"]))?;
+    Ok(folder.join("pan"))
+}
+
+/// Runs SPIN's checker and gives its cost and the states it stored. A search that was cut short, or found an error, is none.
+fn explore(pan: &Path, twin: &Twin) -> Result<(Cost, u64), String> {
+    let cost = process::run(Command::new(pan).args(["-c0", "-E"]).args(twin.room))?;
+    if !cost.output.contains("errors: 0") || cost.output.contains("max search depth too small") {
+        return Err("SPIN did not get to the end without an error".to_string());
+    }
+    let stored = cost.output.lines().find_map(|line| line.trim().strip_suffix(" states, stored")?.trim().parse().ok());
+    Ok((cost, stored.ok_or("SPIN printed no number of states")?))
+}
