@@ -1,13 +1,19 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART ...]
+//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART …]
 //!
-//! Both sides are whole processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and the best of
-//! each side counts, because the machine is shared: noise only ever adds. Raw figures are kept in `bench/results`.
+//! The parts stand in [`PARTS`]; without a name all of them run. Where there is a rival, both sides are whole processes on one thread, measured from
+//! outside by their CPU time and peak resident set. Runs are interleaved and the best of each side counts, because the machine is shared: noise only ever
+//! adds. Raw figures are kept in `bench/results`.
 
+mod accept;
+mod beyond;
 mod models;
+mod nets;
+mod omissions;
 mod process;
 mod promise;
+mod rates;
 mod raw;
 mod rbfs;
 mod results;
@@ -18,6 +24,7 @@ mod start;
 mod symmetry;
 mod threads;
 mod walk;
+mod wide;
 
 use results::Results;
 use std::path::PathBuf;
@@ -32,7 +39,30 @@ struct Request {
     parts: Vec<String>,
 }
 
-const PARTS: [&str; 10] = ["speed", "start", "memory", "promise", "walk", "rbfs", "symmetry", "threads", "spin", "raw"];
+/// Measures something, prints it and adds it to the raw figures.
+type Part = fn(&Request, &mut Results);
+
+const PARTS: [(&str, Part); 16] = [
+    ("speed", speed::measure),
+    ("start", start::measure),
+    ("memory", speed::measure_memory),
+    ("promise", promise::measure),
+    ("walk", walk::measure),
+    ("rates", rates::measure),
+    ("rbfs", rbfs::measure),
+    ("accept", accept::measure),
+    ("beyond", beyond::measure),
+    ("symmetry", symmetry::measure),
+    ("threads", threads::measure),
+    ("spin", spin::measure),
+    ("nets", nets::measure),
+    ("wide", wide::measure),
+    ("omissions", omissions::measure),
+    ("raw", |_, results| raw::measure_all(results)),
+];
+
+/// Parts that need neither models nor the program.
+const ALONE: [&str; 2] = ["nets", "raw"];
 
 /// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
 #[global_allocator]
@@ -43,7 +73,7 @@ fn main() -> ExitCode {
         Ok(request) => request,
         Err(message) => {
             eprintln!("bench: {message}");
-            eprintln!("usage: wayfarer-bench --corpus FOLDER [--runs N] [{}]", PARTS.join("] ["));
+            eprintln!("usage: wayfarer-bench --corpus FOLDER [--runs N] [{}]", PARTS.map(|(part, _)| part).join("] ["));
             return ExitCode::from(2);
         }
     };
@@ -53,21 +83,9 @@ fn main() -> ExitCode {
     }
     let mut results = Results::default();
     let wanted = |part: &str| request.parts.is_empty() || request.parts.iter().any(|wanted| wanted == part);
-    for part in PARTS {
-        if !wanted(part) {
-            continue;
-        }
-        match part {
-            "speed" => speed::measure(&request, &mut results),
-            "start" => start::measure(&request, &mut results),
-            "memory" => speed::measure_memory(&request, &mut results),
-            "promise" => promise::measure(&request, &mut results),
-            "rbfs" => rbfs::measure(&request, &mut results),
-            "symmetry" => symmetry::measure(&request, &mut results),
-            "threads" => threads::measure(&request, &mut results),
-            "spin" => spin::measure(&request, &mut results),
-            "walk" => walk::measure(&request, &mut results),
-            _ => raw::measure_all(&mut results),
+    for (part, measure) in PARTS {
+        if wanted(part) {
+            measure(&request, &mut results);
         }
     }
     match results.keep() {
@@ -94,12 +112,11 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             "--corpus" => request.corpus = PathBuf::from(value()?),
             "--wayfarer" => request.wayfarer = PathBuf::from(value()?),
             "--runs" => request.runs = value()?.parse().map_err(|_| "--runs needs a number".to_string())?,
-            part if PARTS.contains(&part) => request.parts.push(part.to_string()),
+            part if PARTS.iter().any(|(name, _)| *name == part) => request.parts.push(part.to_string()),
             other => return Err(format!("what is `{other}`?")),
         }
     }
-    if request.parts == ["raw"] {
-        // It needs neither models nor the program.
+    if !request.parts.is_empty() && request.parts.iter().all(|part| ALONE.contains(&part.as_str())) {
         return Ok(request);
     }
     if !request.corpus.join("murphi").is_dir() {

@@ -64,13 +64,19 @@ pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
     }
 }
 
-/// Runs `wayfarer check --json` and gives its cost and the states it found.
-pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
+/// The command `wayfarer check --json` on a model, without symmetry unless that is asked for.
+pub(crate) fn checking(request: &Request, model: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(&request.wayfarer);
     command.args(["check", "--json", "--quiet", "--deadlock", "off", "--threads", "1"]).args(more).arg(model);
     if !more.contains(&"--symmetry") {
         command.args(["--symmetry", "off"]);
     }
+    command
+}
+
+/// Runs `wayfarer check --json` and gives its cost and the states it found.
+pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
+    let mut command = checking(request, model, more);
     if let Some(states) = states {
         command.args(["--states", &states.to_string()]);
     }
@@ -83,5 +89,10 @@ pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &
 }
 
 fn field(cost: &Cost, name: &str) -> u64 {
-    serde_json::from_str::<Value>(&cost.output).ok().and_then(|report| report[name].as_u64()).unwrap_or(0)
+    report(cost)[name].as_u64().unwrap_or(0)
+}
+
+/// The report that a run printed; null where it printed none.
+pub(crate) fn report(cost: &Cost) -> Value {
+    serde_json::from_str(&cost.output).unwrap_or(Value::Null)
 }

@@ -7,10 +7,13 @@ use serde_json::json;
 use wayfarer::space::{Fired, PropertyBits, Rng, Space, Steps};
 use wayfarer::{LoadOptions, load};
 
+/// Models, and the million steps per CPU second that are wanted on them.
+pub(crate) const WANTED: [(&str, f64); 2] = [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)];
+
 /// Prints the rate of a walk that begins anew at a deadlock.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("\nrandom walk, steps per CPU second, one core, invariants checked, best of {} runs", request.runs);
-    for (file, wanted) in [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)] {
+    for (file, wanted) in WANTED {
         let path = request.corpus.join("murphi").join(file);
         let loaded = match load(&path.to_string_lossy(), &LoadOptions::default()) {
             Ok(loaded) => loaded,
@@ -26,7 +29,8 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-fn rate(space: &dyn Space, seed: u64) -> f64 {
+/// Steps per CPU second of one walk.
+pub(crate) fn rate(space: &dyn Space, seed: u64) -> f64 {
     const STEPS: u64 = 5_000_000;
     let mut starts = Steps::new(space.width());
     space.initial(&mut starts);
