@@ -174,6 +174,7 @@ struct Run<'a> {
     outcome: Outcome,
     visits: Vec<Visit>,
     mask: Vec<bool>,
+    properties: u32,
     bits: PropertyBits,
     complete: bool,
     seat: Seat,
@@ -194,6 +195,7 @@ impl<'a> Run<'a> {
             outcome: Outcome::new(space.rules()),
             visits: Vec::new(),
             mask: Vec::new(),
+            properties: space.properties(),
             bits: PropertyBits::default(),
             complete: true,
             seat,
@@ -277,65 +279,72 @@ impl<'a> Run<'a> {
             }
         };
         self.store.insert(&mut self.seat, candidates, mask, room, &mut self.visits);
-        let considers = strategy.considers() && selection.stepping != Stepping::Given;
+        let considers = strategy.considers();
         let mut full = false;
         for index in 0..self.visits.len() {
-            let visit = self.visits[index];
-            if let (Some(counts), Visit::New(handle) | Visit::Seen(handle)) = (&mut self.profile, visit) {
-                count_visit(counts, handle);
-            }
-            match visit {
+            match self.visits[index] {
                 Visit::New(handle) => {
                     self.outcome.states += 1;
                     if let Some(record) = &mut self.record {
                         record.observe(candidates.steps.hashes[index], candidates.steps.states.get(index));
                     }
-                    if !strategy.considers() {
+                    if !considers {
                         self.judge(strategy, selection, candidates, index, Some(handle));
                     }
                 }
                 Visit::Full => full = true,
                 Visit::Seen(_) | Visit::Skipped => {}
             }
-            if considers {
-                self.judge(strategy, selection, candidates, index, None);
-            }
+        }
+        if considers && selection.stepping != Stepping::Given {
+            (0..self.visits.len()).for_each(|index| self.judge(strategy, selection, candidates, index, None));
+        }
+        if let Some(counts) = &mut self.profile {
+            self.visits.iter().for_each(|visit| count_visit(counts, *visit));
         }
         full.then_some(if self.outcome.states >= self.settings.limits.states { Stop::States } else { Stop::Memory })
     }
 
     /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
+    #[inline]
     fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
+        if self.properties == 0 {
+            return;
+        }
+        self.bits.clear();
+        let judged = self.space.check(candidates.steps.states.get(index), &mut self.bits);
+        if judged.is_err() || !self.bits.is_empty() {
+            self.shows(strategy, selection, candidates, (index, handle), judged);
+        }
+    }
+
+    /// A candidate shows something: a property that fails, or one that asks to be reached.
+    #[cold]
+    fn shows(
+        &mut self,
+        strategy: &dyn Strategy,
+        selection: &Selection,
+        candidates: Candidates,
+        (index, state): (usize, Option<Handle>),
+        judged: Result<(), (u32, Fault)>,
+    ) {
         let ground = self.ground();
         let trail = || {
             let mut trail = match candidates.parent(index) {
-                Some(_) => way(ground, strategy, selection, candidates.steps.sources[index] as usize, handle.is_none()),
+                Some(_) => way(ground, strategy, selection, candidates.steps.sources[index] as usize, state.is_none()),
                 None => Some(Vec::new()),
             };
             trail.iter_mut().for_each(|trail| trail.push(candidates.steps.states.get(index).to_vec()));
             trail.unwrap_or_default()
         };
         let length = strategy.level().map(|level| if candidates.sources.is_empty() { 0 } else { level + 1 });
-        self.check(candidates.steps, index, (handle, length), trail);
-    }
-
-    /// Judges a state that was just found.
-    fn check(&mut self, steps: &Steps, index: usize, (state, length): (Option<Handle>, Option<u32>), trail: impl Fn() -> Vec<Vec<Word>>) {
-        if self.space.properties() == 0 {
-            return;
-        }
-        self.bits.clear();
-        let words = steps.states.get(index);
+        let words = candidates.steps.states.get(index);
         let found = |cause| Found { cause, state, words, length };
-        let judged = self.space.check(words, &mut self.bits);
         if let Err((property, fault)) = judged
             && self.looked_for(property)
-            && self.speaks_against_model(steps.firings[index], fault)
+            && self.speaks_against_model(candidates.steps.firings[index], fault)
         {
             self.violated(found(Cause::PropertyFault(property, fault)), &trail);
-        }
-        if self.bits.is_empty() {
-            return;
         }
         let bits = std::mem::take(&mut self.bits);
         for property in bits.iter() {
@@ -501,9 +510,10 @@ fn way(ground: Ground, strategy: &dyn Strategy, selection: &Selection, source: u
     strategy.trail(ground, selection, source).or_else(links)
 }
 
-fn count_visit(counts: &mut Vec<u32>, handle: Handle) {
-    let at = handle.0 as usize;
-    if handle.0 == u32::MAX {
+fn count_visit(counts: &mut Vec<u32>, visit: Visit) {
+    let (Visit::New(Handle(handle)) | Visit::Seen(Handle(handle))) = visit else { return };
+    let at = handle as usize;
+    if handle == u32::MAX {
         return;
     }
     if at >= counts.len() {
