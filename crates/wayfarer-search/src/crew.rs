@@ -255,7 +255,7 @@ struct Levels<'a> {
     /// What is left of the piece that was taken.
     piece: (u32, u32),
     found: Vec<(u32, u32)>,
-    /// States that were selected and could not be dealt with.
+    /// States that were selected and could not be dealt with, or were found when the run ended.
     cut: u64,
     under_way: u64,
     depth: u32,
@@ -330,13 +330,18 @@ impl Strategy for Levels<'_> {
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
+        let own: u64 = self.found.iter().map(|(_, states)| u64::from(*states)).sum();
         match self.crew.meet(std::mem::take(&mut self.found), found, ask) {
-            Err(stop) => Meeting::Stop(stop),
+            Err(stop) => {
+                self.cut += own;
+                Meeting::Stop(stop)
+            }
             Ok((level, violations)) => {
                 let empty = level.pieces.is_empty();
                 let next = self.depth + u32::from(self.begun);
                 self.deepest = if empty { self.deepest } else { next };
                 if violations >= self.crew.most {
+                    self.cut += own;
                     return Meeting::Stop(Stop::Violations);
                 }
                 self.depth = next;

@@ -12,8 +12,8 @@ use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Pack
 /// What must be the same for any number of workers.
 fn facts(outcome: &Outcome) -> String {
     let violations: Vec<_> = outcome.violations.iter().map(|violation| (violation.cause, violation.rank.clone())).collect();
-    let Outcome { stop, states, fired, firings, depth, .. } = outcome;
-    format!("{stop:?} {:?} {states} {fired} {firings:?} {depth:?} {violations:?}", outcome.verdict())
+    let Outcome { stop, states, fired, firings, depth, frontier, .. } = outcome;
+    format!("{stop:?} {:?} {states} {fired} {firings:?} {depth:?} {frontier} {violations:?}", outcome.verdict())
 }
 
 /// Large enough that levels are shared, and wide enough that they are long.
