@@ -3,12 +3,15 @@
 mod check;
 mod corpus;
 mod curve;
+mod graph;
 mod info;
 mod manual;
 mod memory;
 mod model;
 mod options;
 mod output;
+mod plot;
+mod predict;
 mod progress;
 mod render;
 mod replay;
@@ -75,6 +78,8 @@ fn run(command: &Command) -> Exit {
         Command::Step(options) => step::step(options),
         Command::Replay(options) => replay::replay(options),
         Command::Corpus(options) => corpus::corpus(options),
+        Command::Graph(options) => graph::graph(options),
+        Command::Predict { shape } => predict::predict(shape),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     };

@@ -1,7 +1,10 @@
 //! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
+mod predict;
+
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use predict::{GraphOptions, MOST_STEPS, Method, Predict, PredictOutput, Question, StorageOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 use wayfarer::search::Deadlock;
@@ -134,6 +137,15 @@ pub(crate) enum Command {
     /// Check a folder of models against recorded results and print each difference
     #[command(after_long_help = CORPUS_EXAMPLES)]
     Corpus(CorpusOptions),
+    /// Write the reachable graph of a small model, for other tools or for `predict`
+    #[command(after_long_help = predict::GRAPH_EXAMPLES)]
+    Graph(GraphOptions),
+    /// Compute how soon random searches cover a tree, a grid or a graph, and what difference storage saves
+    #[command(after_long_help = predict::PREDICT_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+    Predict {
+        #[command(subcommand)]
+        shape: Predict,
+    },
     /// Print the completions for a shell
     #[command(after_help = "Example:\n  wayfarer completions bash > ~/.local/share/bash-completion/completions/wayfarer")]
     Completions {

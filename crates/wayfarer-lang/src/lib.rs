@@ -1,6 +1,7 @@
 //! Reads the modelling languages that Wayfarer understands. Each language has a room of its own; all of them report through
 //! [`source`] and [`diagnostics`].
 
+pub mod aut;
 pub mod diagnostics;
 pub mod murphi;
 pub mod source;

@@ -17,7 +17,7 @@ mod stores;
 mod symmetry;
 
 pub use allotment::Allotment;
-pub use load::{LoadError, LoadOptions, Loaded, load, load_text};
+pub use load::{LoadError, LoadOptions, Loaded, load, load_graph, load_text};
 pub use plan::Plan;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
@@ -28,3 +28,4 @@ pub use wayfarer_lang as lang;
 pub use wayfarer_search as search;
 pub use wayfarer_search::{StoreSpec, StrategySpec};
 pub use wayfarer_space as space;
+pub use wayfarer_theory as theory;

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use wayfarer_ir::Program;
+use wayfarer_lang::aut::{self, Aut};
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
@@ -56,6 +57,16 @@ const MAX_FILE: u64 = 64 << 20;
 
 /// Reads the model at `path`; `-` is the standard input.
 pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    load_source(read(path)?, options)
+}
+
+/// Reads the graph at `path`, an Aldebaran file; `-` is the standard input.
+pub fn load_graph(path: &str, colour: bool) -> Result<Aut, LoadError> {
+    let source = read(path)?;
+    aut::read(&source).map_err(|diagnostics| LoadError::Invalid(diagnostics.render(&source, colour)))
+}
+
+fn read(path: &str) -> Result<Source, LoadError> {
     let (name, bytes) = if path == "-" {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes);
@@ -70,7 +81,7 @@ pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
     if bytes.contains(&0) {
         return Err(LoadError::Read(format!("`{name}` is a binary file, not a model")));
     }
-    load_source(Source::from_bytes(&name, &bytes), options)
+    Ok(Source::from_bytes(&name, &bytes))
 }
 
 /// Reads a model from its text.

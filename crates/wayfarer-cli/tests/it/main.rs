@@ -4,6 +4,7 @@ mod bad_input;
 mod budgets;
 mod corpus;
 mod models;
+mod predict;
 mod searches;
 mod signals;
 mod symmetry;

@@ -1,0 +1,67 @@
+//! Shows how far a long computation is, and ends it on Ctrl-C.
+
+use crate::output::complain;
+use crate::progress::Style;
+use crate::signals::Signals;
+use crate::sizes;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use wayfarer::theory::Progress;
+
+const TERMINAL_EVERY: Duration = Duration::from_millis(200);
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// The watch of one computation.
+pub(super) struct Watcher<'a> {
+    signals: &'a Signals,
+    style: Style,
+    what: String,
+    started: Instant,
+    due: Instant,
+    drawn: bool,
+}
+
+impl<'a> Watcher<'a> {
+    pub(super) fn new(signals: &'a Signals, quiet: bool, what: String) -> Self {
+        let started = Instant::now();
+        let style = Style::fitting(quiet);
+        Watcher { signals, style, what, started, due: started + every(style), drawn: false }
+    }
+
+    pub(super) fn look(&mut self, progress: Progress) -> ControlFlow<()> {
+        if self.signals.end() {
+            return ControlFlow::Break(());
+        }
+        let now = Instant::now();
+        let asked = self.signals.take_line();
+        if asked || self.style != Style::Quiet && now >= self.due {
+            self.due = now + every(self.style);
+            let share = 100 * progress.done.min(progress.total) / progress.total.max(1);
+            let line = format!("{}: {share} % · {}", self.what, sizes::clock((now - self.started).as_secs_f64()));
+            if self.style == Style::Terminal {
+                complain(&format!("\r\x1b[K{line}"));
+                self.drawn = true;
+            } else {
+                complain(&format!("{line}\n"));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes the line off the terminal again.
+    pub(super) fn finish(&mut self) {
+        if std::mem::take(&mut self.drawn) {
+            complain("\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for Watcher<'_> {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn every(style: Style) -> Duration {
+    if style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_EVERY }
+}
