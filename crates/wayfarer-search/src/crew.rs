@@ -89,6 +89,7 @@ fn together(
         let others: Vec<_> = (1..crew.workers)
             .filter_map(|worker| {
                 let begun = std::thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, move || {
+                    let _watch = DeadMansSwitch(crew);
                     let outcome = run(worker, &mut Follower { crew, worker });
                     if spreads(outcome.stop) {
                         crew.end(outcome.stop);
@@ -102,6 +103,7 @@ fn together(
                 begun.ok()
             })
             .collect();
+        let _watch = DeadMansSwitch(crew);
         let mut outcome = run(0, &mut Leader { crew, inner: control });
         if spreads(outcome.stop) {
             crew.end(outcome.stop);
@@ -122,6 +124,17 @@ fn together(
         }
         outcome
     })
+}
+
+/// Ends the run for the others where a worker panics, so that they do not wait for it for ever.
+struct DeadMansSwitch<'a>(&'a Crew);
+
+impl Drop for DeadMansSwitch<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Stop::Interrupted);
+        }
+    }
 }
 
 /// What the workers of a crew share.

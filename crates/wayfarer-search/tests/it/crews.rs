@@ -68,6 +68,8 @@ fn a_depth_limit_leaves_the_same_states_out() {
 struct Slow<'a> {
     graph: &'a Graph,
     asked: AtomicU64,
+    /// The expansion that panics, where one does.
+    breaks_at: u64,
 }
 
 impl Space for Slow<'_> {
@@ -87,7 +89,9 @@ impl Space for Slow<'_> {
         self.graph.initial(steps)
     }
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
-        if self.asked.fetch_add(1, Ordering::Relaxed) % 17 == 3 {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(asked != self.breaks_at, "this space breaks");
+        if asked % 17 == 3 {
             std::thread::sleep(Duration::from_millis(2));
         }
         self.graph.expand(batch, from, steps)
@@ -113,12 +117,24 @@ impl Space for Slow<'_> {
 fn slow_workers_are_waited_for() {
     for (graph, deadlock) in graphs().into_iter().take(4) {
         let settings = Settings { deadlock, ..Settings::default() };
-        let slow = Slow { graph: &graph, asked: AtomicU64::new(0) };
+        let slow = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at: u64::MAX };
         let run = |space: &dyn Space, workers| {
             let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
             facts(&explore_by_levels(space, &store, workers, &settings, &mut Unbounded))
         };
         assert_eq!(run(&slow, 8), run(&graph, 1));
+    }
+}
+
+#[test]
+fn no_one_waits_for_a_worker_that_broke() {
+    let (graph, _) = graphs().swap_remove(0);
+    for breaks_at in [0, 5, 30] {
+        let broken = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at };
+        let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+        let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
+        let run = std::panic::AssertUnwindSafe(|| explore_by_levels(&broken, &store, 4, &settings, &mut Unbounded));
+        assert!(std::panic::catch_unwind(run).is_err());
     }
 }
 
@@ -135,7 +151,7 @@ impl Control for Patience {
 #[test]
 fn everyone_ends_when_the_outside_says_so() {
     let (graph, _) = graphs().swap_remove(0);
-    let slow = Slow { graph: &graph, asked: AtomicU64::new(0) };
+    let slow = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at: u64::MAX };
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
     for patience in [1, 2, 5, 20] {
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
