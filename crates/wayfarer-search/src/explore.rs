@@ -344,7 +344,7 @@ impl<'a> Run<'a> {
             && self.looked_for(property)
             && self.speaks_against_model(candidates.steps.firings[index], fault)
         {
-            self.violated(found(Cause::PropertyFault(property, fault)), &trail);
+            self.violated(found(Cause::PropertyFault(property, fault)), trail);
         }
         let bits = std::mem::take(&mut self.bits);
         for property in bits.iter() {
@@ -354,10 +354,10 @@ impl<'a> Run<'a> {
             if self.space.asks_to_reach(property) {
                 self.outcome.reached.insert(property);
                 if self.settings.sought.as_ref().is_some_and(|sought| sought.properties.contains(property)) {
-                    self.violated(found(Cause::Found(property)), &trail);
+                    self.violated(found(Cause::Found(property)), trail);
                 }
             } else {
-                self.violated(found(Cause::Property(property)), &trail);
+                self.violated(found(Cause::Property(property)), trail);
             }
         }
         self.bits = bits;
