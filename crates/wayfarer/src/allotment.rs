@@ -1,7 +1,7 @@
 //! What a budget would be allotted to, without running anything.
 
 use crate::memory::Budget;
-use crate::run::{CODE_SHARE, LEAST_TO_COMPILE};
+use crate::running::{CODE_SHARE, LEAST_TO_COMPILE};
 use crate::{Plan, stores};
 use wayfarer_ir::Program;
 use wayfarer_search::{Account, CacheStore, Record, StoreSpec};

@@ -6,6 +6,7 @@
 //! - [`memory`] counts what a run takes
 
 mod allotment;
+mod error;
 pub mod itf;
 mod load;
 pub mod memory;
@@ -13,15 +14,19 @@ mod plan;
 pub mod repeated;
 mod report;
 mod run;
+mod running;
 mod stores;
 mod symmetry;
+mod watch;
+mod writer;
 
 pub use allotment::Allotment;
+pub use error::RunError;
 pub use load::{LoadError, LoadOptions, Loaded, load, load_graph, load_text};
 pub use plan::Plan;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
-pub use run::{RunError, space_of};
+pub use run::space_of;
 pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;

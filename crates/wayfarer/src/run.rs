@@ -1,94 +1,20 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
 use crate::memory::Budget;
-use crate::report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
-use crate::{Plan, stores, symmetry};
-use std::fmt;
+use crate::report::{Report, RuleReport};
+use crate::running::Running;
+use crate::watch::{Cover, Deadline, Watch};
+use crate::writer::{Writer, place};
+use crate::{Plan, RunError, stores, symmetry};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_ir::symmetry::Orbits;
-use wayfarer_ir::{At, FaultKind, Interpreter, Program, PropertyKind};
-use wayfarer_jit::Compiled;
+use wayfarer_ir::{Interpreter, Program, PropertyKind};
 use wayfarer_search::{
-    Account, Cause, Control, Crewing, Deadlock, Details, Ending, Fidelity, Limits, NoStore, Outcome, Progress, Settings, Sought, Stop, Store,
-    StoreSpec, Verdict, Violation, Witness, WitnessError, explore, explore_apart, explore_by_levels, shortened,
+    Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Settings, Sought, Stop, Store, StoreSpec, Verdict, explore, explore_apart,
+    explore_by_levels,
 };
-use wayfarer_space::{Fault, Firing, PropertyBits, Rng, Space};
-
-/// Why a run could not be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// A property of this name does not exist.
-    UnknownProperty {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// A rule of this name does not exist.
-    UnknownRule {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: Vec<String>,
-    },
-    /// The memory budget is too small to begin.
-    TooLittleMemory {
-        /// The least that works, in bytes.
-        least: usize,
-    },
-    /// The strategy cannot work over the store.
-    Unsuited {
-        /// The strategy's name.
-        strategy: &'static str,
-        /// What it needs instead.
-        needs: &'static str,
-        /// The store, as it was asked for.
-        store: String,
-    },
-    /// Symmetry was asked for, and the model tells elements of a scalarset apart.
-    Asymmetric {
-        /// `file:line:column`.
-        at: String,
-        /// Why.
-        message: String,
-    },
-    /// A witness up to symmetry has no counterpart in the model, which was taken to be symmetric on the user's word.
-    BrokenSymmetry,
-    /// The model has no start state.
-    NoStartState,
-    /// A witness did not replay: a defect of this program, never of the model.
-    Replay(WitnessError),
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            RunError::UnknownProperty { name, known } if known.is_empty() => write!(out, "there is no property `{name}`: the model has none"),
-            RunError::UnknownProperty { name, known } => {
-                write!(out, "there is no property `{name}`; the model has: {}", known.join(", "))
-            }
-            RunError::TooLittleMemory { least } => {
-                write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
-            }
-            RunError::Unsuited { strategy, needs, store } => write!(out, "`{strategy}` needs {needs}, and `{store}` is not one"),
-            RunError::UnknownRule { name, known } => write!(out, "there is no rule `{name}`; the model has: {}", known.join(", ")),
-            RunError::Asymmetric { at, message } => {
-                write!(out, "{at}: symmetry cannot be used: {message}\n  --symmetry off checks the model without it")
-            }
-            RunError::BrokenSymmetry => {
-                write!(
-                    out,
-                    "a violation was found up to symmetry, but no run of the model leads there: it tells elements of scalarsets apart; use --symmetry off"
-                )
-            }
-            RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
-            RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
+use wayfarer_space::{PropertyBits, Rng, Space};
 
 impl Plan {
     /// Carries the plan out on a program. `control` is asked at the edge of every round; the plan's own time budget is kept here.
@@ -176,7 +102,7 @@ impl Plan {
         }
     }
 
-    fn code_limits(&self) -> wayfarer_ir::Limits {
+    pub(crate) fn code_limits(&self) -> wayfarer_ir::Limits {
         wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
     }
 
@@ -351,46 +277,6 @@ impl Crew {
     }
 }
 
-/// How a program runs.
-enum Running {
-    Compiled(Box<Compiled>),
-    Interpreted(Box<Interpreter>),
-}
-
-/// Budgets below this are for experiments on small models, and compiling would spend much of them.
-pub(crate) const LEAST_TO_COMPILE: usize = 8 << 20;
-
-/// The share of the budget that machine code may take before commands are interpreted.
-pub(crate) const CODE_SHARE: usize = 8;
-
-impl Running {
-    fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
-        let limits = plan.code_limits();
-        if !plan.interpret
-            && memory >= LEAST_TO_COMPILE
-            && let Ok(compiled) = Compiled::new(program.clone(), limits)
-        {
-            return Running::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
-        }
-        Running::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
-    }
-
-    fn space(&self) -> &dyn Space {
-        match self {
-            Running::Compiled(compiled) => &**compiled,
-            Running::Interpreted(interpreter) => &**interpreter,
-        }
-    }
-
-    /// Bytes of machine code, which no allocator counts.
-    fn code_bytes(&self) -> usize {
-        match self {
-            Running::Compiled(compiled) => compiled.code_bytes(),
-            Running::Interpreted(_) => 0,
-        }
-    }
-}
-
 fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
     let mut from = 0;
     let mut reports = Vec::new();
@@ -400,221 +286,4 @@ fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
         from = end;
     }
     reports
-}
-
-/// `file:line:column`.
-fn place(program: &Program, at: At) -> String {
-    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
-}
-
-/// Keeps the time budget, then passes the question on.
-struct Watch<'a> {
-    inner: &'a mut dyn Control,
-    budget: &'a Budget,
-    running: &'a Running,
-    until: Option<Instant>,
-    asked: u32,
-    cover: Cover,
-}
-
-/// When so much of a space of known size was covered.
-#[derive(Clone, Debug, Default)]
-struct Cover {
-    /// Shares not yet covered, in states, the next one last; and those that were, with the steps until then.
-    ahead: Vec<(f64, u64)>,
-    behind: Vec<CoverTime>,
-}
-
-impl Cover {
-    fn new(size: Option<u64>) -> Self {
-        let ahead = size.map_or_else(Vec::new, |size| [1.0, 0.9, 0.8, 0.7, 0.6].map(|share| (share, (share * size as f64).ceil() as u64)).to_vec());
-        Cover { ahead, behind: Vec::new() }
-    }
-
-    /// All that was covered when the run ended.
-    fn until(mut self, states: u64, steps: u64) -> Vec<CoverTime> {
-        self.see(states, steps);
-        self.behind
-    }
-
-    fn see(&mut self, states: u64, steps: u64) {
-        while let Some((share, wanted)) = self.ahead.last().copied()
-            && states >= wanted
-        {
-            self.ahead.pop();
-            self.behind.push(CoverTime { share, steps });
-        }
-    }
-}
-
-impl Control for Watch<'_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        self.cover.see(progress.states, progress.steps);
-        self.asked = self.asked.wrapping_add(1);
-        // Rounds are short: looking at the clock in every sixteenth is often enough.
-        if self.asked % 16 == 1 {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                return Some(Stop::Time);
-            }
-            self.budget.note_code(self.running.code_bytes());
-            if !self.budget.allows(0) {
-                return Some(Stop::Memory);
-            }
-        }
-        self.inner.ask(progress)
-    }
-}
-
-/// Ends the shortening of witnesses in time.
-struct Deadline<'a> {
-    /// None where witnesses stay as they are.
-    until: Option<Instant>,
-    inner: &'a mut dyn Control,
-}
-
-impl Control for Deadline<'_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        if self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { self.inner.ask(progress) }
-    }
-}
-
-/// Writes down what was found, in the model's words.
-struct Writer<'a> {
-    program: &'a Program,
-    interpreter: &'a Interpreter,
-    space: &'a dyn Space,
-    /// The space of the program itself, and its orbits where these were explored.
-    inner: &'a dyn Space,
-    orbits: Option<&'a Orbits<'a>>,
-    store: &'a dyn Store,
-    budget: &'a Budget,
-    deadlock: Deadlock,
-    loop_limit: u64,
-}
-
-impl Writer<'_> {
-    fn violation(&self, violation: &Violation, deadline: &mut Deadline) -> Result<ViolationReport, RunError> {
-        let mut raw_length = 0;
-        let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
-            Ok(witness) => {
-                raw_length = witness.len();
-                let witness = match deadline.until {
-                    Some(_) => shortened(self.space, witness, self.deadlock, self.budget, deadline),
-                    None => witness.without_loops(),
-                };
-                let witness = self.concrete(witness)?;
-                witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
-                Some(witness)
-            }
-            Err(WitnessError::NotAboutAState | WitnessError::NoRoom) => None,
-            Err(error) => return Err(RunError::Replay(error)),
-        };
-        let cause = match witness.as_ref().map(|witness| witness.ending) {
-            Some(Ending::Fault(firing, fault)) => Cause::Fault(firing, fault),
-            Some(Ending::Rule(firing)) => Cause::Rule(firing),
-            _ => violation.cause,
-        };
-        let (kind, name, at, detail) = self.cause(&cause, witness.as_ref());
-        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
-    }
-
-    /// The witness as one of the program, where it was found among orbits.
-    fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
-        let Some(orbits) = self.orbits else { return Ok(witness) };
-        symmetry::concrete(self.program, self.inner, orbits, witness).map_err(|error| match self.program.asymmetries.is_empty() {
-            true => RunError::Replay(error),
-            false => RunError::BrokenSymmetry,
-        })
-    }
-
-    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
-        let program = self.program;
-        match *cause {
-            Cause::Property(number) => {
-                let property = &program.properties[number as usize];
-                let last = witness.and_then(|witness| witness.states.last());
-                let failing = last.and_then(|state| self.interpreter.failing_conjunct(number, state));
-                let detail = failing
-                    .filter(|_| property.conjuncts.len() > 1)
-                    .map(|(index, at)| format!("conjunct {} of {} is false, at {}", index + 1, property.conjuncts.len(), place(program, at)));
-                ("invariant", property.name.clone(), place(program, property.at), detail)
-            }
-            Cause::PropertyFault(number, fault) => {
-                let (_, message, at) = self.fault(fault);
-                ("fault", message, at, Some(format!("while judging `{}`", program.properties[number as usize].name)))
-            }
-            Cause::Deadlock => {
-                let detail = if self.deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
-                ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
-            }
-            Cause::Fault(firing, fault) => {
-                let (kind, message, at) = self.fault(fault);
-                let mut detail = format!("in rule {}", program.describe_rule(firing.rule));
-                if program.faults[fault.0 as usize].kind == FaultKind::Endless {
-                    detail.push_str(&format!("; one firing may take {} loop rounds and calls, which --loop-limit changes", self.loop_limit));
-                }
-                (kind, message, at, Some(detail))
-            }
-            Cause::Start(start, fault) => {
-                let (kind, message, at) = self.fault(fault);
-                (kind, message, at, Some(format!("in start state {}", program.describe_start(start))))
-            }
-            Cause::Found(number) => {
-                let property = &program.properties[number as usize];
-                ("found", property.name.clone(), place(program, property.at), None)
-            }
-            Cause::Rule(firing) => {
-                let at = program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(program, program.rules[family].at));
-                ("rule", program.describe_rule(firing.rule), at, None)
-            }
-            Cause::NotReached(number) => {
-                let property = &program.properties[number as usize];
-                let detail = "every reachable state was visited, and none satisfies it";
-                ("cover", property.name.clone(), place(program, property.at), Some(detail.to_string()))
-            }
-        }
-    }
-
-    fn fault(&self, fault: Fault) -> (&'static str, String, String) {
-        let site = &self.program.faults[fault.0 as usize];
-        let kind = match site.kind {
-            FaultKind::Assertion => "assertion",
-            FaultKind::Error => "error",
-            _ => "fault",
-        };
-        (kind, site.message.clone(), place(self.program, site.at))
-    }
-
-    fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
-        let program = self.program;
-        let start_state =
-            raw.states.first().map_or_else(Vec::new, |state| program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect());
-        let mut steps: Vec<StepReport> = raw
-            .firings
-            .iter()
-            .zip(raw.states.windows(2))
-            .map(|(firing, pair)| StepReport { changes: self.changes(&pair[0], &pair[1]), ..self.step(*firing) })
-            .collect();
-        if let Ending::Rule(firing) = raw.ending {
-            let mut after = Vec::new();
-            let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
-            self.interpreter.fire(last, firing, &mut after);
-            steps.push(StepReport { changes: self.changes(last, &after), ..self.step(firing) });
-        }
-        if let Ending::Fault(firing, fault) = raw.ending {
-            let (_, message, at) = self.fault(fault);
-            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(firing) });
-        }
-        WitnessReport { length: raw.len(), raw_length, start: program.describe_start(raw.start), start_state, steps, raw }
-    }
-
-    fn step(&self, firing: Firing) -> StepReport {
-        let at = self.program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self.program, self.program.rules[family].at));
-        StepReport { rule: self.program.describe_rule(firing.rule), at, changes: Vec::new(), fault: None }
-    }
-
-    fn changes(&self, old: &[u64], new: &[u64]) -> Vec<Change> {
-        let differences = self.program.differences(old, new);
-        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
-    }
 }
