@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Models with a budget of which they need at least five times as much.
-const MODELS: [(&str, &str); 3] = [("d-n_peterson6.m", "64M"), ("edmc-German_node4.m", "64M"), ("pb-flash_data.m", "24M")];
+const MODELS: [(&str, &str); 4] =
+    [("d-n_peterson6.m", "64M"), ("edmc-German_node4.m", "64M"), ("pb-flash_data.m", "24M"), ("rumur-pending-queue.m", "24M")];
 /// What goes on.
 const VARIANTS: [&str; 3] = ["from=initial", "from=visited", "replace=random"];
 /// The time of the searches that go on, in that of breadth-first search.
