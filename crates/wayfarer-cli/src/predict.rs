@@ -10,6 +10,7 @@ use crate::plot::Plot;
 use crate::signals::Signals;
 use crate::{Exit, Failure, sizes};
 use serde_json::{Value, json};
+use std::path::Path;
 use watch::Watcher;
 use wayfarer::LoadError;
 use wayfarer::theory::{
@@ -31,6 +32,10 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
         Predict::Graph { file, question } => (Subject::file(file)?, question),
         Predict::Storage(options) => return storage::storage(options),
     };
+    if let Some(file) = &question.output.plot {
+        // A wrong name is noticed before the work, and what the file held is kept until there is something to put there.
+        std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|error| no_plot(file, &error))?;
+    }
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot watch for signals: {error}")))?;
     let mut answers: Vec<Answer> = Vec::new();
     for algorithm in &question.strategy {
@@ -49,11 +54,15 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
 /// Prints a table or JSON, after drawing the plot where one is wanted.
 fn give(output: &PredictOutput, text: impl Fn(Paint) -> String, json: impl Fn() -> Value, plot: impl Fn() -> Plot) -> Result<Exit, Failure> {
     if let Some(file) = &output.plot {
-        std::fs::write(file, plot().svg()).map_err(|error| Failure::failed(format!("cannot write the plot to `{}`: {error}", file.display())))?;
+        std::fs::write(file, plot().svg()).map_err(|error| no_plot(file, &error))?;
     }
     let out = if output.json { format!("{}\n", json()) } else { text(Paint::stdout()) };
     print(&out).map_err(Failure::failed)?;
     Ok(Exit::Well)
+}
+
+fn no_plot(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::failed(format!("cannot write the plot to `{}`: {error}", file.display()))
 }
 
 /// What is explored.

@@ -6,7 +6,7 @@
 mod sdrs;
 mod urs;
 
-use crate::effort::Watch;
+use crate::effort::{Watch, tell};
 use crate::renewal::FirstRun;
 use crate::{Algorithm, CoverTimes, Coverage, ExplicitGraph, NodeClass, Place, TheoryError};
 
@@ -18,7 +18,7 @@ const MOST_NODES: u64 = Mask::BITS as u64;
 
 /// Mean cover times, or why there are none.
 pub(crate) fn cover_times(graph: &ExplicitGraph, algorithm: Algorithm, allowed: u64, watch: Watch<'_>) -> Result<CoverTimes, TheoryError> {
-    let sets = Sets::enumerate(graph, graph.nodes() as usize, allowed)?;
+    let sets = Sets::enumerate(graph, graph.nodes() as usize, allowed, watch)?;
     match algorithm {
         Algorithm::Urs => urs::cover_times(graph, &sets, watch),
         Algorithm::Sdrs => sdrs::cover_times(graph, &sets, watch),
@@ -40,7 +40,7 @@ pub(crate) fn coverage(
     if bytes > allowed {
         return Err(TheoryError::TooLarge { bytes, allowed });
     }
-    let sets = Sets::enumerate(graph, full, allowed - bytes)?;
+    let sets = Sets::enumerate(graph, full, allowed - bytes, watch)?;
     let classes = (0..graph.nodes() as usize).map(|node| NodeClass { place: Place::Node(graph.name(node)), nodes: 1 }).collect();
     let mut run = FirstRun::new(classes, steps);
     for start in 0..graph.starts() {
@@ -70,7 +70,8 @@ struct Sets {
 const FULL: u32 = u32::MAX;
 
 impl Sets {
-    fn enumerate(graph: &ExplicitGraph, full: usize, allowed: u64) -> Result<Sets, TheoryError> {
+    /// How many sets there will be is not known before, so that the watch is told of no progress here; it may end the work all the same.
+    fn enumerate(graph: &ExplicitGraph, full: usize, allowed: u64, watch: Watch<'_>) -> Result<Sets, TheoryError> {
         let nodes = u64::from(graph.nodes());
         if nodes > MOST_NODES {
             return Err(TheoryError::TooManyNodes { nodes, most: MOST_NODES });
@@ -83,7 +84,7 @@ impl Sets {
         let mut size = graph.starts();
         while !layer.is_empty() {
             size += 1;
-            let next = if size < full { sets.grown(&layer, allowed)? } else { Vec::new() };
+            let next = if size < full { sets.grown(&layer, allowed, watch)? } else { Vec::new() };
             let first_of_next = sets.masks.len() + layer.len();
             for mask in layer {
                 sets.masks.push(mask);
@@ -103,7 +104,7 @@ impl Sets {
     }
 
     /// The sets with one node more, sorted.
-    fn grown(&self, layer: &[Mask], allowed: u64) -> Result<Vec<Mask>, TheoryError> {
+    fn grown(&self, layer: &[Mask], allowed: u64, watch: Watch<'_>) -> Result<Vec<Mask>, TheoryError> {
         let mut next: Vec<Mask> = Vec::new();
         let mut sorted = 0;
         for mask in layer {
@@ -113,6 +114,7 @@ impl Sets {
                 next.dedup();
                 sorted = next.len();
                 self.within(sorted as u64, 1, allowed)?;
+                tell(watch, 0, MOST_NODES)?;
             }
         }
         next.sort_unstable();

@@ -8,7 +8,12 @@ use std::time::{Duration, Instant};
 /// A run that would take hours, once it catches signals.
 fn endless(folder: &Folder, arguments: &[&str]) -> Child {
     let file = folder.file("model.m", BIG);
-    let mut child = program().args(["check", &file]).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    caught(program().args(["check", &file]).args(arguments))
+}
+
+/// Starts a command and waits until it catches signals.
+fn caught(command: &mut Command) -> Child {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
     while !catches(child.id()) {
         assert!(child.try_wait().unwrap().is_none(), "the run ended by itself");
@@ -39,6 +44,19 @@ fn an_interrupted_run_gives_the_verdict_so_far() {
         let report = Done::new(&child.wait_with_output().unwrap()).exits(0).json();
         assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"interrupted".into()), "{signal}");
         assert!(report["states"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn an_interrupted_prediction_gives_no_figures() {
+    // A million steps over 5,827 vectors each, and sets by the gigabyte: either takes far longer than the signal.
+    let tree = ["predict", "tree", "--height", "4", "--degree", "3", "--steps", "1M", "--method", "exact", "--quiet"];
+    let grid = ["predict", "grid", "--length", "9", "--dimensions", "2", "--memory", "1G", "--quiet"];
+    for arguments in [&tree[..], &grid[..]] {
+        let child = caught(program().args(arguments));
+        send("-INT", &child);
+        let done = Done::new(&child.wait_with_output().unwrap()).exits(3).complains("interrupted before the figures were there");
+        assert_eq!(done.out, "");
     }
 }
 
