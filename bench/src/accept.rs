@@ -40,7 +40,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
                 continue;
             };
             let (coverage, overhead) = (report.states as f64 / reach as f64, report.insertions as f64 / report.states as f64);
-            let (visits, pom1s) = (report.details.visits.len(), report.details.visits.last().map_or(0.0, |visit| visit.pom1s));
+            let (visits, pom1s) = (report.details.visits.len(), report.details.visits.last().and_then(|visit| visit.pom1s).unwrap_or(f64::NAN));
             println!(
                 "{file:<24} {variant:<10} {share:>5.0}% {:<14} {:>10} {coverage:>9.4} {overhead:>9.3} {pom1s:>7.3} {visits:>7}",
                 report.stop,
@@ -74,7 +74,7 @@ fn accepted(request: &Request, variant: &str, results: &mut Results) {
                         all_missed.push(format!("{file}, {:.0} % of the slots, seed {seed}: {} of {reach} states", share * 100.0, report.states));
                     }
                 }
-                let pom1s = report.details.visits.last().map_or(0.0, |visit| visit.pom1s);
+                let pom1s = report.details.visits.last().and_then(|visit| visit.pom1s).unwrap_or(f64::NAN);
                 results.add(json!({ "part": "accept", "model": file, "strategy": report.strategy, "slots": share, "seed": seed, "stop": report.stop,
                     "states": report.states, "reach": reach, "insertions": report.insertions, "pom1s": pom1s }));
             }

@@ -88,7 +88,7 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
     let mean = |figure: &dyn Fn(&Report) -> f64| reports.iter().map(figure).sum::<f64>() / n;
     Row {
         visits: mean(&|report| report.details.visits.len() as f64),
-        pom1s: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.pom1s)),
+        pom1s: mean(&|report| report.details.visits.last().and_then(|visit| visit.pom1s).unwrap_or(f64::NAN)),
         overhead: mean(&|report| report.insertions as f64 / report.states as f64),
         coverage: mean(&|report| report.states as f64 / reach as f64),
         missed: mean(&|report| f64::from(u8::from(report.states < reach))),

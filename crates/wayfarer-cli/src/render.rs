@@ -191,9 +191,9 @@ fn visits(report: &Report, paint: Paint) -> String {
     out.push_str(&format!("  {:>5}  {:>7}  {:>14}  {:>8}  {:>14}  {:>6}\n", "visit", "Pom1s", "insertions", "samples", "collision rate", "levels"));
     for (number, visit) in report.details.visits.iter().enumerate() {
         out.push_str(&format!(
-            "  {:>5}  {:>7.3}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
+            "  {:>5}  {:>7}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
             number + 1,
-            visit.pom1s,
+            visit.pom1s.map_or("unknown".to_string(), |greatest| format!("{greatest:.3}")),
             count(visit.insertions),
             count(visit.samples),
             visit.collision_rate,

@@ -106,8 +106,8 @@ pub struct Details {
 /// What randomised breadth-first search knew after a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VisitFigures {
-    /// The greatest one-step omission probability among the samples; 0 where there are none.
-    pub pom1s: f64,
+    /// The greatest one-step omission probability among the samples. Where there are none: 0 if nothing could have been lost, else unknown.
+    pub pom1s: Option<f64>,
     /// How many states were inserted so far, those included that came back.
     pub insertions: u64,
     /// How many samples there are.

@@ -188,9 +188,16 @@ impl<'a> Rbfs<'a> {
         }
     }
 
+    /// The greatest one-step omission probability known so far. Without samples it is 0 where nothing could have been lost, and else unknown: what is left in Q
+    /// is not lost, but not looked at either.
+    fn pom1s(&self) -> Option<f64> {
+        let nothing_lost = !self.doubtful && self.places.len() == 0;
+        (nothing_lost || !self.samples.is_empty()).then(|| self.samples.greatest())
+    }
+
     /// The visit is over: judges the run so far.
     fn end_visit(&mut self) {
-        let pom1s = self.samples.greatest();
+        let pom1s = self.pom1s();
         let distinct = self.fresh.estimate().value.max(1.0);
         let overhead = self.insertions as f64 / distinct;
         let collision_rate = 1.0 - self.held as f64 / self.insertions.max(1) as f64;
@@ -202,9 +209,7 @@ impl<'a> Rbfs<'a> {
             levels: self.level,
             fired: self.fired,
         });
-        // What is left in Q is not lost, but not looked at either.
-        let nothing_lost = !self.doubtful && self.places.len() == 0;
-        let sure = if self.samples.is_empty() { nothing_lost } else { pom1s <= self.rules.maxpom };
+        let sure = pom1s.is_some_and(|greatest| greatest <= self.rules.maxpom);
         self.ended = if sure {
             Some(Stop::Accepted)
         } else if overhead > self.rules.max_overhead {
@@ -322,13 +327,13 @@ impl Strategy for Rbfs<'_> {
 
     fn details(&self) -> Details {
         let last = self.visits.last().copied().unwrap_or_default();
-        let figures = vec![
-            ("visits", self.visits.len() as f64),
-            ("one-step omission probability (samples)", self.samples.greatest()),
+        let mut figures = vec![("visits", self.visits.len() as f64)];
+        figures.extend(last.pom1s.map(|greatest| ("one-step omission probability (samples)", greatest)));
+        figures.extend([
             ("samples", self.samples.len() as f64),
             ("insertions", self.insertions as f64),
             ("collision rate", if self.visits.is_empty() { 0.0 } else { last.collision_rate }),
-        ];
+        ]);
         Details { figures, visits: self.visits.clone() }
     }
 
