@@ -27,7 +27,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     for variant in VARIANTS {
         accepted(request, variant, results);
     }
-    println!("\nrandomised breadth-first search with slots for half and a third of the states: it must end by itself, with a verdict");
+    println!("\nrandomised breadth-first search with slots for 50 % and 30 % of the states: it must end by itself, with a verdict");
     println!(
         "{:<24} {:<10} {:>6} {:<14} {:>10} {:>9} {:>9} {:>7} {:>7}",
         "model", "strategy", "slots", "stop", "verdict", "coverage", "overhead", "Pom1s", "visits"

@@ -1,6 +1,8 @@
 //! Measures Wayfarer against its rivals on the same models, in the same run, and prints ratios.
 //!
-//!     cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART …]
+//! ```text
+//! cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART …]
+//! ```
 //!
 //! The parts stand in [`PARTS`]; without a name all of them run. Where there is a rival, both sides are whole processes on one thread, measured from
 //! outside by their CPU time and peak resident set. Runs are interleaved and the best of each side counts, because the machine is shared: noise only ever

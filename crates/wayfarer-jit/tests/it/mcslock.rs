@@ -163,6 +163,7 @@ pub(crate) fn program() -> Arc<Program> {
     let variable = |name: &str, ty, offset| Variable { name: name.into(), ty: TypeId(ty), offset, at: At::default() };
     let site = |kind, message: &str| FaultSite { class: FaultClass::Violation, kind, message: message.into(), at: At::default() };
     Arc::new(Program {
+        asymmetries: Vec::new(),
         source: "mcslock1".into(),
         types,
         variables: vec![variable("P", 5, 64), variable("R", 6, 0), variable("localpred", 7, 32), variable("lock", 3, LOCK)],
