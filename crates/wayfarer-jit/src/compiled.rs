@@ -176,8 +176,9 @@ impl Compiled {
 
     /// Bytes of machine code and tables made so far.
     pub fn code_bytes(&self) -> usize {
-        let tables = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.foundry().bytes() + tables.iter().map(|table| table.len() * 8).sum::<usize>()
+        // One lock at a time: whoever compiles guards takes the tables while it holds the foundry.
+        let tables: usize = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().map(|table| table.len() * 8).sum();
+        tables + self.foundry().bytes()
     }
 
     /// Functions made so far.
