@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-const MODELS: [&str; 3] = ["d-German_node3.m", "cm-mux-mcslock2.m", "cm-mset-newcache3.m"];
+const MODELS: [&str; 3] = ["d-German_node3.m", "cm-mux-mcslock2.m", "cm-others-newcache3.m"];
 
 /// Prints the rate of two threads as a share of the rate of two copies.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
