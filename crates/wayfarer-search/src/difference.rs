@@ -94,8 +94,11 @@ impl<'a> DifferenceStore<'a> {
     pub const DELTA: std::ops::RangeInclusive<u32> = 1..=65_535;
 
     /// An empty store for states of the given packing that keeps every `delta`-th along a path whole, asks `account` before it grows, and never holds more
-    /// than about `most` bytes. None where the account has no room to begin, or δ is out of range.
+    /// than about `most` bytes. None where the account has no room to begin, δ is out of range, or states have each their own width.
     pub fn new(packing: Packing, delta: Delta, account: &'a dyn Account, most: usize) -> Option<Self> {
+        if packing.is_varying() {
+            return None;
+        }
         let delta = match delta {
             Delta::Every(delta) => delta,
             Delta::Auto => Self::delta_for(packing.bytes(), most),

@@ -115,8 +115,11 @@ struct Crowded;
 
 impl<'a> TreeStore<'a> {
     /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than about `most` bytes. None where
-    /// the account has no room to begin.
+    /// the account has no room to begin, or states have each their own width.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
+        if packing.is_varying() {
+            return None;
+        }
         let shape = (packing.bits() > 64).then(|| Shape::balanced(packing.masks()));
         let learn_at = AtomicU64::new(if shape.is_some() { LEARN.0 } else { u64::MAX });
         let tree = Tree::new(shape, &packing, account)?;

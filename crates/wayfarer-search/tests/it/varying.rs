@@ -1,8 +1,8 @@
 //! A space whose states have each their own number of words, searched over every kind of store.
 
 use wayfarer_search::{
-    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Dfs, ExactStore, Limits, QueuedBfs, Replacement, Settings, Store, Strategy, Unbounded,
-    Unlimited, Witness, explore,
+    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Limits, QueuedBfs, Replacement, Settings, Store,
+    Strategy, TreeStore, Unbounded, Unlimited, Witness, explore,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -114,4 +114,10 @@ fn stacks_are_counted_and_the_way_to_the_last_is_found() {
         let shortest = witness.firings.len() == 11;
         assert!(shortest || name.contains("depth"), "{name}: {}", witness.firings.len());
     }
+}
+
+#[test]
+fn stores_that_need_a_fixed_width_refuse_others() {
+    assert!(TreeStore::new(Packing::varying(), &Unlimited, 1 << 24).is_none());
+    assert!(DifferenceStore::new(Packing::varying(), Delta::Every(20), &Unlimited, 1 << 24).is_none());
 }
