@@ -32,6 +32,12 @@ pub(crate) fn distinct(steps: &Steps, range: Range<usize>, out: &mut Vec<u32>) {
     });
 }
 
+/// One step of a range, where any leads to another state: a successor that is the state itself is one of the set, but a state with no other has none.
+pub(crate) fn pick_onward(choice: Choice, steps: &Steps, range: Range<usize>, rng: &mut Rng, scratch: &mut Vec<u32>) -> Option<usize> {
+    let leads_on = range.clone().any(|index| steps.changed[index] != 0);
+    if leads_on { pick(choice, steps, range, rng, scratch) } else { None }
+}
+
 /// One step of a range, drawn as `choice` says; none where there are none.
 pub(crate) fn pick(choice: Choice, steps: &Steps, range: Range<usize>, rng: &mut Rng, scratch: &mut Vec<u32>) -> Option<usize> {
     if range.is_empty() {

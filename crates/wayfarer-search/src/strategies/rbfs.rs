@@ -134,7 +134,8 @@ pub struct Rbfs<'a> {
     deepest: u32,
     held: u64,
     fired: u64,
-    full: bool,
+    /// Whether a state was lost that no trial accounts for: such a run is never accepted.
+    lost: bool,
     ended: Option<Stop>,
     scratch: Vec<u32>,
     /// The depth of the state that is being expanded.
@@ -160,7 +161,7 @@ impl<'a> Rbfs<'a> {
             deepest: 0,
             held: 0,
             fired: 0,
-            full: false,
+            lost: false,
             ended: None,
             scratch: Vec::new(),
             depth: 0,
@@ -192,7 +193,7 @@ impl<'a> Rbfs<'a> {
     /// is not lost, but not looked at either.
     fn pom1s(&self) -> Option<f64> {
         let nothing_lost = !self.doubtful && self.places.len() == 0;
-        (nothing_lost || !self.samples.is_empty()).then(|| self.samples.greatest())
+        (!self.lost && (nothing_lost || !self.samples.is_empty())).then(|| self.samples.greatest())
     }
 
     /// The visit is over: judges the run so far.
@@ -302,17 +303,17 @@ impl Strategy for Rbfs<'_> {
             self.fresh.observe(steps.hashes[index], &[]);
             if !start {
                 let before = selection.handles[0].0;
-                self.full |= !self.places.push_new(steps.states.get(index), before, self.depth + 1, self.account);
+                if !self.places.push_new(steps.states.get(index), before, self.depth + 1, self.account) {
+                    // Memory ends before Q does: it stays as it is from here on, and what T took in without it can only be met again by chance.
+                    self.rules.queue = self.places.len().max(1);
+                    self.lost = true;
+                }
                 self.deepest = self.deepest.max(self.depth + 1);
             }
         }
         if let Some(handle) = selection.handles.first() {
             self.places.release(handle.0);
         }
-    }
-
-    fn full(&self) -> bool {
-        self.full
     }
 
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {

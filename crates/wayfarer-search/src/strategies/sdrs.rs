@@ -7,17 +7,15 @@
 //! (else it would hold the search for ever); `batch` walks share V and go side by side (1 is the paper's algorithm); with `choice=firings` successors are
 //! weighted by the number of firings that lead to them.
 
-use super::urs::{needs_pool, pool};
+use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, needs_pool, pool};
 use super::walk::choice;
 use super::{Row, exact, knowing};
-use crate::drawing::{Choice, of_source, pick};
+use crate::drawing::{Choice, of_source, pick_onward};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
 use wayfarer_space::{Rng, Steps, Word};
 
-const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit");
-const CHOICE: Parameter = Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings");
 const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16");
 
 pub(super) const ROW: Row = Row {
@@ -28,16 +26,7 @@ pub(super) const ROW: Row = Row {
 };
 
 pub(super) const REINITIALISED: Row = Row {
-    entry: Entry {
-        name: "rsdrs",
-        parameters: &[
-            CAPACITY,
-            Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial"),
-            Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none"),
-            CHOICE,
-            BATCH,
-        ],
-    },
+    entry: Entry { name: "rsdrs", parameters: &[CAPACITY, FROM, REPLACE, CHOICE, BATCH] },
     store: pool,
     suits: needs_pool,
     build: |given, site| Box::new(Sdrs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
@@ -149,8 +138,7 @@ impl Strategy for Sdrs {
         for source in 0..selection.handles.len() {
             let range = of_source(steps, from, source);
             from = range.end;
-            let leads_on = range.clone().any(|index| steps.changed[index] != 0);
-            let drawn = if leads_on { pick(self.choice, steps, range, &mut self.rng, &mut self.scratch) } else { None };
+            let drawn = pick_onward(self.choice, steps, range, &mut self.rng, &mut self.scratch);
             drawn.into_iter().for_each(|index| mask[index] = true);
             self.drawn.push(drawn);
         }

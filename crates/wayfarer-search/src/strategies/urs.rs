@@ -20,11 +20,14 @@ use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selecti
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
 
-const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit");
+pub(super) const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit");
 const MIX: Parameter = Parameter::open("mix", Accepts::RealOr(0.0, 1.0, "auto"), "uniform");
 const CLOSE: Parameter = Parameter::new("close", Accepts::OneOf(&["off", "on", "delete"]), "off");
-const CHOICE: Parameter = Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings");
+pub(super) const CHOICE: Parameter = Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings");
 const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "32");
+
+pub(super) const FROM: Parameter = Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial");
+pub(super) const REPLACE: Parameter = Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none");
 
 pub(super) const ROW: Row = Row {
     entry: Entry { name: "urs", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
@@ -38,18 +41,7 @@ pub(super) const ROW: Row = Row {
 };
 
 pub(super) const REINITIALISED: Row = Row {
-    entry: Entry {
-        name: "rurs",
-        parameters: &[
-            CAPACITY,
-            Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial"),
-            Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none"),
-            MIX,
-            CLOSE,
-            CHOICE,
-            BATCH,
-        ],
-    },
+    entry: Entry { name: "rurs", parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH] },
     store: pool,
     suits: needs_pool,
     build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),

@@ -7,7 +7,7 @@
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, else a walk would never get away from it.
 
 use super::{Row, knowing};
-use crate::drawing::{Choice, of_source, pick};
+use crate::drawing::{Choice, of_source, pick, pick_onward};
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Details, Ground, Handle, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
@@ -209,9 +209,7 @@ impl Strategy for Walk {
         for (source, lane) in self.lanes.iter_mut().enumerate().take(selection.handles.len()) {
             let range = of_source(steps, from, source);
             from = range.end;
-            // A successor that is the state itself is one of the set; a state with no other has none.
-            let leads_on = range.clone().any(|index| steps.changed[index] != 0);
-            let drawn = if leads_on { pick(self.choice, steps, range, &mut lane.rng, &mut self.scratch) } else { None };
+            let drawn = pick_onward(self.choice, steps, range, &mut lane.rng, &mut self.scratch);
             drawn.into_iter().for_each(|index| mask[index] = true);
             self.drawn.push(drawn);
         }
