@@ -8,6 +8,7 @@
 //! - [`predict_cover_times`], [`predict_coverage`]: exact while it fits, else simulated, and the [`Prediction`] says which
 //! - [`StorageModel`], [`TableOne`]: what difference storage saves
 //! - [`walks_needed`], [`density_factor`], [`degree`], [`redundancy`]: criteria
+//! - [`share_at_most`], [`share_between`], [`rule_of_three`], [`least_total`]: what a sample says about what it did not show
 //!
 //! The papers are Abed, Tripakis, Vincent: *Resource-Aware Verification using Randomized Exploration of Large State Spaces*, and *Systems Verification using
 //! Randomized Exploration of Large State Spaces* (SPIN 2008); Mukherjee, Tari, Bertok: *Memory Efficient State-Space Analysis in Software
@@ -17,6 +18,7 @@
 //! This crate does no I/O and reads no clock. Every computation takes the bytes it may use, and a watch that sees its progress and may end it.
 
 mod algorithm;
+mod binomial;
 mod cover;
 mod coverage;
 mod criteria;
@@ -27,6 +29,7 @@ mod explicit;
 mod grid;
 mod prediction;
 mod renewal;
+mod richness;
 mod sets;
 mod simulate;
 mod storage;
@@ -34,6 +37,7 @@ mod sum;
 mod tree;
 
 pub use algorithm::{Algorithm, SelfLoops};
+pub use binomial::{rule_of_three, share_at_least, share_at_most, share_between};
 pub use cover::{CoverTime, CoverTimes};
 pub use coverage::{Coverage, NodeClass, Place};
 pub use criteria::{degree, density_factor, redundancy, walks_needed};
@@ -43,6 +47,7 @@ pub use estimate::{Confidence, Estimate};
 pub use explicit::ExplicitGraph;
 pub use grid::Grid;
 pub use prediction::{Prediction, predict_cover_times, predict_coverage};
+pub use richness::{Richness, least_total};
 pub use simulate::{SimulatedCover, SimulatedCoverage, SimulatedTime, Simulation, simulate_cover_times, simulate_coverage};
 pub use storage::{StorageModel, TableOne};
 pub use tree::Tree;
