@@ -292,8 +292,13 @@ impl<'a> Run<'a> {
                         self.judge(strategy, selection, candidates, index, Some(handle));
                     }
                 }
+                Visit::Seen(_) => {
+                    if let Some(record) = &mut self.record {
+                        record.meet(candidates.steps.hashes[index]);
+                    }
+                }
                 Visit::Full => full = true,
-                Visit::Seen(_) | Visit::Skipped => {}
+                Visit::Skipped => {}
             }
         }
         if considers && selection.stepping != Stepping::Given {

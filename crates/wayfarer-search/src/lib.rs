@@ -5,9 +5,11 @@
 //! - [`Store`] remembers states: [`ExactStore`]
 //! - [`Strategy`] selects and admits: [`Bfs`], [`Dfs`]
 //! - [`Outcome`] is what the loop returns, and [`Witness`] the way to a violation
+//! - [`Audit`] draws walks that say how much was not seen
 
 mod account;
 mod arena;
+mod audit;
 mod bitstate;
 mod cache;
 mod choice;
@@ -39,6 +41,7 @@ mod waypoints;
 mod witness;
 
 pub use account::{Account, Unlimited};
+pub use audit::{Audit, CHANGE, Mass, Representative, Sampler, Tally};
 pub use bitstate::{BitstateStore, Filling};
 pub use cache::{CacheStore, Replacement};
 pub use choice::{Delta, StoreSpec};

@@ -151,8 +151,8 @@ pub struct Outcome {
     pub limit: Option<(Firing, Fault)>,
     /// Whether strategy and expansions allow the claim that everything was visited, once the frontier has run dry.
     pub(crate) exhaustive: bool,
-    /// Over a store that is not exact: what distinct states are estimated from.
-    pub(crate) record: Option<Record>,
+    /// Over a store that is not exact: what distinct states are estimated from, and an audit is judged by.
+    pub record: Option<Record>,
     proof: Option<Proof>,
 }
 

@@ -3,10 +3,13 @@
 //! Over a store that forgets or errs it says how many distinct states there were: while fewer than k were met it holds them all and the count is exact; after that
 //! the k-th smallest value v of n distinct ones, uniform in [0, 1), has mean k/(n+1), so (k − 1)/v estimates n with a relative standard error of
 //! 1/√(k − 2) (Bar-Yossef and others 2002; Giroire 2009). Records of several runs or workers merge by taking the k smallest of all.
+//!
+//! Below its largest value the record knows exactly which states were admitted, so an audit judges by it; and because a state below that value was below it
+//! from the beginning, the record also knows how often each of its states was met.
 
 use crate::slab::Slab;
 use std::collections::BinaryHeap;
-use wayfarer_space::{Hash, Packing, Word};
+use wayfarer_space::{Hash, Packing, States, Width, Word};
 
 /// A number of states and how far off it may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,40 +27,62 @@ pub struct Record {
     /// The values that are kept with the slots of their states, the largest first.
     values: BinaryHeap<(u64, u32)>,
     /// The same values, each at or behind its place; free places hold [`FREE`]. At most half are in use.
-    known: Vec<u64>,
+    known: Vec<Known>,
     states: Slab,
+}
+
+/// A value that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    value: u64,
+    slot: u32,
+    /// How often its state was met.
+    met: u32,
 }
 
 /// No value: one that would be this is kept as the next smaller.
 const FREE: u64 = u64::MAX;
+const NONE: Known = Known { value: FREE, slot: 0, met: 0 };
 
 impl Record {
     /// An empty record of at most `most` states of the given packing.
     pub fn new(most: usize, packing: Packing) -> Self {
-        Record { most: most.max(8), values: BinaryHeap::new(), known: vec![FREE; 64], states: Slab::new(packing) }
+        Record { most: most.max(8), values: BinaryHeap::new(), known: vec![NONE; 64], states: Slab::new(packing) }
     }
 
     /// The bytes that a record of so many states may take.
     pub fn bytes_for(most: usize, packing: &Packing) -> usize {
-        most.max(8) * (16 + 32 + 2 * packing.words() * size_of::<Word>())
+        most.max(8) * (16 + 64 + 2 * packing.words() * size_of::<Word>())
     }
 
     /// A state was admitted.
     #[inline]
     pub fn observe(&mut self, hash: Hash, state: &[Word]) {
-        let value = hash.second().min(FREE - 1);
+        let value = value(hash);
         if self.wants(value)
-            && let Some(slot) = self.enter(value)
+            && let Some(slot) = self.enter(value, 1)
         {
             self.states.put(slot, state);
+        }
+    }
+
+    /// A state was met that is taken to have been admitted before.
+    #[inline]
+    pub fn meet(&mut self, hash: Hash) {
+        let value = value(hash);
+        if self.wants(value)
+            && let Ok(at) = self.find(value)
+        {
+            self.known[at].met = self.known[at].met.saturating_add(1);
         }
     }
 
     /// Takes in what another record holds.
     pub fn absorb(&mut self, other: &Record) {
         for (value, from) in &other.values {
+            let met = other.find(*value).map_or(1, |at| other.known[at].met);
             if self.wants(*value)
-                && let Some(slot) = self.enter(*value)
+                && let Some(slot) = self.enter(*value, met)
             {
                 self.states.copy(slot, &other.states, *from);
             }
@@ -72,6 +97,35 @@ impl Record {
         }
     }
 
+    /// Whether a state was admitted; none where the record cannot tell, because its value is above those that are kept.
+    pub fn contains(&self, hash: Hash, state: &[Word]) -> Option<bool> {
+        let value = value(hash);
+        let Ok(at) = self.find(value) else { return self.wants(value).then_some(false) };
+        // States of different lengths are told apart, too.
+        let mut kept = States::new(Width::Varying);
+        Some(self.states.get(self.known[at].slot, &mut kept) && kept.get(0) == state)
+    }
+
+    /// The share of all states, drawn by a hash, of which it knows whether they were admitted.
+    pub fn share(&self) -> f64 {
+        if self.values.len() < self.most { 1.0 } else { self.largest() as f64 / 2f64.powi(64) }
+    }
+
+    /// How many states it holds.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// How many of its states were met exactly so many times.
+    pub fn met(&self, times: u32) -> u64 {
+        self.known.iter().filter(|known| known.value != FREE && known.met == times).count() as u64
+    }
+
     /// How many distinct states were met.
     pub fn estimate(&self) -> Estimate {
         if self.values.len() < self.most {
@@ -83,7 +137,7 @@ impl Record {
 
     #[inline]
     fn wants(&self, value: u64) -> bool {
-        self.values.len() < self.most || value < self.largest()
+        self.values.len() < self.most || value <= self.largest()
     }
 
     #[inline]
@@ -91,29 +145,30 @@ impl Record {
         self.values.peek().map_or(FREE, |(value, _)| *value)
     }
 
-    /// Keeps a value, and says in which slot its state goes; none where it is known.
-    fn enter(&mut self, value: u64) -> Option<u32> {
-        if self.find(value).is_ok() {
+    /// Keeps a value that was met so many times, and says in which slot its state goes; none where it is known.
+    fn enter(&mut self, value: u64, met: u32) -> Option<u32> {
+        if let Ok(at) = self.find(value) {
+            self.known[at].met = self.known[at].met.saturating_add(met);
             return None;
         }
         let slot = if self.values.len() == self.most { self.drop_largest()? } else { self.values.len() as u32 };
         if slot as usize == self.states.slots() {
-            self.states.grow((self.states.slots() / 2).clamp(16, self.most - self.states.slots().min(self.most - 1)));
+            let left = self.most - self.states.slots().min(self.most - 1);
+            self.states.grow((self.states.slots() / 2).max(16).min(left));
         }
         self.values.push((value, slot));
         if 2 * self.values.len() > self.known.len() {
-            self.known = vec![FREE; 2 * self.known.len()];
-            let values: Vec<u64> = self.values.iter().map(|(value, _)| *value).collect();
-            values.into_iter().for_each(|value| self.mark(value));
-        } else {
-            self.mark(value);
+            let larger = vec![NONE; 2 * self.known.len()];
+            let known = std::mem::replace(&mut self.known, larger);
+            known.into_iter().filter(|known| known.value != FREE).for_each(|known| self.mark(known));
         }
+        self.mark(Known { value, slot, met });
         Some(slot)
     }
 
-    fn mark(&mut self, value: u64) {
-        if let Err(at) = self.find(value) {
-            self.known[at] = value;
+    fn mark(&mut self, known: Known) {
+        if let Err(at) = self.find(known.value) {
+            self.known[at] = known;
         }
     }
 
@@ -122,8 +177,8 @@ impl Record {
         let mask = self.known.len() - 1;
         // Values are small: their low bits tell them apart.
         let mut at = value as usize & mask;
-        while self.known[at] != FREE {
-            if self.known[at] == value {
+        while self.known[at].value != FREE {
+            if self.known[at].value == value {
                 return Ok(at);
             }
             at = (at + 1) & mask;
@@ -139,18 +194,23 @@ impl Record {
         // Those behind move up, so that none is cut off from its place.
         loop {
             at = (at + 1) & mask;
-            if self.known[at] == FREE {
+            if self.known[at].value == FREE {
                 break;
             }
-            let home = self.known[at] as usize & mask;
+            let home = self.known[at].value as usize & mask;
             if at.wrapping_sub(home) & mask >= at.wrapping_sub(hole) & mask {
                 self.known[hole] = self.known[at];
                 hole = at;
             }
         }
-        self.known[hole] = FREE;
+        self.known[hole] = NONE;
         Some(slot)
     }
+}
+
+/// What the record orders states by.
+fn value(hash: Hash) -> u64 {
+    hash.second().min(FREE - 1)
 }
 
 #[cfg(test)]
@@ -191,5 +251,34 @@ mod tests {
         let mut small = record_of(0..100, 1, 512);
         small.absorb(&record_of(50..200, 3, 512));
         assert_eq!(small.estimate(), Estimate { value: 200.0, error: 0.0 });
+    }
+
+    #[test]
+    fn a_record_knows_what_was_admitted_below_its_largest_value() {
+        let record = record_of(0..20_000, 1, 512);
+        let judged = |value: u64| record.contains(hash(&[value]), &[value]);
+        let inside = (0..20_000).filter(|value| judged(*value) == Some(true)).count();
+        assert_eq!(inside, 512);
+        assert!((0..20_000).all(|value| judged(value) != Some(false)));
+        let outside = (20_000..60_000).filter(|value| judged(*value) == Some(false)).count() as f64;
+        assert!((20_000..60_000).all(|value| judged(value) != Some(true)));
+        // Of 40,000 other states the share below the largest value is judged; four standard errors are left with odds of 10⁻⁴, the seed is fixed.
+        let expected = 40_000.0 * record.share();
+        assert!((outside - expected).abs() < 4.0 * expected.sqrt(), "{outside} where {expected} were expected");
+        let whole = record_of(0..100, 1, 512);
+        assert_eq!(whole.share(), 1.0);
+        assert!((0..200).all(|value| whole.contains(hash(&[value]), &[value]) == Some(value < 100)));
+    }
+
+    #[test]
+    fn meetings_are_counted() {
+        let mut record = record_of(0..3_000, 1, 256);
+        (0..2_000).for_each(|value| record.meet(hash(&[value])));
+        (5_000..9_000).for_each(|value| record.meet(hash(&[value])));
+        let of = |range: std::ops::Range<u64>| range.filter(|value| record.contains(hash(&[*value]), &[*value]) == Some(true)).count() as u64;
+        assert_eq!((record.met(1), record.met(2), record.met(3)), (of(2_000..3_000), of(0..2_000), 0));
+        let other = record.clone();
+        record.absorb(&other);
+        assert_eq!(record.met(1), 0);
     }
 }

@@ -1,5 +1,6 @@
 //! The searches and stores against brute force on explicit graphs.
 
+mod audit;
 mod crews;
 mod difference;
 mod distributions;

@@ -1,0 +1,224 @@
+//! The audit: independent walks that say how much of what they meet the search has not seen.
+//!
+//! A [`Sampler`] is a law of walks that knows nothing of the search: how long a walk is, where it begins and what it draws come from a stream of its own. Each
+//! walk keeps one state, and when the search is over the kept states are judged against what was visited. Given what was visited, the number missing is
+//! exactly binomial, however the search went about it, so exact bounds on the missing share of the sampler's mass follow. Nothing of the audit feeds the
+//! search, and no rule that ends a run reads it.
+//!
+//! Over a store that is exact the store is the judge. Over one that errs or forgets it is the [`Record`]: draws whose second hash lies above its largest value
+//! are not judged and do not count. Where that leaves few, a *sieved* walk goes on from its kept step to the first state of which the record can tell.
+//! Sieved walks, and walks that begin in stored states, depend on what was visited: they are fixed only once the search is over, and are shown beside the
+//! others.
+//!
+//! The priority walk is a relative of probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte 2010). Departures: there are two
+//! priorities and not an order of all rules, and at a change all are drawn anew; among the enabled rules of the higher priority the draw is uniform. That
+//! leaves a law that [`Sampler::mass`] can compute exactly, so that the bounds can be checked.
+
+mod mass;
+mod walks;
+
+pub use mass::Mass;
+
+use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Record, Seat, Settings, Store, Visit, explore};
+use walks::{Origin, Walks};
+use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, hash};
+
+/// A law of walks, each of which keeps one state. A walk that can go no further keeps its last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampler {
+    /// Uniform over the enabled firings; the kept step is log-uniform up to the cap.
+    Walk {
+        /// The last step that may be kept.
+        cap: u32,
+    },
+    /// Uniform over the set of successors; the kept step is uniform up to the cap.
+    Shallow {
+        /// The last step that may be kept.
+        cap: u32,
+    },
+    /// Rules have one of two priorities, drawn for the walk and drawn anew with probability 1/[`CHANGE`] before each step: uniform over the enabled firings of the
+    /// higher priority that lead to another state, or of the lower where there are none. The kept step is log-uniform up to the cap.
+    Priority {
+        /// The last step that may be kept.
+        cap: u32,
+    },
+    /// As [`Walk`](Sampler::Walk), but the walk goes on to the first state of which the record can tell; one that meets none keeps nothing.
+    Sieved {
+        /// The last step from which the walk may look for such a state.
+        cap: u32,
+        /// How many more steps it may take.
+        reach: u32,
+    },
+    /// As [`Walk`](Sampler::Walk), but begun in a stored state, all equally likely.
+    Restart {
+        /// The last step that may be kept.
+        cap: u32,
+    },
+}
+
+/// A priority walk draws its priorities anew once in so many steps, on average.
+pub const CHANGE: u64 = 32;
+
+impl Sampler {
+    /// The samplers that know nothing of what was visited, with the caps they always have.
+    pub const FIXED: [Sampler; 3] = [Sampler::Walk { cap: 4096 }, Sampler::Shallow { cap: 64 }, Sampler::Priority { cap: 1024 }];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sampler::Walk { .. } => "walk",
+            Sampler::Shallow { .. } => "shallow walk",
+            Sampler::Priority { .. } => "priority walk",
+            Sampler::Sieved { .. } => "sieved walk",
+            Sampler::Restart { .. } => "restarted walk",
+        }
+    }
+
+    /// Whether its law is the same whatever was visited.
+    pub fn is_fixed(self) -> bool {
+        !matches!(self, Sampler::Sieved { .. } | Sampler::Restart { .. })
+    }
+
+    /// The last step that may be kept, further steps of a sieved walk not included.
+    pub fn cap(self) -> u32 {
+        let (Sampler::Walk { cap } | Sampler::Shallow { cap } | Sampler::Priority { cap } | Sampler::Sieved { cap, .. } | Sampler::Restart { cap }) =
+            self;
+        cap.max(1)
+    }
+
+    /// Steps that a walk takes on average where nothing stops it, further steps of a sieved walk not included.
+    pub fn mean_steps(self) -> f64 {
+        let cap = f64::from(self.cap());
+        if matches!(self, Sampler::Shallow { .. }) { (cap + 1.0) / 2.0 } else { cap / (cap + 1.0).ln() }
+    }
+
+    /// Whether it looks at all successors of a state to take one.
+    fn expands(self) -> bool {
+        matches!(self, Sampler::Shallow { .. } | Sampler::Priority { .. })
+    }
+
+    /// The step that a walk keeps.
+    fn kept_step(self, rng: &mut Rng) -> u32 {
+        let cap = self.cap();
+        if matches!(self, Sampler::Shallow { .. }) {
+            return 1 + rng.below(u64::from(cap)) as u32;
+        }
+        ((f64::from(cap) + 1.0).powf(rng.unit()) as u32).clamp(1, cap)
+    }
+
+    /// The probability that this step is kept.
+    fn keeps(self, step: u32) -> f64 {
+        let (cap, step) = (f64::from(self.cap()), f64::from(step));
+        if matches!(self, Sampler::Shallow { .. }) { cap.recip() } else { step.recip().ln_1p() / (cap + 1.0).ln() }
+    }
+
+    /// Its own stream of a seed.
+    fn stream(self, seed: u64) -> Rng {
+        let number = match self {
+            Sampler::Walk { .. } => 0,
+            Sampler::Shallow { .. } => 1,
+            Sampler::Priority { .. } => 2,
+            Sampler::Sieved { .. } => 3,
+            Sampler::Restart { .. } => 4,
+        };
+        Rng::new(seed, "audit").split(number)
+    }
+}
+
+/// Turns a state into the one that a search would have visited in its place.
+pub type Representative<'a> = &'a dyn Fn(&mut [Word]);
+
+/// What a search left behind, and where the walks go.
+#[derive(Clone, Copy)]
+pub struct Audit<'a> {
+    /// The space to walk in: without symmetry, also where the search used it.
+    pub space: &'a dyn Space,
+    /// How the search names states, where it does not visit them as they are.
+    pub representative: Option<Representative<'a>>,
+    /// The store when the search had ended.
+    pub store: &'a dyn Store,
+    /// The record, where there is one.
+    pub record: Option<&'a Record>,
+    /// What counts as a violation, as in the search.
+    pub settings: &'a Settings,
+    /// The seed of the walks.
+    pub seed: u64,
+}
+
+/// What came of the walks of one sampler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tally {
+    /// Which.
+    pub sampler: Sampler,
+    /// Walks that were asked for.
+    pub walks: u64,
+    /// Walks that did not come to their end; they count as missing.
+    pub unfinished: u64,
+    /// Kept states that could be judged, and unfinished walks.
+    pub judged: u64,
+    /// Of these, how many were not visited, or did not come to their end.
+    pub missing: u64,
+    /// Steps that all walks took together.
+    pub steps: u64,
+}
+
+impl Audit<'_> {
+    /// Whether the store is the judge, and not the record.
+    pub fn is_judged_by_store(&self) -> bool {
+        self.store.fidelity() == Fidelity::Exact && !self.store.is_empty()
+    }
+
+    /// Makes so many walks and judges what they kept. The outcome says what they met on the way; `control` may end them.
+    pub fn draw(&self, sampler: Sampler, walks: u64, control: &mut dyn Control) -> (Tally, Outcome) {
+        let origin = match (sampler, self.record) {
+            (Sampler::Restart { .. }, _) => Origin::Stored(self.store),
+            (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
+            _ => Origin::Start,
+        };
+        let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
+        let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
+        let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
+        let unfinished = walks - strategy.finished();
+        let mut tally = Tally { sampler, walks, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
+        let mut kept = strategy.into_kept();
+        if let Some(representative) = self.representative {
+            (0..kept.len()).for_each(|index| representative(kept.get_mut(index)));
+        }
+        for visited in self.judge(&kept).into_iter().flatten() {
+            tally.judged += 1;
+            tally.missing += u64::from(!visited);
+        }
+        (tally, outcome)
+    }
+
+    /// For each state whether it was visited; none where nobody can tell.
+    pub fn judge(&self, states: &States) -> Vec<Option<bool>> {
+        if self.is_judged_by_store()
+            && let Some(mut seat) = self.store.seat()
+        {
+            return self.probe(&mut seat, states);
+        }
+        states.iter().map(|state| self.record.and_then(|record| record.contains(hash(state), state))).collect()
+    }
+
+    fn probe(&self, seat: &mut Seat, states: &States) -> Vec<Option<bool>> {
+        let mut steps = Steps::new(states.width());
+        let mut visits = Vec::new();
+        let mut judged = Vec::with_capacity(states.len());
+        for from in (0..states.len()).step_by(256) {
+            steps.clear();
+            for index in from..states.len().min(from + 256) {
+                steps.push(0, Firing::of(0), states.get(index), states.get(index));
+            }
+            self.store.probe(seat, Candidates { steps: &steps, sources: &[] }, &mut visits);
+            judged.extend(visits.iter().map(|visit| Some(matches!(visit, Visit::Seen(_)))));
+        }
+        judged
+    }
+}
+
+/// Which rules of a walk have the higher priority: bits of a hash.
+fn is_preferred(priorities: u64, rule: u32) -> bool {
+    let mixed: Hash = hash(&[priorities, Word::from(rule)]);
+    mixed.address() & 1 == 1
+}
