@@ -7,7 +7,7 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, memory, model, runs, sizes, suggest};
+use crate::{Exit, Failure, ci, memory, model, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::ir::Program;
 use wayfarer::memory::Budget;
@@ -15,6 +15,15 @@ use wayfarer::{Loaded, Plan, Repeated, Report, RunError, itf};
 
 /// Carries out `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
+    let files = ci::Files::new(options)?;
+    let done = check_writing(options, &files);
+    if let Err(failure) = &done {
+        files.write_failure(&options.model.model, failure)?;
+    }
+    done
+}
+
+fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
     let loaded = model::load_finding(&options.model, options.find.as_deref())?;
@@ -44,8 +53,10 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
         runs::show(options, &done)?;
         return Ok(if done.successes().next().is_some() { Exit::Found } else { Exit::Well });
     }
-    match done.runs.first() {
+    match done.runs.first_mut() {
         Some(report) => {
+            report.again = Some(again(options));
+            files.write(report)?;
             show(options, &loaded, report, limit)?;
             Ok(exit(options, report))
         }
@@ -119,6 +130,7 @@ fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan
         deadlock: options.deadlock.rule.into(),
         properties: options.properties.clone(),
         max_errors: options.max_errors as usize,
+        exhaustive: options.exhaustive,
         loop_limit: options.model.loop_limit,
         interpret: options.interpret,
     })
@@ -147,9 +159,9 @@ fn show(options: &CheckOptions, loaded: &Loaded, report: &Report, limit: usize) 
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
     } else {
-        let again = again(options);
         let paint = Paint::stdout();
-        let view = View { paint, form, memory: limit, besides_on_top: limit < memory::WHOLE_PROCESS, again: &again };
+        let again = report.again.as_deref().unwrap_or_default();
+        let view = View { paint, form, memory: limit, besides_on_top: limit < memory::WHOLE_PROCESS, again };
         print(&render::report(report, &loaded.program, &view)).map_err(Failure::failed)?;
     }
     for file in files {

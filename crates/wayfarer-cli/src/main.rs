@@ -1,6 +1,7 @@
 //! The command `wayfarer`: a thin rim over the library that reads the command line, shows how a run goes and says what came of it.
 
 mod check;
+mod ci;
 mod corpus;
 mod curve;
 mod graph;
@@ -27,6 +28,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use options::{Command, CommandLine};
 use std::process::ExitCode;
+use wayfarer::{LoadError, Rejection};
 
 /// Every byte that a run takes is counted, so that its budget can be kept.
 #[global_allocator]
@@ -100,17 +102,27 @@ struct Failure {
     message: String,
     /// Whether the message is ready to print.
     rendered: bool,
+    /// What is wrong with the model, one by one, where that is the reason.
+    findings: Vec<wayfarer::Finding>,
 }
 
 impl Failure {
+    /// The model cannot be read.
+    fn unread(error: LoadError) -> Failure {
+        match error {
+            LoadError::Read(message) => Failure::wrong(message),
+            LoadError::Invalid(Rejection { text, findings }) => Failure { exit: Exit::Wrong, message: text, rendered: true, findings },
+        }
+    }
+
     /// The model or the command line is wrong.
     fn wrong(message: impl Into<String>) -> Failure {
-        Failure { exit: Exit::Wrong, message: message.into(), rendered: false }
+        Failure { exit: Exit::Wrong, message: message.into(), rendered: false, findings: Vec::new() }
     }
 
     /// The run could not be carried out.
     fn failed(message: impl Into<String>) -> Failure {
-        Failure { exit: Exit::Failed, message: message.into(), rendered: false }
+        Failure { exit: Exit::Failed, message: message.into(), rendered: false, findings: Vec::new() }
     }
 }
 

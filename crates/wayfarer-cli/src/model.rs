@@ -1,12 +1,12 @@
 //! Reads the model that a command works on, and judges single states for the commands that walk.
 
+use crate::Failure;
 use crate::options::ModelOptions;
 use crate::output::{Paint, complain};
-use crate::{Exit, Failure};
+use wayfarer::Loaded;
 use wayfarer::ir::{Interpreter, Program, PropertyKind};
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fault, Firing, PropertyBits, Space, States, Steps, Word};
-use wayfarer::{LoadError, Loaded};
 
 /// Reads the model and shows its warnings.
 pub(crate) fn load(options: &ModelOptions) -> Result<Loaded, Failure> {
@@ -16,10 +16,7 @@ pub(crate) fn load(options: &ModelOptions) -> Result<Loaded, Failure> {
 /// The same, with a predicate that is looked for.
 pub(crate) fn load_finding(options: &ModelOptions, find: Option<&str>) -> Result<Loaded, Failure> {
     let settings = wayfarer::LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
-    let loaded = wayfarer::load(&options.model, &settings).map_err(|error| match error {
-        LoadError::Read(message) => Failure::wrong(message),
-        LoadError::Invalid(message) => Failure { exit: Exit::Wrong, message, rendered: true },
-    })?;
+    let loaded = wayfarer::load(&options.model, &settings).map_err(Failure::unread)?;
     complain(&loaded.warnings);
     Ok(loaded)
 }

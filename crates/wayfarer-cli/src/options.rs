@@ -44,6 +44,8 @@ Examples:
       Shows whole states, and writes the witness to a file that `wayfarer replay` and other tools read.
   wayfarer check german.m --json --quiet > report.json
       One JSON object for scripts.
+  wayfarer check german.m --time 5m --junit wayfarer.xml --sarif wayfarer.sarif
+      Writes what continuous integration shows beside a change.
   generate-model | wayfarer check -
       Reads the model from the standard input.
 
@@ -352,6 +354,20 @@ pub(crate) struct CheckOptions {
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    /// Write a JUnit XML file for continuous integration: one test case for each property, one for deadlocks and one for faults
+    ///
+    /// A case passes only where its property is proved. What the budget left open is skipped with the reason, and fails with --exhaustive. A violation fails
+    /// with its place and its witness; so does what --find or --find-rule found. A model that cannot be read gives one case that ends in an error.
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath, conflicts_with = "plan")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write a SARIF 2.1.0 file for code scanning: each violation at its place, with the witness as a code flow
+    ///
+    /// Paths are relative to the repository that holds the model. What the budget left open is a notification, and a result with --exhaustive; errors in the model
+    /// are results at their places.
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath, conflicts_with = "plan")]
+    pub(crate) sarif: Option<PathBuf>,
 
     /// Write covered states against steps and time to a file, as comma-separated values
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]

@@ -12,7 +12,6 @@ use crate::{Exit, Failure, sizes};
 use serde_json::{Value, json};
 use std::path::Path;
 use watch::Watcher;
-use wayfarer::LoadError;
 use wayfarer::theory::{
     Algorithm, Cost, CoverTime, CoverTimes, Coverage, Estimate, ExplicitGraph, Grid, Prediction, SelfLoops, SimulatedCover, SimulatedCoverage,
     Simulation, TheoryError, Tree, density_factor, simulate_cover_times, simulate_coverage,
@@ -104,10 +103,7 @@ impl Subject {
     }
 
     fn file(file: &str) -> Result<Subject, Failure> {
-        let aut = wayfarer::load_graph(file, Paint::stderr().colour).map_err(|error| match error {
-            LoadError::Read(message) => Failure::wrong(message),
-            LoadError::Invalid(message) => Failure { exit: Exit::Wrong, message, rendered: true },
-        })?;
+        let aut = wayfarer::load_graph(file, Paint::stderr().colour).map_err(Failure::unread)?;
         let graph = ExplicitGraph::new(&aut.graph, SelfLoops::Reset).map_err(failure)?;
         let facts = json!({ "kind": "graph", "file": file, "states": aut.graph.nodes(), "labels": aut.labels.len() });
         Ok(Subject::graph(file.to_string(), facts, graph))

@@ -67,22 +67,10 @@ fn verdict(report: &Report, paint: Paint) -> String {
 
 /// Why a run ended, as a clause.
 fn stop_words(report: &Report) -> String {
-    let words = match report.stop {
-        "memory" => "the memory budget is spent",
-        "time" => "the time is up",
-        "states" => "the limit on states was reached",
-        "steps" => "the limit on steps was reached",
-        "depth" => "states at the depth limit were not expanded",
-        "interrupted" => "interrupted",
-        "limit" => "a limit of representation was met",
-        "violation" => "as many violations were found as were asked for",
-        "accepted" => "the omission probability of the samples is as small as was asked for",
-        "overhead" => "states came back too often",
-        "collisions" => "nearly every state that was remembered pushed another out",
-        "restarts" => "as many restarts were made as were asked for",
-        _ => return omitted(report),
-    };
-    words.to_string()
+    match report.stop {
+        "exhausted" => omitted(report),
+        stop => wayfarer::stop_words(stop).to_string(),
+    }
 }
 
 /// What a frontier that ran dry means over a store that is not exact.
@@ -93,26 +81,9 @@ fn omitted(report: &Report) -> String {
     }
 }
 
-/// What is wrong, in a sentence.
-pub(crate) fn sentence(violation: &ViolationReport) -> String {
-    let name = &violation.name;
-    match violation.kind {
-        "invariant" => format!("invariant `{name}` does not hold"),
-        "deadlock" => "deadlock".to_string(),
-        "assertion" => format!("assertion failed: {name}"),
-        "error" => format!("error statement reached: {name}"),
-        "fault" => format!("fault: {name}"),
-        "cover" => format!("cover `{name}` was never reached"),
-        "liveness" => format!("liveness `{name}` does not hold"),
-        "found" => format!("a state satisfies {name}"),
-        "rule" => format!("rule {name} fires"),
-        other => format!("{other}: {name}"),
-    }
-}
-
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
     let number = if of > 1 { format!("{} of {of}: ", index + 1) } else { String::new() };
-    let mut out = format!("\n{number}{}", paint.bad(&sentence(violation)));
+    let mut out = format!("\n{number}{}", paint.bad(&violation.sentence()));
     if !violation.at.is_empty() {
         out.push_str(&format!("  {}", violation.at));
     }

@@ -6,27 +6,38 @@
 //! - [`memory`] counts what a run takes
 
 mod allotment;
+mod checks;
 mod error;
 pub mod itf;
+mod junit;
 mod load;
 pub mod memory;
+mod outlet;
+mod place;
 mod plan;
 pub mod repeated;
 mod report;
 mod run;
 mod running;
+mod sarif;
 mod stores;
+mod story;
 mod symmetry;
 mod watch;
 mod writer;
 
 pub use allotment::Allotment;
+pub use checks::CheckReport;
 pub use error::RunError;
-pub use load::{LoadError, LoadOptions, Loaded, load, load_graph, load_text};
+pub use junit::junit_failure;
+pub use load::{Finding, LoadError, LoadOptions, Loaded, Rejection, load, load_graph, load_text};
+pub use outlet::Outlet;
 pub use plan::Plan;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use run::space_of;
+pub use sarif::sarif_failure;
+pub use story::stop_words;
 pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wayfarer_ir::Program;
 use wayfarer_lang::aut::{self, Aut};
+use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics, Severity};
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
@@ -38,14 +39,73 @@ pub struct Loaded {
 pub enum LoadError {
     /// The file cannot be read, or is not text.
     Read(String),
-    /// The model is wrong: the diagnostics, ready to print.
-    Invalid(String),
+    /// The model is wrong.
+    Invalid(Rejection),
+}
+
+/// What is wrong with a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The diagnostics, ready to print.
+    pub text: String,
+    /// The same, one by one.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is wrong with a model, or looks wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether it stops the model from being used.
+    pub error: bool,
+    /// What is the matter.
+    pub message: String,
+    /// What would be right, where that can be guessed.
+    pub help: Option<String>,
+    /// `file:line:column`; empty where it is not in the file.
+    pub at: String,
+}
+
+impl Finding {
+    /// The message with its help.
+    pub fn text(&self) -> String {
+        self.help.iter().fold(self.message.clone(), |text, help| format!("{text}\nhelp: {help}"))
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let kind = if self.error { "error" } else { "warning" };
+        if !self.at.is_empty() {
+            write!(out, "{}: ", self.at)?;
+        }
+        write!(out, "{kind}: {}", self.text())
+    }
+}
+
+/// The error for a text that cannot be taken as a model; `at` says where a finding is.
+fn rejected(diagnostics: &Diagnostics, source: &Source, colour: bool, at: &dyn Fn(&Diagnostic) -> String) -> LoadError {
+    let findings = diagnostics.iter().map(|diagnostic| Finding {
+        error: diagnostic.severity == Severity::Error,
+        message: diagnostic.message.clone(),
+        help: diagnostic.help.clone(),
+        at: at(diagnostic),
+    });
+    LoadError::Invalid(Rejection { text: diagnostics.render(source, colour), findings: findings.collect() })
+}
+
+/// The same, for findings in the source's file.
+fn rejected_there(diagnostics: &Diagnostics, source: &Source, colour: bool) -> LoadError {
+    rejected(diagnostics, source, colour, &|diagnostic| {
+        let position = source.position(diagnostic.span.start);
+        format!("{}:{}:{}", source.name(), position.line, position.column)
+    })
 }
 
 impl fmt::Display for LoadError {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            LoadError::Read(message) | LoadError::Invalid(message) => out.write_str(message),
+            LoadError::Read(message) => out.write_str(message),
+            LoadError::Invalid(rejection) => out.write_str(&rejection.text),
         }
     }
 }
@@ -63,7 +123,7 @@ pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
 /// Reads the graph at `path`, an Aldebaran file; `-` is the standard input.
 pub fn load_graph(path: &str, colour: bool) -> Result<Aut, LoadError> {
     let source = read(path)?;
-    aut::read(&source).map_err(|diagnostics| LoadError::Invalid(diagnostics.render(&source, colour)))
+    aut::read(&source).map_err(|diagnostics| rejected_there(&diagnostics, &source, colour))
 }
 
 fn read(path: &str) -> Result<Source, LoadError> {
@@ -101,10 +161,12 @@ fn load_source(source: Source, options: &LoadOptions) -> Result<Loaded, LoadErro
     let (program, diagnostics) = murphi::load(&both, &settings(options));
     let (Some(mut program), false) = (program, diagnostics.has_errors()) else {
         let own = diagnostics.shifted(before.len() as u32, predicate.len() as u32);
-        return Err(LoadError::Invalid(own.render(&Source::new("--find", predicate.as_str()), options.colour)));
+        return Err(rejected(&own, &Source::new("--find", predicate.as_str()), options.colour, &|_| String::new()));
     };
     for property in program.properties.iter_mut().filter(|property| property.name == SOUGHT) {
         property.name.clone_from(predicate);
+        // It stands on the command line, not where it was put into the text.
+        property.at = wayfarer_ir::At::default();
     }
     Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: diagnostics.render(&both, options.colour) })
 }
@@ -117,10 +179,12 @@ fn settings(options: &LoadOptions) -> murphi::Options {
 
 fn read_source(source: &Source, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let (program, diagnostics) = murphi::load(source, &settings(options));
-    let rendered = diagnostics.render(source, options.colour);
     match program {
-        Some(program) if !diagnostics.has_errors() => Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings: rendered }),
-        _ => Err(LoadError::Invalid(rendered)),
+        Some(program) if !diagnostics.has_errors() => {
+            let warnings = diagnostics.render(source, options.colour);
+            Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings })
+        }
+        _ => Err(rejected_there(&diagnostics, source, options.colour)),
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Plan {
     pub record: Option<usize>,
     /// After how many violations to stop.
     pub max_errors: usize,
+    /// Whether a run that was cut counts as a failure: the command then exits with code 4, and what was not proved fails in JUnit and SARIF files.
+    pub exhaustive: bool,
     /// Whether a witness that may not be a shortest one is made shorter.
     pub shorten: bool,
     /// How many loop rounds and calls one firing may take.
@@ -72,6 +74,7 @@ impl Default for Plan {
             profile: false,
             record: None,
             max_errors: 1,
+            exhaustive: false,
             shorten: true,
             loop_limit: 1_000_000,
             interpret: false,

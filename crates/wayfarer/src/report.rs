@@ -1,5 +1,6 @@
 //! What came of a run, as plain data.
 
+use crate::CheckReport;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -70,6 +71,12 @@ pub struct Report {
     pub rules: Vec<RuleReport>,
     /// What was found wrong, the first first.
     pub violations: Vec<ViolationReport>,
+    /// What was judged, each with its own verdict.
+    pub checks: Vec<CheckReport>,
+    /// Whether a run that was cut counts as a failure, as it was asked for.
+    pub exhaustive: bool,
+    /// The command line that repeats the run, where there is one.
+    pub again: Option<String>,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
 }
@@ -207,6 +214,7 @@ impl Report {
                 object["witness"] = violation.witness.as_ref().map_or(Value::Null, WitnessReport::to_json);
                 object
             }).collect::<Vec<_>>(),
+            "checks": self.checks,
             "remarks": self.remarks,
             "confidence": Value::Null,
         })

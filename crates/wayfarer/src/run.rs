@@ -5,7 +5,7 @@ use crate::report::{Report, RuleReport};
 use crate::running::Running;
 use crate::watch::{Cover, Deadline, Watch};
 use crate::writer::{Writer, place};
-use crate::{Plan, RunError, stores, symmetry};
+use crate::{Plan, RunError, checks, stores, symmetry};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_ir::symmetry::Orbits;
@@ -220,6 +220,9 @@ impl Plan {
             },
             rules: rules(program, outcome),
             violations: Vec::new(),
+            checks: checks::checks(self, program, outcome),
+            exhaustive: self.exhaustive,
+            again: None,
             remarks,
         }
     }

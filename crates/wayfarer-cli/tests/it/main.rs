@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod budgets;
+mod ci;
 mod corpus;
 mod models;
 mod predict;

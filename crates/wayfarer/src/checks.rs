@@ -1,0 +1,91 @@
+//! What a run judged, one by one: a verdict on the whole says too little where some properties are settled and others are not.
+
+use crate::Plan;
+use crate::writer::place;
+use serde::Serialize;
+use wayfarer_ir::{Program, PropertyKind};
+use wayfarer_search::{Cause, Deadlock, Outcome};
+
+/// One thing that a run judged, or was told not to judge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckReport {
+    /// `invariant` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule` for what was
+    /// looked for.
+    pub kind: &'static str,
+    /// The property's name; `deadlock` and `fault` have their own.
+    pub name: String,
+    /// `file:line:column`; empty where it has no place.
+    pub at: String,
+    /// `holds`, `violated`, `not-found`, or `not-judged` where it was left out on request. A cover that was reached holds in any case, and what was looked
+    /// for is `violated` where it was found.
+    pub verdict: &'static str,
+    /// Which of the report's violations speak against it.
+    pub violations: Vec<usize>,
+}
+
+/// The checks of a run, in the order of the model, faults and deadlocks last.
+pub(crate) fn checks(plan: &Plan, program: &Program, outcome: &Outcome) -> Vec<CheckReport> {
+    let sought = !plan.find.is_empty() || !plan.find_rules.is_empty();
+    let make = |kind: &'static str, name: &str, at: String, judged: bool, settled: Settled, against: &dyn Fn(&Cause) -> bool| {
+        let violations: Vec<usize> =
+            outcome.violations.iter().enumerate().filter(|(_, violation)| against(&violation.cause)).map(|(index, _)| index).collect();
+        let verdict = match settled {
+            _ if !judged => "not-judged",
+            _ if !violations.is_empty() => "violated",
+            Settled::Well => "holds",
+            Settled::Badly => "violated",
+            Settled::IfComplete if outcome.is_complete() => "holds",
+            Settled::IfComplete => "not-found",
+        };
+        CheckReport { kind, name: name.to_string(), at, verdict, violations }
+    };
+    let mut checks = Vec::new();
+    for (number, property) in program.properties.iter().enumerate() {
+        let chosen = plan.properties.is_empty() || plan.properties.contains(&property.name);
+        let number = number as u32;
+        let at = place(program, property.at);
+        checks.push(match property.kind {
+            PropertyKind::Assumption => continue,
+            PropertyKind::Always => {
+                let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
+                make("invariant", &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+            }
+            PropertyKind::Reachable if plan.find.contains(&property.name) => {
+                make("found", &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
+            }
+            PropertyKind::Reachable => {
+                let settled = match outcome.reached.contains(number) {
+                    true => Settled::Well,
+                    // More may be missing than violations were asked for.
+                    false if outcome.is_complete() => Settled::Badly,
+                    false => Settled::IfComplete,
+                };
+                let against = |cause: &Cause| matches!(*cause, Cause::NotReached(of) | Cause::PropertyFault(of, _) if of == number);
+                make("cover", &property.name, at, chosen && !sought, settled, &against)
+            }
+        });
+    }
+    for name in &plan.find_rules {
+        let family = |number: u32| program.rule_of(number).map(|(family, _)| &program.rules[family]);
+        let meant = |number: u32| family(number).is_some_and(|rule| rule.name == *name) || program.describe_rule(number) == *name;
+        let instances = program.rules.iter().map(|rule| rule.instances() as u32).sum();
+        let at = (0..instances).find(|number| meant(*number)).and_then(family).map_or_else(String::new, |rule| place(program, rule.at));
+        checks.push(make("rule", name, at, true, Settled::IfComplete, &|cause| matches!(cause, Cause::Rule(firing) if meant(firing.rule))));
+    }
+    let faults = |cause: &Cause| matches!(cause, Cause::Fault(..) | Cause::Start(..));
+    checks.push(make("fault", "no rule fails", String::new(), !sought, Settled::IfComplete, &faults));
+    let deadlock = plan.deadlock != Deadlock::Off && !sought;
+    checks.push(make("deadlock", "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
+    checks
+}
+
+/// What is known of a check before its violations are looked at.
+#[derive(Clone, Copy, Debug)]
+enum Settled {
+    /// It holds, whatever was not visited.
+    Well,
+    /// It does not.
+    Badly,
+    /// It holds if everything was visited.
+    IfComplete,
+}
