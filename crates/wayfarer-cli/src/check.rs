@@ -9,9 +9,8 @@ use crate::signals::Signals;
 use crate::witness::Form;
 use crate::{Exit, Failure, ci, memory, model, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
-use wayfarer::ir::Program;
 use wayfarer::memory::Budget;
-use wayfarer::{Loaded, Plan, Repeated, Report, RunError, itf};
+use wayfarer::{Plan, Repeated, Report, RunError, Subject, itf};
 
 /// Carries out `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
@@ -26,11 +25,12 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
 fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
-    let loaded = model::load_finding(&options.model, options.find.as_deref())?;
-    let plan = plan(options, &loaded.program, limit)?;
+    let opened = model::open_finding(&options.model, options.find.as_deref())?;
+    let subject = opened.subject();
+    let plan = plan(options, subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
     if options.plan {
-        return show_plan(options, &plan, &loaded.program, &budget);
+        return show_plan(options, &plan, subject, &budget);
     }
     let mut curve = Curve::new(options.curve.as_deref())?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
@@ -38,7 +38,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
     for run in 0..options.runs {
         let plan = Plan { seed: options.seed.wrapping_add(u64::from(run)), ..plan.clone() };
         let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
-        let report = plan.check(&loaded.program, &budget, &mut curve.watching(&mut watcher, plan.seed));
+        let report = plan.check(subject, &budget, &mut curve.watching(&mut watcher, plan.seed));
         watcher.finish();
         let report = report.map_err(|error| failure(&error, limit))?;
         curve.end(&report);
@@ -57,7 +57,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
         Some(report) => {
             report.again = Some(again(options));
             files.write(report)?;
-            show(options, &loaded, report, limit)?;
+            show(options, subject, report, limit)?;
             Ok(exit(options, report))
         }
         None => Err(Failure::failed("there was no run".to_string())),
@@ -65,11 +65,11 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
 }
 
 /// Prints what the budget would be allotted to.
-fn show_plan(options: &CheckOptions, plan: &Plan, program: &Program, budget: &Budget) -> Result<Exit, Failure> {
+fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget: &Budget) -> Result<Exit, Failure> {
     plan.strategy
         .suits(&plan.store())
         .map_err(|needs| Failure::wrong(format!("`{}` needs {needs}, and `{}` is not one", plan.strategy, plan.store())))?;
-    let parts = plan.allotments(program, budget);
+    let parts = plan.allotments(subject, budget);
     if options.json {
         let parts: Vec<_> = parts.iter().map(|part| serde_json::json!({ "part": part.part, "bytes": part.bytes, "how": part.how })).collect();
         let object = serde_json::json!({ "schema": 1, "memory": budget.limit(), "strategy": plan.strategy.to_string(), "allotments": parts });
@@ -99,16 +99,17 @@ fn warn_if_not_there(wanted: Option<usize>) {
     }
 }
 
-fn plan(options: &CheckOptions, program: &Program, memory: usize) -> Result<Plan, Failure> {
-    let known: Vec<&str> = program.properties.iter().map(|property| property.name.as_str()).collect();
+fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<Plan, Failure> {
+    let properties = subject.properties();
+    let known: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
     if let Some(name) = options.properties.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::wrong(suggest::unknown("property", name, &known)));
     }
-    let rules: Vec<&str> = program.rules.iter().map(|rule| rule.name.as_str()).collect();
-    let described =
-        |name: &String| (0..program.rules.iter().map(|rule| rule.instances() as u32).sum()).any(|number| program.describe_rule(number) == *name);
-    if let Some(name) = options.find_rules.iter().find(|name| !rules.contains(&name.as_str()) && !described(name)) {
-        return Err(Failure::wrong(suggest::unknown("rule", name, &rules)));
+    let rules = subject.rules();
+    let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+    let described = |name: &str| (0..rules.iter().map(|rule| rule.instances).sum()).any(|number| subject.is_called(number, name));
+    if let Some(name) = options.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
+        return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
     Ok(Plan {
         memory: Some(memory),
@@ -154,7 +155,7 @@ fn failure(error: &RunError, limit: usize) -> Failure {
 }
 
 /// Prints the report and writes the witnesses that were asked for.
-fn show(options: &CheckOptions, loaded: &Loaded, report: &Report, limit: usize) -> Result<(), Failure> {
+fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize) -> Result<(), Failure> {
     let (form, files) = witness_options(&options.witness);
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
@@ -162,10 +163,10 @@ fn show(options: &CheckOptions, loaded: &Loaded, report: &Report, limit: usize) 
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
         let view = View { paint, form, memory: limit, besides_on_top: limit < memory::WHOLE_PROCESS, again };
-        print(&render::report(report, &loaded.program, &view)).map_err(Failure::failed)?;
+        print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
     }
     for file in files {
-        write_witnesses(&file, &loaded.program, report)?;
+        write_witnesses(&file, subject, report)?;
     }
     Ok(())
 }
@@ -186,13 +187,13 @@ fn witness_options(values: &[String]) -> (Form, Vec<PathBuf>) {
 }
 
 /// Writes the first witness to `file`, and further ones beside it.
-fn write_witnesses(file: &Path, program: &Program, report: &Report) -> Result<(), Failure> {
+fn write_witnesses(file: &Path, subject: &dyn Subject, report: &Report) -> Result<(), Failure> {
     let with_way = report.violations.iter().filter_map(|violation| Some((violation, violation.witness.as_ref()?)));
     let mut written = 0;
     for (violation, witness) in with_way {
         written += 1;
         let file = if written == 1 { file.to_path_buf() } else { numbered(file, written) };
-        let object = itf::write(program, witness, &format!("{}: {}", violation.kind, violation.name));
+        let object = itf::write(subject, witness, &format!("{}: {}", violation.kind, violation.name));
         let text = format!("{object:#}\n");
         std::fs::write(&file, text).map_err(|error| Failure::failed(format!("cannot write the witness to `{}`: {error}", file.display())))?;
         complain(&format!("witness written to {}\n", file.display()));

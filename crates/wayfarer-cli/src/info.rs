@@ -7,11 +7,17 @@ use crate::sizes::{count, counted};
 use crate::{Exit, Failure};
 use serde_json::{Value, json};
 use wayfarer::ir::{Names, Program, Rule, Scalar, Type, TypeId};
+use wayfarer::space::{Firing, Space, States, Steps};
+use wayfarer::{Explicit, Opened};
 
 /// Carries out `wayfarer info`.
 pub(crate) fn info(options: &InfoOptions) -> Result<Exit, Failure> {
-    let loaded = model::load(&options.model)?;
-    let text = if options.json { format!("{}\n", to_json(&loaded.program)) } else { to_text(&loaded.program, Paint::stdout()) };
+    let text = match model::open(&options.model)? {
+        Opened::Program(loaded) if options.json => format!("{}\n", to_json(&loaded.program)),
+        Opened::Program(loaded) => to_text(&loaded.program, Paint::stdout()),
+        Opened::Graph(graph) if options.json => format!("{}\n", graph_to_json(&graph)),
+        Opened::Graph(graph) => graph_to_text(&graph, Paint::stdout()),
+    };
     print(&text).map_err(Failure::failed)?;
     Ok(Exit::Well)
 }
@@ -72,6 +78,38 @@ fn to_text(program: &Program, paint: Paint) -> String {
         program.properties.iter().map(|property| vec![property.name.clone(), property_kind(property.kind).to_string(), place(program, property.at)]);
     table(&mut out, paint, "properties", &["name", "kind", "at"], rows.collect());
     out
+}
+
+fn graph_to_json(graph: &Explicit) -> Value {
+    json!({
+        "schema": 1,
+        "model": graph.name,
+        "state_bits": graph.graph.packing().bits(),
+        "words": 1,
+        "states": graph.graph.nodes(),
+        "transitions": transitions(graph).iter().sum::<u64>(),
+        "labels": graph.labels.iter().zip(transitions(graph)).map(|(name, count)| json!({ "name": name, "transitions": count })).collect::<Vec<_>>(),
+    })
+}
+
+fn graph_to_text(graph: &Explicit, paint: Paint) -> String {
+    let transitions = transitions(graph);
+    let all = counted(transitions.iter().sum(), "transition");
+    let mut out = format!("{}: a graph of {} and {all}\n", paint.strong(&graph.name), counted(u64::from(graph.graph.nodes()), "state"));
+    let rows = graph.labels.iter().zip(transitions).map(|(name, many)| vec![count(many), name.clone()]);
+    table(&mut out, paint, "labels", &["transitions", "label"], rows.collect());
+    out
+}
+
+/// How many transitions each label has.
+fn transitions(graph: &Explicit) -> Vec<u64> {
+    let mut counts = vec![0; graph.labels.len()];
+    let mut batch = States::new(graph.graph.width());
+    (0..graph.graph.nodes()).for_each(|node| batch.push(&[u64::from(node)]));
+    let mut steps = Steps::new(graph.graph.width());
+    graph.graph.expand(&batch, Firing::of(0), &mut steps);
+    steps.firings.iter().for_each(|firing| counts[firing.rule as usize] += 1);
+    counts
 }
 
 fn rule_row(program: &Program, rule: &Rule) -> Vec<String> {

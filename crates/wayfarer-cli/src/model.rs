@@ -1,99 +1,156 @@
-//! Reads the model that a command works on, and judges single states for the commands that walk.
+//! Reads the model that a command works on, and walks in it for the commands that do so step by step.
 
 use crate::Failure;
 use crate::options::ModelOptions;
 use crate::output::{Paint, complain};
-use wayfarer::Loaded;
-use wayfarer::ir::{Interpreter, Program, PropertyKind};
+use wayfarer::ir::Interpreter;
 use wayfarer::search::Deadlock;
-use wayfarer::space::{Fault, Firing, PropertyBits, Space, States, Steps, Word};
+use wayfarer::space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
+use wayfarer::{LoadOptions, Loaded, Opened, Plan, Subject};
 
-/// Reads the model and shows its warnings.
+/// Reads a Murphi model and shows its warnings.
 pub(crate) fn load(options: &ModelOptions) -> Result<Loaded, Failure> {
-    load_finding(options, None)
-}
-
-/// The same, with a predicate that is looked for.
-pub(crate) fn load_finding(options: &ModelOptions, find: Option<&str>) -> Result<Loaded, Failure> {
-    let settings = wayfarer::LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
-    let loaded = wayfarer::load(&options.model, &settings).map_err(Failure::unread)?;
+    let loaded = wayfarer::load(&options.model, &options.load_options(Paint::stderr().colour)).map_err(Failure::unread)?;
     complain(&loaded.warnings);
     Ok(loaded)
 }
 
+/// Reads a model or a graph and shows its warnings.
+pub(crate) fn open(options: &ModelOptions) -> Result<Opened, Failure> {
+    open_finding(options, None)
+}
+
+/// The same, with a predicate that is looked for.
+pub(crate) fn open_finding(options: &ModelOptions, find: Option<&str>) -> Result<Opened, Failure> {
+    let settings = LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
+    let opened = wayfarer::open(&options.model, &settings).map_err(Failure::unread)?;
+    complain(opened.warnings());
+    Ok(opened)
+}
+
 /// `file:line:column` of a place in the model.
-pub(crate) fn place(program: &Program, at: wayfarer::ir::At) -> String {
+pub(crate) fn place(program: &wayfarer::ir::Program, at: wayfarer::ir::At) -> String {
     if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
 }
 
-/// A fault's message with its place.
-pub(crate) fn fault(program: &Program, fault: Fault) -> String {
-    match program.faults.get(fault.0 as usize) {
-        Some(site) => format!("{} ({})", site.message, place(program, site.at)),
-        None => "unknown fault".to_string(),
-    }
+/// A model in which one goes step by step, with what it prints on the way.
+pub(crate) enum Walked<'a> {
+    Program(&'a dyn Subject, Interpreter),
+    Graph(&'a dyn Subject, Box<dyn Space + 'a>),
 }
 
-/// What is wrong in a state, as sentences: properties that fail, and a deadlock.
-pub(crate) fn wrong_in(space: &Interpreter, state: &[Word], deadlock: Deadlock) -> Vec<String> {
-    let program = space.program();
-    let mut bits = PropertyBits::default();
-    let mut found = Vec::new();
-    if let Err((number, failed)) = space.check(state, &mut bits) {
-        found.push(format!("judging `{}` failed: {}", program.properties[number as usize].name, fault(program, failed)));
-    }
-    for number in bits.iter().filter(|number| !space.asks_to_reach(*number)) {
-        let property = &program.properties[number as usize];
-        found.push(format!("invariant `{}` does not hold ({})", property.name, place(program, property.at)));
-    }
-    if is_deadlock(space, state, deadlock) {
-        let why = if deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
-        found.push(format!("deadlock: {why}"));
-    }
-    found
-}
-
-/// The rules that are enabled in a state, in order, those included that fail.
-pub(crate) fn enabled(space: &Interpreter, state: &[Word]) -> Vec<Firing> {
-    let steps = expand(space, state);
-    let mut firings: Vec<Firing> = steps.firings.iter().copied().chain(steps.faults.iter().map(|step| step.firing)).collect();
-    firings.sort();
-    firings
-}
-
-/// The start states that exist, by number.
-pub(crate) fn starts(space: &Interpreter) -> Vec<u32> {
-    let mut steps = Steps::new(space.width());
-    space.initial(&mut steps);
-    let mut starts: Vec<u32> = steps.firings.iter().map(|firing| firing.rule).chain(steps.faults.iter().map(|step| step.firing.rule)).collect();
-    starts.sort_unstable();
-    starts
-}
-
-fn is_deadlock(space: &Interpreter, state: &[Word], deadlock: Deadlock) -> bool {
-    match deadlock {
-        Deadlock::Off => false,
-        Deadlock::Stuck => expand(space, state).enabled[0] == 0,
-        Deadlock::Stuttering => {
-            let steps = expand(space, state);
-            steps.faults.is_empty() && steps.changed.iter().all(|changed| *changed == 0)
+impl<'a> Walked<'a> {
+    pub(crate) fn new(opened: &'a Opened, options: &ModelOptions) -> Self {
+        match opened {
+            Opened::Program(loaded) => Walked::Program(opened.subject(), Interpreter::new(loaded.program.clone(), options.limits())),
+            Opened::Graph(_) => Walked::Graph(opened.subject(), opened.subject().replaying(&Plan::default())),
         }
     }
-}
 
-fn expand(space: &Interpreter, state: &[Word]) -> Steps {
-    let mut batch = States::new(space.width());
-    batch.push(state);
-    let mut steps = Steps::new(space.width());
-    space.expand(&batch, Firing::of(0), &mut steps);
-    steps
+    pub(crate) fn subject(&self) -> &'a dyn Subject {
+        match self {
+            Walked::Program(subject, _) | Walked::Graph(subject, _) => *subject,
+        }
+    }
+
+    pub(crate) fn space(&self) -> &dyn Space {
+        match self {
+            Walked::Program(_, interpreter) => interpreter,
+            Walked::Graph(_, space) => &**space,
+        }
+    }
+
+    /// Makes a start state.
+    pub(crate) fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        match self {
+            Walked::Program(_, interpreter) => interpreter.start_printing(number, out, printed),
+            Walked::Graph(_, space) => {
+                let mut steps = Steps::new(space.width());
+                space.initial(&mut steps);
+                let Some(index) = steps.firings.iter().position(|firing| firing.rule == number) else { return Fired::Disabled };
+                out.clear();
+                out.extend_from_slice(steps.states.get(index));
+                Fired::To
+            }
+        }
+    }
+
+    /// Fires a rule.
+    pub(crate) fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        match self {
+            Walked::Program(_, interpreter) => interpreter.fire_printing(state, firing, out, printed),
+            Walked::Graph(_, space) => space.fire(state, firing, out),
+        }
+    }
+
+    /// A fault's message with its place.
+    pub(crate) fn fault(&self, fault: Fault) -> String {
+        let facts = self.subject().fault(fault, &Plan::default());
+        format!("{} ({})", facts.message, facts.at)
+    }
+
+    /// What is wrong in a state, as sentences: properties that fail, and a deadlock.
+    pub(crate) fn wrong_in(&self, state: &[Word], deadlock: Deadlock) -> Vec<String> {
+        let properties = self.subject().properties();
+        let mut bits = PropertyBits::default();
+        let mut found = Vec::new();
+        if let Err((number, failed)) = self.space().check(state, &mut bits) {
+            found.push(format!("judging `{}` failed: {}", properties[number as usize].name, self.fault(failed)));
+        }
+        for number in bits.iter().filter(|number| !self.space().asks_to_reach(*number)) {
+            let property = &properties[number as usize];
+            found.push(format!("invariant `{}` does not hold ({})", property.name, property.at));
+        }
+        if self.is_deadlock(state, deadlock) {
+            let why = if deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
+            found.push(format!("deadlock: {why}"));
+        }
+        found
+    }
+
+    /// The firings that are enabled in a state, in order, those included that fail.
+    pub(crate) fn enabled(&self, state: &[Word]) -> Vec<Firing> {
+        let steps = self.expand(state);
+        let mut firings: Vec<Firing> = steps.firings.iter().copied().chain(steps.faults.iter().map(|step| step.firing)).collect();
+        firings.sort();
+        firings
+    }
+
+    /// The start states that exist, by number.
+    pub(crate) fn starts(&self) -> Vec<u32> {
+        let mut steps = Steps::new(self.space().width());
+        self.space().initial(&mut steps);
+        let mut starts: Vec<u32> = steps.firings.iter().map(|firing| firing.rule).chain(steps.faults.iter().map(|step| step.firing.rule)).collect();
+        starts.sort_unstable();
+        starts
+    }
+
+    fn is_deadlock(&self, state: &[Word], deadlock: Deadlock) -> bool {
+        match deadlock {
+            Deadlock::Off => false,
+            Deadlock::Stuck => self.expand(state).enabled[0] == 0,
+            Deadlock::Stuttering => {
+                let steps = self.expand(state);
+                steps.faults.is_empty() && steps.changed.iter().all(|changed| *changed == 0)
+            }
+        }
+    }
+
+    fn expand(&self, state: &[Word]) -> Steps {
+        let space = self.space();
+        let mut batch = States::new(space.width());
+        batch.push(state);
+        let mut steps = Steps::new(space.width());
+        space.expand(&batch, Firing::of(0), &mut steps);
+        steps
+    }
 }
 
 /// The word for what a property asks.
-pub(crate) fn property_kind(kind: PropertyKind) -> &'static str {
+pub(crate) fn property_kind(kind: wayfarer::ir::PropertyKind) -> &'static str {
     match kind {
-        PropertyKind::Always => "invariant",
-        PropertyKind::Assumption => "assumption",
-        PropertyKind::Reachable => "cover",
+        wayfarer::ir::PropertyKind::Always => "invariant",
+        wayfarer::ir::PropertyKind::Assumption => "assumption",
+        wayfarer::ir::PropertyKind::Reachable => "cover",
     }
 }

@@ -166,7 +166,7 @@ pub(crate) enum Command {
 /// Which model, and how it is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelOptions {
-    /// The model, a Murphi file; `-` reads the standard input
+    /// The model, a Murphi file or a graph whose name ends in .aut; `-` reads the standard input
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
 

@@ -3,8 +3,7 @@
 use crate::output::Paint;
 use crate::sizes::{bytes, count, counted, seconds};
 use crate::witness::{self, Form};
-use wayfarer::ir::Program;
-use wayfarer::{Report, RuleReport, ViolationReport};
+use wayfarer::{Report, RuleReport, Subject, ViolationReport};
 
 /// How a report is shown.
 #[derive(Clone, Debug)]
@@ -24,12 +23,12 @@ const RULES_SHOWN: usize = 12;
 const UNFIRED_SHOWN: usize = 20;
 
 /// The whole report.
-pub(crate) fn report(report: &Report, program: &Program, view: &View) -> String {
+pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> String {
     let mut out = verdict(report, view.paint);
     for (index, violation) in report.violations.iter().enumerate() {
         out.push_str(&violation_text(violation, index, report.violations.len(), view.paint));
         if let Some(found) = violation.witness.as_ref().filter(|_| view.form != Form::None) {
-            out.push_str(&witness::witness(program, found, view.form, view.paint));
+            out.push_str(&witness::witness(subject, found, view.form, view.paint));
         }
     }
     out.push('\n');

@@ -1,12 +1,12 @@
 //! `wayfarer replay`: fires a recorded witness again, on a model that may have changed since, and names the step where the two part.
 
+use crate::model::{self, Walked};
 use crate::options::ReplayOptions;
 use crate::output::{Paint, print};
-use crate::{Exit, Failure, model, sizes, suggest};
+use crate::{Exit, Failure, sizes, suggest};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
-use wayfarer::ir::Interpreter;
 use wayfarer::itf::{self, Trace};
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fired, Firing, Word};
@@ -17,9 +17,9 @@ pub(crate) fn replay(options: &ReplayOptions) -> Result<Exit, Failure> {
         return Err(Failure::wrong("model and witness cannot both come from the standard input"));
     }
     let trace = read(&options.witness)?;
-    let loaded = model::load(&options.model)?;
-    let space = Interpreter::new(loaded.program, options.model.limits());
-    let replay = Replay { space: &space, trace: &trace, deadlock: options.deadlock.rule.into() };
+    let opened = model::open(&options.model)?;
+    let walked = Walked::new(&opened, &options.model);
+    let replay = Replay { walked: &walked, trace: &trace, deadlock: options.deadlock.rule.into() };
     let paint = Paint::stdout();
     let (text, exit) = match replay.run() {
         Ok(ending) => {
@@ -45,7 +45,7 @@ fn read(file: &str) -> Result<Trace, Failure> {
 }
 
 struct Replay<'a> {
-    space: &'a Interpreter,
+    walked: &'a Walked<'a>,
     trace: &'a Trace,
     deadlock: Deadlock,
 }
@@ -60,7 +60,7 @@ impl Replay<'_> {
         for (index, rule) in self.trace.rules.iter().enumerate() {
             let step = format!("at step {} ({rule})", index + 1);
             let recorded = self.trace.states.get(index + 1);
-            match self.step(&state, numbers.get(rule.as_str()).map_or(&[], Vec::as_slice), recorded) {
+            match self.step(&state, &self.named(&state, rule, &numbers), recorded) {
                 Ok(Some(next)) => state = next,
                 Ok(None) => return Ok(format!("its last step still fails: {rule}")),
                 Err(why) => return Err(format!("{step}: {why}")),
@@ -71,11 +71,11 @@ impl Replay<'_> {
 
     /// The numbers of the rules that the trace names. Several rules may bear one name.
     fn numbers(&self) -> HashMap<String, Vec<u32>> {
-        let program = self.space.program();
+        let subject = self.walked.subject();
         let wanted: HashSet<&str> = self.trace.rules.iter().map(String::as_str).collect();
         let mut numbers: HashMap<String, Vec<u32>> = HashMap::new();
-        for number in 0..wayfarer::space::Space::rules(self.space) {
-            let name = program.describe_rule(number);
+        for number in 0..self.walked.space().rules() {
+            let (name, _) = subject.firing(None, Firing::of(number));
             if wanted.contains(name.as_str()) {
                 numbers.entry(name).or_default().push(number);
             }
@@ -83,22 +83,32 @@ impl Replay<'_> {
         numbers
     }
 
+    /// The firings that a step of this name may mean: every outcome of the rules so called, or their first where none is enabled.
+    fn named(&self, state: &[Word], rule: &str, numbers: &HashMap<String, Vec<u32>>) -> Vec<Firing> {
+        let numbers = numbers.get(rule).map_or(&[] as &[u32], Vec::as_slice);
+        let mut firings: Vec<Firing> = numbers.iter().map(|number| Firing::of(*number)).collect();
+        if matches!(self.walked, Walked::Graph(..)) {
+            firings.extend(self.walked.enabled(state).into_iter().filter(|firing| firing.outcome > 0 && numbers.contains(&firing.rule)));
+        }
+        firings
+    }
+
     /// The start state; none where it fails, as it did.
     fn start(&self) -> Result<Option<Vec<Word>>, String> {
-        let program = self.space.program();
+        let subject = self.walked.subject();
         let name = &self.trace.start;
-        let starts: Vec<(u32, String)> = model::starts(self.space).into_iter().map(|start| (start, program.describe_start(start))).collect();
+        let starts: Vec<(u32, String)> = self.walked.starts().into_iter().map(|start| (start, subject.start(start))).collect();
         let mut why = None;
         for (number, _) in starts.iter().filter(|(_, start)| start == name) {
             let mut state = Vec::new();
-            match (self.space.start_printing(*number, &mut state, &mut Vec::new()), self.trace.states.first()) {
+            match (self.walked.start(*number, &mut state, &mut Vec::new()), self.trace.states.first()) {
                 (Fired::To, Some(recorded)) => match self.differences(recorded, &state) {
                     None => return Ok(Some(state)),
                     Some(differences) => why = why.or(Some(format!("it has other values\n{differences}"))),
                 },
                 (Fired::Fault(_), None) => return Ok(None),
                 (Fired::To, None) => why = why.or(Some("it failed when recorded, and does not now".to_string())),
-                (Fired::Fault(fault), Some(_)) => why = why.or(Some(format!("it fails now: {}", model::fault(program, fault)))),
+                (Fired::Fault(fault), Some(_)) => why = why.or(Some(format!("it fails now: {}", self.walked.fault(fault)))),
                 _ => {}
             }
         }
@@ -108,22 +118,21 @@ impl Replay<'_> {
     }
 
     /// One step by any of the rules of its name. None where it fails, as it did.
-    fn step(&self, state: &[Word], rules: &[u32], recorded: Option<&Value>) -> Result<Option<Vec<Word>>, String> {
-        let program = self.space.program();
+    fn step(&self, state: &[Word], rules: &[Firing], recorded: Option<&Value>) -> Result<Option<Vec<Word>>, String> {
         if rules.is_empty() {
             return Err("the rule does not exist any more".to_string());
         }
         let mut why = String::new();
         for rule in rules {
             let mut next = Vec::new();
-            let other = match (self.space.fire_printing(state, Firing::of(*rule), &mut next, &mut Vec::new()), recorded) {
+            let other = match (self.walked.fire(state, *rule, &mut next, &mut Vec::new()), recorded) {
                 (Fired::To, Some(recorded)) => match self.differences(recorded, &next) {
                     None => return Ok(Some(next)),
                     Some(differences) => format!("it leads to other values\n{differences}"),
                 },
                 (Fired::Fault(_), None) => return Ok(None),
                 (Fired::To, None) => "it failed when recorded, and does not now".to_string(),
-                (Fired::Fault(fault), Some(_)) => format!("it fails now: {}", model::fault(program, fault)),
+                (Fired::Fault(fault), Some(_)) => format!("it fails now: {}", self.walked.fault(fault)),
                 (Fired::Disabled, _) => "the rule is not enabled any more".to_string(),
                 (Fired::Discarded, _) => "an assumption of the model excludes it now".to_string(),
             };
@@ -138,7 +147,7 @@ impl Replay<'_> {
     /// Whether what was wrong at the end is still wrong.
     fn end(&self, state: &[Word]) -> Result<String, String> {
         let recorded = self.trace.violation.as_deref().unwrap_or("");
-        let wrong = model::wrong_in(self.space, state, self.deadlock);
+        let wrong = self.walked.wrong_in(state, self.deadlock);
         let same = |sentence: &&String| match recorded.split_once(": ") {
             Some(("deadlock", _)) => sentence.starts_with("deadlock"),
             Some(("invariant", name)) => sentence.starts_with(&format!("invariant `{name}`")),
@@ -157,7 +166,7 @@ impl Replay<'_> {
 
     /// Where a state differs from what was recorded, one line each. Variables that only one side has are not compared: adding one is no departure.
     fn differences(&self, recorded: &Value, state: &[Word]) -> Option<String> {
-        let now = itf::values(self.space.program(), state);
+        let now = self.walked.subject().itf(state);
         let mut lines = Vec::new();
         for (name, recorded) in recorded.as_object().into_iter().flatten() {
             if let Some(now) = now.get(name) {

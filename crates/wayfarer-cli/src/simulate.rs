@@ -1,26 +1,26 @@
 //! `wayfarer simulate`: one random run, printed step by step with what the model prints.
 
+use crate::model::{self, Walked};
 use crate::options::SimulateOptions;
 use crate::output::{Paint, print};
 use crate::witness::{self, Form};
-use crate::{Exit, Failure, model, sizes};
-use wayfarer::ir::Interpreter;
+use crate::{Exit, Failure, sizes};
 use wayfarer::search::Deadlock;
-use wayfarer::space::{Fired, Firing, Rng, Space, Word};
+use wayfarer::space::{Fired, Firing, Rng, Word};
 
 /// Carries out `wayfarer simulate`.
 pub(crate) fn simulate(options: &SimulateOptions) -> Result<Exit, Failure> {
-    let loaded = model::load(&options.model)?;
-    let space = Interpreter::new(loaded.program, options.model.limits());
+    let opened = model::open(&options.model)?;
+    let walked = Walked::new(&opened, &options.model);
     let form = if options.full { Form::Full } else { Form::Changes };
     let mut run =
-        Run { space: &space, paint: Paint::stdout(), form, deadlock: options.deadlock.rule.into(), rng: Rng::new(options.seed, "simulate") };
+        Run { walked: &walked, paint: Paint::stdout(), form, deadlock: options.deadlock.rule.into(), rng: Rng::new(options.seed, "simulate") };
     let exit = run.run(options.steps)?;
     Ok(exit)
 }
 
 struct Run<'a> {
-    space: &'a Interpreter,
+    walked: &'a Walked<'a>,
     paint: Paint,
     form: Form,
     deadlock: Deadlock,
@@ -29,28 +29,28 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn run(&mut self, steps: u64) -> Result<Exit, Failure> {
-        let program = self.space.program().clone();
-        let starts = model::starts(self.space);
+        let subject = self.walked.subject();
+        let starts = self.walked.starts();
         let Some(start) = starts.get(self.rng.below(starts.len() as u64) as usize) else {
             return Err(Failure::wrong("the model has no start state, so there is nothing to run"));
         };
         let mut state = Vec::new();
         let mut printed = Vec::new();
-        let fired = self.space.start_printing(*start, &mut state, &mut printed);
-        self.say(&format!("  {} {}\n", self.paint.faint("start"), self.paint.strong(&program.describe_start(*start))))?;
+        let fired = self.walked.start(*start, &mut state, &mut printed);
+        self.say(&format!("  {} {}\n", self.paint.faint("start"), self.paint.strong(&subject.start(*start))))?;
         self.put(&printed)?;
         if let Fired::Fault(fault) = fired {
-            return self.fails(&[model::fault(&program, fault)]);
+            return self.fails(&[self.walked.fault(fault)]);
         }
-        self.say(&witness::state(&program, &state, self.form, self.paint))?;
+        self.say(&witness::state(subject, &state, self.form, self.paint))?;
         let digits = steps.to_string().len().max(4);
         let mut next = Vec::new();
         for number in 1..=steps {
-            let wrong = model::wrong_in(self.space, &state, self.deadlock);
+            let wrong = self.walked.wrong_in(&state, self.deadlock);
             if !wrong.is_empty() {
                 return self.fails(&wrong);
             }
-            let Some((firing, _)) = self.space.sample(&state, &mut self.rng, &mut next) else {
+            let Some((firing, _)) = self.walked.space().sample(&state, &mut self.rng, &mut next) else {
                 self.say("no rule is enabled here\n")?;
                 return Ok(Exit::Well);
             };
@@ -58,7 +58,7 @@ impl Run<'_> {
                 return Ok(Exit::Found);
             }
         }
-        let wrong = model::wrong_in(self.space, &state, self.deadlock);
+        let wrong = self.walked.wrong_in(&state, self.deadlock);
         if wrong.is_empty() {
             self.say(&format!("{} made\n", sizes::counted(steps, "step")))?;
             return Ok(Exit::Well);
@@ -67,22 +67,22 @@ impl Run<'_> {
     }
 
     fn step(&self, number: u64, digits: usize, state: &mut Vec<Word>, firing: Firing) -> Result<Exit, Failure> {
-        let program = self.space.program();
-        let at = program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| model::place(program, program.rules[family].at));
-        self.say(&witness::step_line(number, digits, &program.describe_rule(firing.rule), &at, self.paint))?;
+        let subject = self.walked.subject();
+        let (rule, at) = subject.firing(Some(state), firing);
+        self.say(&witness::step_line(number, digits, &rule, &at, self.paint))?;
         let mut next = Vec::new();
         let mut printed = Vec::new();
-        let fired = self.space.fire_printing(state, firing, &mut next, &mut printed);
+        let fired = self.walked.fire(state, firing, &mut next, &mut printed);
         self.put(&printed)?;
         match fired {
             Fired::To => {
                 self.say(&match self.form {
-                    Form::Full => witness::state(program, &next, self.form, self.paint),
-                    _ => witness::changes(program, state, &next, self.paint),
+                    Form::Full => witness::state(subject, &next, self.form, self.paint),
+                    _ => witness::changes(subject, state, &next, self.paint),
                 })?;
                 *state = next;
             }
-            Fired::Fault(fault) => return self.fails(&[model::fault(program, fault)]),
+            Fired::Fault(fault) => return self.fails(&[self.walked.fault(fault)]),
             Fired::Discarded => self.say(&format!("        {}\n", self.paint.faint("excluded by an assumption; the state stays")))?,
             Fired::Disabled => {}
         }

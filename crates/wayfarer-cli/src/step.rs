@@ -1,11 +1,11 @@
 //! `wayfarer step`: a walk by hand. Each state lists the rules that are enabled, a line of input chooses one.
 
+use crate::model::{self, Walked};
 use crate::options::StepOptions;
 use crate::output::{Paint, print};
 use crate::witness::{self, Form};
-use crate::{Exit, Failure, model, sizes};
+use crate::{Exit, Failure, sizes};
 use std::io::{BufRead, IsTerminal};
-use wayfarer::ir::Interpreter;
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fired, Firing, Rng, Word};
 
@@ -20,13 +20,13 @@ pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
     if options.model.model == "-" {
         return Err(Failure::wrong("`step` reads commands from the standard input, so the model must be a file"));
     }
-    let loaded = model::load(&options.model)?;
-    let space = Interpreter::new(loaded.program, options.model.limits());
-    let starts = model::starts(&space);
+    let opened = model::open(&options.model)?;
+    let walked = Walked::new(&opened, &options.model);
+    let starts = walked.starts();
     if starts.is_empty() {
         return Err(Failure::wrong("the model has no start state, so there is nowhere to begin"));
     }
-    let mut walk = Walk { space: &space, paint: Paint::stdout(), rng: Rng::new(options.seed, "step"), path: Vec::new(), starts };
+    let mut walk = Walk { walked: &walked, paint: Paint::stdout(), rng: Rng::new(options.seed, "step"), path: Vec::new(), starts };
     if walk.starts.len() == 1 {
         walk.choose(0)?;
     }
@@ -70,7 +70,7 @@ pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
 }
 
 struct Walk<'a> {
-    space: &'a Interpreter,
+    walked: &'a Walked<'a>,
     paint: Paint,
     rng: Rng,
     /// The states on the way; empty before a start state is chosen.
@@ -80,24 +80,24 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// What can be chosen here: start states before the walk, then rules.
-    fn choices(&self) -> Vec<(u32, String)> {
-        let program = self.space.program();
+    fn choices(&self) -> Vec<(Firing, String)> {
+        let subject = self.walked.subject();
         match self.path.last() {
-            None => self.starts.iter().map(|start| (*start, program.describe_start(*start))).collect(),
-            Some(state) => model::enabled(self.space, state).iter().map(|firing| (firing.rule, program.describe_rule(firing.rule))).collect(),
+            None => self.starts.iter().map(|start| (Firing::of(*start), subject.start(*start))).collect(),
+            Some(state) => self.walked.enabled(state).into_iter().map(|firing| (firing, subject.firing(Some(state), firing).0)).collect(),
         }
     }
 
     /// Fires a choice; says whether the walk moved on.
     fn choose(&mut self, index: usize) -> Result<bool, Failure> {
-        let program = self.space.program();
+        let subject = self.walked.subject();
         let choices = self.choices();
-        let Some((number, name)) = choices.get(index) else { return Ok(false) };
+        let Some((firing, name)) = choices.get(index) else { return Ok(false) };
         let mut next = Vec::new();
         let mut printed = Vec::new();
         let fired = match self.path.last() {
-            None => self.space.start_printing(*number, &mut next, &mut printed),
-            Some(state) => self.space.fire_printing(state, Firing::of(*number), &mut next, &mut printed),
+            None => self.walked.start(firing.rule, &mut next, &mut printed),
+            Some(state) => self.walked.fire(state, *firing, &mut next, &mut printed),
         };
         self.say(&format!("  {}\n", self.paint.strong(name)))?;
         for line in printed.concat().lines() {
@@ -106,13 +106,13 @@ impl Walk<'_> {
         match fired {
             Fired::To => {
                 self.say(&match self.path.last() {
-                    None => witness::state(program, &next, Form::Changes, self.paint),
-                    Some(state) => witness::changes(program, state, &next, self.paint),
+                    None => witness::state(subject, &next, Form::Changes, self.paint),
+                    Some(state) => witness::changes(subject, state, &next, self.paint),
                 })?;
                 self.path.push(next);
                 return Ok(true);
             }
-            Fired::Fault(fault) => self.say(&format!("  {} {}\n", self.paint.bad("fails:"), model::fault(program, fault)))?,
+            Fired::Fault(fault) => self.say(&format!("  {} {}\n", self.paint.bad("fails:"), self.walked.fault(fault)))?,
             Fired::Discarded => self.say("  excluded by an assumption\n")?,
             Fired::Disabled => self.say("  not enabled\n")?,
         }
@@ -122,7 +122,7 @@ impl Walk<'_> {
     /// Judges the state that was reached and lists what can be done.
     fn arrive(&self) -> Result<(), Failure> {
         if let Some(state) = self.path.last() {
-            for sentence in model::wrong_in(self.space, state, Deadlock::Off) {
+            for sentence in self.walked.wrong_in(state, Deadlock::Off) {
                 self.say(&format!("  {} {sentence}\n", self.paint.bad("violated:")))?;
             }
         }
@@ -148,7 +148,7 @@ impl Walk<'_> {
 
     fn show(&self) -> Result<(), Failure> {
         match self.path.last() {
-            Some(state) => self.say(&witness::state(self.space.program(), state, Form::Full, self.paint)),
+            Some(state) => self.say(&witness::state(self.walked.subject(), state, Form::Full, self.paint)),
             None => self.say("there is no state yet: choose a start state\n"),
         }
     }

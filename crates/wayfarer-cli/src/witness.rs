@@ -3,10 +3,9 @@
 
 use crate::output::Paint;
 use crate::sizes;
-use wayfarer::WitnessReport;
-use wayfarer::ir::Program;
 use wayfarer::ir::show::ABSENT;
 use wayfarer::space::Word;
+use wayfarer::{Subject, WitnessReport};
 
 /// How much of each state is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub(crate) enum Form {
 }
 
 /// A whole witness.
-pub(crate) fn witness(program: &Program, witness: &WitnessReport, form: Form, paint: Paint) -> String {
+pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, form: Form, paint: Paint) -> String {
     let mut out = paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step")));
     if witness.raw_length > witness.length {
         out.push_str(&paint.faint(&format!(" (found with {})", sizes::count(witness.raw_length as u64))));
@@ -29,14 +28,14 @@ pub(crate) fn witness(program: &Program, witness: &WitnessReport, form: Form, pa
     out.push('\n');
     out.push_str(&format!("  {} {}\n", paint.faint("start"), paint.strong(&witness.start)));
     if let Some(first) = witness.raw.states.first() {
-        out.push_str(&state(program, first, form, paint));
+        out.push_str(&state(subject, first, form, paint));
     }
     let digits = witness.steps.len().to_string().len().max(4);
     for (index, step) in witness.steps.iter().enumerate() {
         out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
         match (&step.fault, form, witness.raw.states.get(index + 1)) {
             (Some(fault), ..) => out.push_str(&format!("        {}\n", paint.bad(&format!("fails: {fault}")))),
-            (None, Form::Full, Some(after)) => out.push_str(&state(program, after, form, paint)),
+            (None, Form::Full, Some(after)) => out.push_str(&state(subject, after, form, paint)),
             _ => {
                 for change in &step.changes {
                     out.push_str(&change_line(&change.path, &change.from, &change.to, paint));
@@ -56,12 +55,12 @@ pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint:
 }
 
 /// What a step changed.
-pub(crate) fn changes(program: &Program, before: &[Word], after: &[Word], paint: Paint) -> String {
-    let differences = program.differences(before, after);
+pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], paint: Paint) -> String {
+    let differences = subject.changes(before, after);
     if differences.is_empty() {
         return format!("        {}\n", paint.faint("nothing changes"));
     }
-    differences.iter().map(|change| change_line(&change.path, &change.old, &change.new, paint)).collect()
+    differences.iter().map(|change| change_line(&change.path, &change.from, &change.to, paint)).collect()
 }
 
 fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
@@ -75,14 +74,14 @@ fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
 }
 
 /// A whole state. Undefined values are left out and counted, unless the full form is wanted.
-pub(crate) fn state(program: &Program, state: &[Word], form: Form, paint: Paint) -> String {
+pub(crate) fn state(subject: &dyn Subject, state: &[Word], form: Form, paint: Paint) -> String {
     let mut out = String::new();
     let mut undefined = 0;
-    for leaf in program.scalars(state) {
-        if form != Form::Full && leaf.scalar.value(leaf.stored).is_none() {
+    for part in subject.values(state) {
+        if form != Form::Full && !part.defined {
             undefined += 1;
         } else {
-            out.push_str(&format!("        {}: {}\n", leaf.path, leaf.text()));
+            out.push_str(&format!("        {}: {}\n", part.path, part.value));
         }
     }
     if undefined > 0 {

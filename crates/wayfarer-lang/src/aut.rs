@@ -19,6 +19,8 @@ use wayfarer_space::Graph;
 pub struct Aut {
     /// The states and transitions, in the order of the file; started in the header's first state.
     pub graph: Graph,
+    /// The first state.
+    pub first: u32,
     /// The distinct labels, in the order of their first use.
     pub labels: Vec<String>,
     /// For each state the index in `labels` of each of its transitions, in the order of the graph's successors.
@@ -83,7 +85,7 @@ pub fn read(source: &Source) -> Result<Aut, Diagnostics> {
     for (label, number) in numbers {
         labels[number as usize] = label.to_string();
     }
-    Ok(Aut { graph: Graph::new(edges, vec![header.first]), labels, labelled })
+    Ok(Aut { graph: Graph::new(edges, vec![header.first]), first: header.first, labels, labelled })
 }
 
 struct Header {

@@ -2,10 +2,13 @@
 
 use crate::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// A directed graph whose nodes are states of one word. The edge at place k of a node is the firing of rule k.
+/// A directed graph whose nodes are states of one word. The edge at place k of a node is the firing of rule k; in a graph with labels rules are labels, and an
+/// edge is an outcome of its label's rule.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     edges: Vec<Vec<u32>>,
+    /// The label of each edge, ascending at each node; empty in a graph without labels.
+    labels: Vec<Vec<u32>>,
     starts: Vec<u32>,
     bad: Vec<u32>,
     packing: Packing,
@@ -21,7 +24,20 @@ impl Graph {
         }
         let rules = edges.iter().map(Vec::len).max().unwrap_or(0) as u32;
         let bits = 32 - nodes.saturating_sub(1).leading_zeros();
-        Graph { edges, starts, bad: Vec::new(), packing: Packing::new(vec![(1u64 << bits) - 1]), rules }
+        Graph { edges, labels: Vec::new(), starts, bad: Vec::new(), packing: Packing::new(vec![(1u64 << bits) - 1]), rules }
+    }
+
+    /// A graph with the label and the target of each edge, labels numbered from 0, started in `starts`. Edges to nodes that do not exist are left out.
+    pub fn labelled(mut edges: Vec<Vec<(u32, u32)>>, starts: Vec<u32>) -> Self {
+        let nodes = edges.len() as u32;
+        for edges in &mut edges {
+            edges.retain(|(_, target)| *target < nodes);
+            edges.sort_by_key(|(label, _)| *label);
+        }
+        let labels: Vec<Vec<u32>> = edges.iter().map(|edges| edges.iter().map(|(label, _)| *label).collect()).collect();
+        let rules = labels.iter().filter_map(|labels| labels.last()).max().map_or(0, |last| last + 1);
+        let plain = edges.iter().map(|edges| edges.iter().map(|(_, target)| *target).collect()).collect();
+        Graph { labels, rules, ..Graph::new(plain, starts) }
     }
 
     /// Adds the property "none of these nodes is reached".
@@ -38,6 +54,29 @@ impl Graph {
     /// A node's successors.
     pub fn successors(&self, node: u32) -> &[u32] {
         self.edges.get(node as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The firing that takes the edge at a place of a node.
+    fn firing(&self, node: u32, place: usize) -> Firing {
+        match self.labels.get(node as usize) {
+            Some(labels) => {
+                let rule = labels[place];
+                Firing { rule, outcome: (place - labels.partition_point(|label| *label < rule)) as u32 }
+            }
+            None => Firing::of(place as u32),
+        }
+    }
+
+    /// The place of the first edge of a node whose firing is at or after this one.
+    fn place(&self, node: u32, from: Firing) -> usize {
+        match self.labels.get(node as usize) {
+            Some(labels) => {
+                let first = labels.partition_point(|label| *label < from.rule);
+                let same = labels[first..].iter().take_while(|label| **label == from.rule).count();
+                first + same.min(from.outcome as usize)
+            }
+            None => from.first_rule() as usize,
+        }
     }
 }
 
@@ -69,10 +108,11 @@ impl Space for Graph {
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         steps.clear();
         for (source, state) in batch.iter().enumerate() {
-            let targets = self.successors(state[0] as u32);
-            let first = from.first_rule() as usize;
-            for (rule, target) in targets.iter().enumerate().skip(first) {
-                steps.push(source as u32, Firing::of(rule as u32), state, &[Word::from(*target)]);
+            let node = state[0] as u32;
+            let targets = self.successors(node);
+            let first = self.place(node, from);
+            for (place, target) in targets.iter().enumerate().skip(first) {
+                steps.push(source as u32, self.firing(node, place), state, &[Word::from(*target)]);
             }
             steps.enabled.push(targets.len().saturating_sub(first) as u32);
         }
@@ -84,19 +124,20 @@ impl Space for Graph {
         if targets.is_empty() {
             return None;
         }
-        let rule = rng.below(targets.len() as u64) as u32;
-        let firing = Firing::of(rule);
+        let firing = self.firing(state[0] as u32, rng.below(targets.len() as u64) as usize);
         Some((firing, self.fire(state, firing, out)))
     }
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
-        match self.successors(state[0] as u32).get(firing.rule as usize) {
-            Some(target) => {
+        let node = state[0] as u32;
+        let place = self.place(node, firing);
+        match self.successors(node).get(place) {
+            Some(target) if self.firing(node, place) == firing => {
                 out.clear();
                 out.push(Word::from(*target));
                 Fired::To
             }
-            None => Fired::Disabled,
+            _ => Fired::Disabled,
         }
     }
 
@@ -113,5 +154,33 @@ impl Space for Graph {
 
     fn fault_class(&self, _fault: Fault) -> FaultClass {
         FaultClass::Violation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_with_one_label_are_outcomes_of_its_rule() {
+        let graph = Graph::labelled(vec![vec![(1, 1), (0, 2), (1, 0), (3, 9)], vec![], vec![(2, 0)]], vec![0]);
+        assert_eq!((graph.rules(), graph.successors(0)), (3, &[2, 1, 0][..]));
+        let mut batch = States::new(Width::Fixed(1));
+        batch.push(&[0]);
+        let mut steps = Steps::new(Width::Fixed(1));
+        let second = Firing { rule: 1, outcome: 1 };
+        for (from, firings) in [
+            (Firing::of(0), vec![Firing::of(0), Firing::of(1), second]),
+            (Firing::of(0).after(), vec![Firing::of(1), second]),
+            (Firing::of(1).after(), vec![second]),
+            (second.after(), vec![]),
+        ] {
+            graph.expand(&batch, from, &mut steps);
+            assert_eq!(steps.firings, firings);
+        }
+        let mut out = Vec::new();
+        assert_eq!((graph.fire(&[0], second, &mut out), out.as_slice()), (Fired::To, &[0][..]));
+        assert_eq!(graph.fire(&[0], second.after(), &mut out), Fired::Disabled);
+        assert_eq!(graph.fire(&[1], Firing::of(0), &mut out), Fired::Disabled);
     }
 }

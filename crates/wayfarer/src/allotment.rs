@@ -1,9 +1,8 @@
 //! What a budget would be allotted to, without running anything.
 
 use crate::memory::Budget;
-use crate::running::{CODE_SHARE, LEAST_TO_COMPILE};
+use crate::subject::Subject;
 use crate::{Plan, stores};
-use wayfarer_ir::Program;
 use wayfarer_search::{Account, CacheStore, Record, StoreSpec};
 
 /// A part of a run and the memory it may take.
@@ -19,15 +18,15 @@ pub struct Allotment {
 
 impl Plan {
     /// What the budget would be allotted to in a run of this plan.
-    pub fn allotments(&self, program: &Program, budget: &Budget) -> Vec<Allotment> {
-        let packing = program.packing();
-        let store = stores::settled(self, &packing, budget, 1);
-        let record = stores::record(&packing, budget);
+    pub fn allotments(&self, subject: &dyn Subject, budget: &Budget) -> Vec<Allotment> {
+        let space = subject.replaying(self);
+        let packing = space.packing();
+        let store = stores::settled(self, packing, budget, 1);
+        let record = stores::record(packing, budget);
         let limit = budget.limit();
         let mut parts = vec![Allotment { part: "already in use", bytes: budget.used(), how: "the process and the model as it was read".to_string() }];
-        let compiled = !self.interpret && limit >= LEAST_TO_COMPILE;
-        if compiled {
-            parts.push(Allotment { part: "machine code", bytes: limit / CODE_SHARE, how: "at most; rules beyond it are interpreted".to_string() });
+        if let Some(code) = subject.most_code(self, limit) {
+            parts.push(Allotment { part: "machine code", bytes: code, how: "at most; rules beyond it are interpreted".to_string() });
         }
         parts.push(Allotment {
             part: "reserve",
@@ -55,7 +54,7 @@ impl Plan {
         };
         parts.push(Allotment { part: "store", bytes, how: format!("{store}: {how}") });
         if !exact {
-            let bytes = Record::bytes_for(record, &packing);
+            let bytes = Record::bytes_for(record, packing);
             parts.push(Allotment { part: "record", bytes, how: format!("at most: {record} whole states, from which distinct states are estimated") });
             parts.push(Allotment { part: "frontier", bytes: budget.free().saturating_sub(bytes), how: "at most: what is left".to_string() });
         }

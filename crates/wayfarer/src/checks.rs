@@ -1,10 +1,10 @@
 //! What a run judged, one by one: a verdict on the whole says too little where some properties are settled and others are not.
 
 use crate::Plan;
-use crate::writer::place;
+use crate::subject::{Asks, PropertyFacts, Subject};
 use serde::Serialize;
-use wayfarer_ir::{Program, PropertyKind};
 use wayfarer_search::{Cause, Deadlock, Outcome};
+use wayfarer_space::Firing;
 
 /// One thing that a run judged, or was told not to judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,7 +24,7 @@ pub struct CheckReport {
 }
 
 /// The checks of a run, in the order of the model, faults and deadlocks last.
-pub(crate) fn checks(plan: &Plan, program: &Program, outcome: &Outcome) -> Vec<CheckReport> {
+pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyFacts], outcome: &Outcome) -> Vec<CheckReport> {
     let sought = !plan.find.is_empty() || !plan.find_rules.is_empty();
     let make = |kind: &'static str, name: &str, at: String, judged: bool, settled: Settled, against: &dyn Fn(&Cause) -> bool| {
         let violations: Vec<usize> =
@@ -40,20 +40,20 @@ pub(crate) fn checks(plan: &Plan, program: &Program, outcome: &Outcome) -> Vec<C
         CheckReport { kind, name: name.to_string(), at, verdict, violations }
     };
     let mut checks = Vec::new();
-    for (number, property) in program.properties.iter().enumerate() {
+    for (number, property) in properties.iter().enumerate() {
         let chosen = plan.properties.is_empty() || plan.properties.contains(&property.name);
         let number = number as u32;
-        let at = place(program, property.at);
+        let at = property.at.clone();
         checks.push(match property.kind {
-            PropertyKind::Assumption => continue,
-            PropertyKind::Always => {
+            Asks::Assumed => continue,
+            Asks::Always => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
                 make("invariant", &property.name, at, chosen && !sought, Settled::IfComplete, &against)
             }
-            PropertyKind::Reachable if plan.find.contains(&property.name) => {
+            Asks::Reachable if plan.find.contains(&property.name) => {
                 make("found", &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
             }
-            PropertyKind::Reachable => {
+            Asks::Reachable => {
                 let settled = match outcome.reached.contains(number) {
                     true => Settled::Well,
                     // More may be missing than violations were asked for.
@@ -66,10 +66,9 @@ pub(crate) fn checks(plan: &Plan, program: &Program, outcome: &Outcome) -> Vec<C
         });
     }
     for name in &plan.find_rules {
-        let family = |number: u32| program.rule_of(number).map(|(family, _)| &program.rules[family]);
-        let meant = |number: u32| family(number).is_some_and(|rule| rule.name == *name) || program.describe_rule(number) == *name;
-        let instances = program.rules.iter().map(|rule| rule.instances() as u32).sum();
-        let at = (0..instances).find(|number| meant(*number)).and_then(family).map_or_else(String::new, |rule| place(program, rule.at));
+        let meant = |number: u32| subject.is_called(number, name);
+        let instances = subject.rules().iter().map(|rule| rule.instances).sum();
+        let at = (0..instances).find(|number| meant(*number)).map_or_else(String::new, |number| subject.firing(None, Firing::of(number)).1);
         checks.push(make("rule", name, at, true, Settled::IfComplete, &|cause| matches!(cause, Cause::Rule(firing) if meant(firing.rule))));
     }
     let faults = |cause: &Cause| matches!(cause, Cause::Fault(..) | Cause::Start(..));

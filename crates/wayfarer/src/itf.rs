@@ -2,6 +2,7 @@
 //! `#meta`: the rule that led to each state, and what is wrong at the end.
 
 use crate::report::WitnessReport;
+use crate::subject::Subject;
 use serde_json::{Map, Value, json};
 use wayfarer_ir::{Names, Program, Scalar, Type, TypeId};
 use wayfarer_space::Word;
@@ -20,28 +21,29 @@ pub struct Trace {
 }
 
 /// A witness as an ITF object. `violation` says what is wrong at its end.
-pub fn write(program: &Program, witness: &WitnessReport, violation: &str) -> Value {
+pub fn write(subject: &dyn Subject, witness: &WitnessReport, violation: &str) -> Value {
     let mut states = Vec::new();
     for (index, state) in witness.raw.states.iter().enumerate() {
         let mut object = Map::new();
         let by =
             if index == 0 { json!({ "index": 0, "start": witness.start }) } else { json!({ "index": index, "rule": witness.steps[index - 1].rule }) };
         object.insert("#meta".to_string(), by);
-        object.extend(values(program, state));
+        object.extend(subject.itf(state));
         states.push(Value::Object(object));
     }
+    let names: Vec<String> = witness.raw.states.first().map_or_else(Vec::new, |state| subject.itf(state).into_iter().map(|(name, _)| name).collect());
     let last = witness.steps.get(witness.raw.states.len().saturating_sub(1)).map(|step| step.rule.clone());
     json!({
         "#meta": {
             "format": "ITF",
             "description": "a witness found by wayfarer",
-            "source": program.source,
+            "source": subject.source(),
             "start": witness.start,
             "violation": violation,
             "failing_rule": last,
         },
         "params": [],
-        "vars": program.variables.iter().map(|variable| variable.name.as_str()).collect::<Vec<_>>(),
+        "vars": names,
         "states": states,
     })
 }

@@ -1,5 +1,6 @@
-//! From a file to a program.
+//! From a file to something that can be checked.
 
+use crate::{Explicit, Subject};
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
@@ -9,6 +10,7 @@ use wayfarer_lang::aut::{self, Aut};
 use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics, Severity};
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
+use wayfarer_space::Graph;
 
 /// How a model is read.
 #[derive(Clone, Debug, Default)]
@@ -120,10 +122,63 @@ pub fn load(path: &str, options: &LoadOptions) -> Result<Loaded, LoadError> {
     load_source(read(path)?, options)
 }
 
+/// Something that was read, whatever it is.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// A Murphi model.
+    Program(Loaded),
+    /// A graph.
+    Graph(Arc<Explicit>),
+}
+
+impl Opened {
+    /// What a run of it is about.
+    pub fn subject(&self) -> &dyn Subject {
+        match self {
+            Opened::Program(loaded) => &loaded.program,
+            Opened::Graph(graph) => &**graph,
+        }
+    }
+
+    /// Warnings, ready to print; often empty.
+    pub fn warnings(&self) -> &str {
+        match self {
+            Opened::Program(loaded) => &loaded.warnings,
+            Opened::Graph(_) => "",
+        }
+    }
+}
+
+/// Reads what is at `path`, `-` for the standard input: a graph where its name ends in `.aut`, or what comes through the standard input begins as one; else a
+/// Murphi model.
+pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
+    let source = read(path)?;
+    let named = Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("aut"));
+    let begins = || source.text().trim_start().strip_prefix("des").is_some_and(|rest| rest.trim_start().starts_with('('));
+    if !(named || path == "-" && begins()) {
+        return load_source(source, options).map(Opened::Program);
+    }
+    if let Some((name, _)) = options.constants.first() {
+        return Err(LoadError::Read(format!("`{}` is a graph, which has no constant `{name}`", source.name())));
+    }
+    if options.find.is_some() {
+        let message = format!("`{}` is a graph, whose states have no variables; `--find-rule LABEL` looks for a label", source.name());
+        return Err(LoadError::Read(message));
+    }
+    let aut = graph(&source, options.colour)?;
+    let edges =
+        (0..aut.graph.nodes()).map(|node| aut.labelled[node as usize].iter().copied().zip(aut.graph.successors(node).iter().copied()).collect());
+    let graph = Graph::labelled(edges.collect(), vec![aut.first]);
+    Ok(Opened::Graph(Arc::new(Explicit { name: source.name().to_string(), graph, labels: aut.labels })))
+}
+
 /// Reads the graph at `path`, an Aldebaran file; `-` is the standard input.
 pub fn load_graph(path: &str, colour: bool) -> Result<Aut, LoadError> {
-    let source = read(path)?;
-    aut::read(&source).map_err(|diagnostics| rejected_there(&diagnostics, &source, colour))
+    graph(&read(path)?, colour)
+}
+
+fn graph(source: &Source, colour: bool) -> Result<Aut, LoadError> {
+    aut::read(source).map_err(|diagnostics| rejected_there(&diagnostics, source, colour))
 }
 
 fn read(path: &str) -> Result<Source, LoadError> {

@@ -2,14 +2,11 @@
 
 use crate::memory::Budget;
 use crate::report::{Report, RuleReport};
-use crate::running::Running;
+use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Watch};
-use crate::writer::{Writer, place};
-use crate::{Plan, RunError, checks, stores, symmetry};
-use std::sync::Arc;
+use crate::writer::Writer;
+use crate::{Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
-use wayfarer_ir::symmetry::Orbits;
-use wayfarer_ir::{Interpreter, Program, PropertyKind};
 use wayfarer_search::{
     Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Settings, Sought, Stop, Store, StoreSpec, Verdict, explore, explore_apart,
     explore_by_levels,
@@ -17,19 +14,20 @@ use wayfarer_search::{
 use wayfarer_space::{PropertyBits, Rng, Space};
 
 impl Plan {
-    /// Carries the plan out on a program. `control` is asked at the edge of every round; the plan's own time budget is kept here.
-    pub fn check(&self, program: &Arc<Program>, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+    /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
+    pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         let started = Instant::now();
-        if program.starts.is_empty() {
-            return Err(RunError::NoStartState);
-        }
-        let interpreter = Interpreter::new(program.clone(), self.code_limits());
-        let settings = self.settings(program, budget)?;
-        stores::refuse_if_too_small(self, &interpreter, budget)?;
-        let running = Running::new(program, self, budget.limit());
-        let (symmetry, remark) = symmetry::chosen(self, program)?;
-        let orbits = symmetry.as_ref().map(|symmetry| Orbits::new(running.space(), symmetry));
-        let space: &dyn Space = orbits.as_ref().map_or(running.space(), |orbits| orbits);
+        let replaying = subject.replaying(self);
+        let replaying = &*replaying;
+        let properties = subject.properties();
+        let settings = self.settings(subject, &properties, replaying, budget)?;
+        stores::refuse_if_too_small(self, replaying, budget)?;
+        let running = subject.running(self, budget.limit());
+        let running = &*running;
+        let (symmetry, remark) = subject.symmetry(self)?;
+        let orbits = symmetry.as_ref().map(|symmetry| symmetry.orbits(running.space()));
+        let orbits = orbits.as_deref();
+        let space: &dyn Space = orbits.map_or(running.space(), |orbits| orbits.space());
         budget.note_code(running.code_bytes());
         let crew = self.crew();
         let chosen = stores::settled(self, space.packing(), budget, crew.stores());
@@ -40,7 +38,7 @@ impl Plan {
             _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
         let mut watch =
-            Watch { inner: control, budget, running: &running, until: self.time.map(|time| started + time), asked: 0, cover: Cover::new(self.size) };
+            Watch { inner: control, budget, running, until: self.time.map(|time| started + time), asked: 0, cover: Cover::new(self.size) };
         let outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
@@ -60,12 +58,12 @@ impl Plan {
             return Err(RunError::NoStartState);
         }
         let (inner, store) = (running.space(), &*store);
-        let (deadlock, loop_limit) = (self.deadlock, self.loop_limit);
-        let writer = Writer { program, interpreter: &interpreter, space, inner, orbits: orbits.as_ref(), store, budget, deadlock, loop_limit };
+        let writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
         let cover = std::mem::take(&mut watch.cover);
         let mut deadline = Deadline { until: self.shorten_until(started), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
-        let mut report = Report { violations, ..self.report(program, &interpreter, &outcome, (chosen, store), budget, started.elapsed()) };
+        let mut report =
+            Report { violations, ..self.report((subject, &properties), replaying, &outcome, (chosen, store), budget, started.elapsed()) };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = cover.until(report.states, report.steps);
@@ -102,24 +100,20 @@ impl Plan {
         }
     }
 
-    pub(crate) fn code_limits(&self) -> wayfarer_ir::Limits {
-        wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
-    }
-
-    fn settings(&self, program: &Program, budget: &Budget) -> Result<Settings, RunError> {
+    fn settings(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space, budget: &Budget) -> Result<Settings, RunError> {
         let limits = Limits { states: self.states.unwrap_or(u64::MAX), steps: self.steps.unwrap_or(u64::MAX), depth: self.depth.unwrap_or(u32::MAX) };
         let mut properties = None;
         for name in &self.properties {
-            let mut found = program.properties.iter().enumerate().filter(|(_, property)| property.name == *name).peekable();
+            let mut found = known.iter().enumerate().filter(|(_, property)| property.name == *name).peekable();
             if found.peek().is_none() {
-                let known = program.properties.iter().map(|property| property.name.clone()).collect();
+                let known = known.iter().map(|property| property.name.clone()).collect();
                 return Err(RunError::UnknownProperty { name: name.clone(), known });
             }
             // Two properties may have the same name: both are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
-        let record = self.record.unwrap_or_else(|| stores::record(&program.packing(), budget));
-        let sought = self.sought(program)?;
+        let record = self.record.unwrap_or_else(|| stores::record(space.packing(), budget));
+        let sought = self.sought(subject, known, space)?;
         Ok(Settings {
             limits,
             deadlock: self.deadlock,
@@ -133,39 +127,29 @@ impl Plan {
         })
     }
 
-    fn sought(&self, program: &Program) -> Result<Option<Sought>, RunError> {
+    fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &wayfarer_ir::Property| property.kind == PropertyKind::Reachable && property.name == *name;
-            let mut found = program.properties.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
+            let meant = |property: &PropertyFacts| property.kind == Asks::Reachable && property.name == *name;
+            let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
                 return Err(RunError::UnknownProperty { name: name.clone(), known: Vec::new() });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
         }
         for name in &self.find_rules {
-            let mut first = 0;
-            let mut found = false;
-            for rule in &program.rules {
-                let end = first + rule.instances() as u32;
-                // A name alone means every instance; with its parameters' values, as reports write it, one.
-                let meant = |number: u32| rule.name == *name || program.describe_rule(number) == *name;
-                for number in (first..end).filter(|number| meant(*number)) {
-                    sought.rules.insert(number);
-                    found = true;
-                }
-                first = end;
+            let mut found = (0..space.rules()).filter(|rule| subject.is_called(*rule, name)).peekable();
+            if found.peek().is_none() {
+                return Err(RunError::UnknownRule { name: name.clone(), known: subject.rules().into_iter().map(|rule| rule.name).collect() });
             }
-            if !found {
-                return Err(RunError::UnknownRule { name: name.clone(), known: program.rules.iter().map(|rule| rule.name.clone()).collect() });
-            }
+            found.for_each(|rule| sought.rules.insert(rule));
         }
         Ok((!self.find.is_empty() || !self.find_rules.is_empty()).then_some(sought))
     }
 
     fn report(
         &self,
-        program: &Program,
+        (subject, properties): (&dyn Subject, &[PropertyFacts]),
         space: &dyn Space,
         outcome: &Outcome,
         parts: (StoreSpec, &dyn Store),
@@ -175,12 +159,12 @@ impl Plan {
         let (chosen, store) = parts;
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
-            let site = &program.faults[fault.0 as usize];
-            let rule = program.describe_rule(firing.rule);
-            remarks.push(format!("a limit was met in rule {rule}: {} ({}); steps beyond it are missing", site.message, place(program, site.at)));
+            let FaultFacts { message, at, .. } = subject.fault(fault, self);
+            let (rule, _) = subject.firing(None, firing);
+            remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
         Report {
-            model: program.source.clone(),
+            model: subject.source().to_string(),
             verdict: match outcome.verdict() {
                 Verdict::Holds => "holds",
                 Verdict::Violated => "violated",
@@ -188,7 +172,7 @@ impl Plan {
             },
             stop: outcome.stop.word(),
             complete: outcome.is_complete(),
-            assumed: outcome.discarded > 0 || program.properties.iter().any(|property| property.kind == PropertyKind::Assumption),
+            assumed: outcome.discarded > 0 || properties.iter().any(|property| property.kind == Asks::Assumed),
             states: outcome.covered.value.round() as u64,
             states_error: outcome.covered.error,
             insertions: outcome.states,
@@ -218,9 +202,9 @@ impl Plan {
                 Fidelity::Lossy(expected) => Some(expected),
                 Fidelity::Amnesic => None,
             },
-            rules: rules(program, outcome),
+            rules: rules(subject, outcome),
             violations: Vec::new(),
-            checks: checks::checks(self, program, outcome),
+            checks: checks::checks(self, subject, properties, outcome),
             exhaustive: self.exhaustive,
             again: None,
             remarks,
@@ -239,14 +223,6 @@ fn redundancy(outcome: &Outcome) -> Option<f64> {
 fn density_factor(outcome: &Outcome) -> Option<f64> {
     let depth = outcome.depth.filter(|depth| outcome.is_complete() && *depth > 0)?;
     Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
-}
-
-/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
-pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
-    match Running::new(program, plan, usize::MAX) {
-        Running::Compiled(compiled) => compiled,
-        Running::Interpreted(interpreter) => interpreter,
-    }
 }
 
 /// Who carries a plan out: one worker, several over one store, or several each for itself.
@@ -280,13 +256,8 @@ impl Crew {
     }
 }
 
-fn rules(program: &Program, outcome: &Outcome) -> Vec<RuleReport> {
-    let mut from = 0;
-    let mut reports = Vec::new();
-    for rule in &program.rules {
-        let end = from + rule.instances() as usize;
-        reports.push(RuleReport { rule: rule.name.clone(), at: place(program, rule.at), fired: outcome.firings[from..end].iter().sum() });
-        from = end;
-    }
-    reports
+fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
+    let mut firings = outcome.firings.iter();
+    let fired = |rule: RuleFacts| RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at };
+    subject.rules().into_iter().map(fired).collect()
 }

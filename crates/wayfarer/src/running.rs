@@ -1,13 +1,14 @@
 //! A program as something that runs: compiled where that is possible and wanted, else interpreted.
 
 use crate::Plan;
+use crate::subject::Running;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Program};
 use wayfarer_jit::Compiled;
 use wayfarer_space::Space;
 
-/// How a program runs.
-pub(crate) enum Running {
+/// A program that runs.
+pub(crate) enum Executable {
     Compiled(Box<Compiled>),
     Interpreted(Box<Interpreter>),
 }
@@ -18,30 +19,39 @@ pub(crate) const LEAST_TO_COMPILE: usize = 8 << 20;
 /// The share of the budget that machine code may take before commands are interpreted.
 pub(crate) const CODE_SHARE: usize = 8;
 
-impl Running {
+impl Executable {
     pub(crate) fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
         let limits = plan.code_limits();
         if !plan.interpret
             && memory >= LEAST_TO_COMPILE
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
         {
-            return Running::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
+            return Executable::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
         }
-        Running::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+        Executable::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+    }
+}
+
+impl Running for Executable {
+    fn space(&self) -> &dyn Space {
+        match self {
+            Executable::Compiled(compiled) => &**compiled,
+            Executable::Interpreted(interpreter) => &**interpreter,
+        }
     }
 
-    pub(crate) fn space(&self) -> &dyn Space {
+    fn code_bytes(&self) -> usize {
         match self {
-            Running::Compiled(compiled) => &**compiled,
-            Running::Interpreted(interpreter) => &**interpreter,
+            Executable::Compiled(compiled) => compiled.code_bytes(),
+            Executable::Interpreted(_) => 0,
         }
     }
+}
 
-    /// Bytes of machine code, which no allocator counts.
-    pub(crate) fn code_bytes(&self) -> usize {
-        match self {
-            Running::Compiled(compiled) => compiled.code_bytes(),
-            Running::Interpreted(_) => 0,
-        }
+/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
+pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
+    match Executable::new(program, plan, usize::MAX) {
+        Executable::Compiled(compiled) => compiled,
+        Executable::Interpreted(interpreter) => interpreter,
     }
 }

@@ -1,10 +1,8 @@
 //! Whether a run goes by states or by orbits, and the way back from orbits to states.
 
-use crate::{Plan, RunError};
+use crate::subject::{Representatives, Subject};
 use std::fmt;
 use std::str::FromStr;
-use wayfarer_ir::symmetry::{Orbits, Symmetry};
-use wayfarer_ir::{Asymmetry, Program};
 use wayfarer_search::{Ending, Witness, WitnessError};
 use wayfarer_space::{Firing, Space, States, Steps};
 
@@ -41,43 +39,8 @@ impl FromStr for SymmetryChoice {
     }
 }
 
-/// The symmetry that a run uses, if any, and a remark on why or why not where the user may wonder.
-pub(crate) fn chosen(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
-    if plan.symmetry == SymmetryChoice::Off {
-        return Ok((None, None));
-    }
-    let on = plan.symmetry == SymmetryChoice::On;
-    let symmetry = match Symmetry::of(program) {
-        Ok(Some(symmetry)) => symmetry,
-        Ok(None) => return Ok((None, on.then(|| "the model has no scalarset of two elements or more, so there is no symmetry to use".to_string()))),
-        Err(error) if on => return Err(RunError::Asymmetric { at: program.source.clone(), message: error.to_string() }),
-        Err(error) => return Ok((None, Some(format!("symmetry is not used: {error}")))),
-    };
-    if let Some(name) = plan.find_rules.iter().find(|name| !program.rules.iter().any(|rule| rule.name == **name)) {
-        // One instance of a rule is looked for, and its parameters may be elements.
-        let message = format!("`{name}` is one instance of a rule");
-        return if on {
-            Err(RunError::Asymmetric { at: program.source.clone(), message })
-        } else {
-            Ok((None, Some(format!("symmetry is not used: {message}"))))
-        };
-    }
-    let place = |asymmetry: &Asymmetry| format!("{}:{}:{}", program.source, asymmetry.at.line, asymmetry.at.column);
-    match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
-        Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
-        Some(asymmetry) => {
-            let word = if asymmetry.certain { "" } else { "; --symmetry on uses it all the same" };
-            Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
-        }
-        None => {
-            let doubt = program.asymmetries.first();
-            Ok((Some(symmetry), doubt.map(|doubt| format!("symmetry is used on your word: {} ({})", doubt.message, place(doubt)))))
-        }
-    }
-}
-
 /// The witness in the space inside that leads through the orbits of a witness of the space of orbits.
-pub(crate) fn concrete(program: &Program, inner: &dyn Space, orbits: &Orbits, witness: Witness) -> Result<Witness, WitnessError> {
+pub(crate) fn concrete(subject: &dyn Subject, inner: &dyn Space, orbits: &dyn Representatives, witness: Witness) -> Result<Witness, WitnessError> {
     if witness.states.is_empty() {
         return Ok(witness);
     }
@@ -90,15 +53,14 @@ pub(crate) fn concrete(program: &Program, inner: &dyn Space, orbits: &Orbits, wi
     batch.push(last);
     inner.expand(&batch, Firing::of(0), &mut steps);
     // Another instance of the same rule does in this state what the recorded one does in the representative.
-    let family = |firing: Firing| program.rule_of(firing.rule).map(|(family, _)| family);
     let ending = match witness.ending {
         Ending::Fault(firing, fault) => {
-            let alike = steps.faults.iter().find(|step| step.fault == fault && family(step.firing) == family(firing));
+            let alike = steps.faults.iter().find(|step| step.fault == fault && subject.same_rule(step.firing, firing));
             alike.or(steps.faults.first()).map(|step| Ending::Fault(step.firing, step.fault)).ok_or(WitnessError::OtherEnd)?
         }
         Ending::Rule(firing) => {
             let fired = steps.firings.iter().copied().chain(steps.faults.iter().map(|step| step.firing));
-            Ending::Rule(fired.into_iter().find(|other| family(*other) == family(firing)).ok_or(WitnessError::OtherEnd)?)
+            Ending::Rule(fired.into_iter().find(|other| subject.same_rule(*other, firing)).ok_or(WitnessError::OtherEnd)?)
         }
         ending => ending,
     };

@@ -2,7 +2,7 @@
 
 use crate::memory::Budget;
 use crate::report::CoverTime;
-use crate::running::Running;
+use crate::subject::Running;
 use std::time::Instant;
 use wayfarer_search::{Account, Control, Progress, Stop};
 
@@ -10,7 +10,7 @@ use wayfarer_search::{Account, Control, Progress, Stop};
 pub(crate) struct Watch<'a> {
     pub(crate) inner: &'a mut dyn Control,
     pub(crate) budget: &'a Budget,
-    pub(crate) running: &'a Running,
+    pub(crate) running: &'a dyn Running,
     pub(crate) until: Option<Instant>,
     pub(crate) asked: u32,
     pub(crate) cover: Cover,

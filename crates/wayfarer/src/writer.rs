@@ -1,26 +1,26 @@
 //! From what a search found to what a person reads: witnesses made shorter, mapped back from orbits, replayed, and put into the model's words.
 
 use crate::memory::Budget;
-use crate::report::{Change, StepReport, ViolationReport, WitnessReport};
+use crate::report::{StepReport, ViolationReport, WitnessReport};
+use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
 use crate::watch::Deadline;
-use crate::{RunError, symmetry};
-use wayfarer_ir::symmetry::Orbits;
-use wayfarer_ir::{At, FaultKind, Interpreter, Program};
+use crate::{Plan, RunError, symmetry};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
-use wayfarer_space::{Fault, Firing, Space};
+use wayfarer_space::{Firing, Space};
 
 /// Writes down what was found, in the model's words.
 pub(crate) struct Writer<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) interpreter: &'a Interpreter,
+    pub(crate) plan: &'a Plan,
+    pub(crate) subject: &'a dyn Subject,
+    pub(crate) properties: &'a [PropertyFacts],
+    /// What witnesses are replayed in.
+    pub(crate) replaying: &'a dyn Space,
     pub(crate) space: &'a dyn Space,
-    /// The space of the program itself, and its orbits where these were explored.
+    /// The space of the subject itself, and its representatives where these were explored.
     pub(crate) inner: &'a dyn Space,
-    pub(crate) orbits: Option<&'a Orbits<'a>>,
+    pub(crate) orbits: Option<&'a dyn Representatives>,
     pub(crate) store: &'a dyn Store,
     pub(crate) budget: &'a Budget,
-    pub(crate) deadlock: Deadlock,
-    pub(crate) loop_limit: u64,
 }
 
 impl Writer<'_> {
@@ -30,15 +30,17 @@ impl Writer<'_> {
             Ok(witness) => {
                 raw_length = witness.len();
                 let witness = match deadline.until {
-                    Some(_) => shortened(self.space, witness, self.deadlock, self.budget, deadline),
+                    Some(_) => shortened(self.space, witness, self.plan.deadlock, self.budget, deadline),
                     None => witness.without_loops(),
                 };
                 let witness = self.concrete(witness)?;
-                witness.replay(self.interpreter, self.deadlock != Deadlock::Stuck).map_err(RunError::Replay)?;
+                witness
+                    .replay(self.replaying, self.plan.deadlock != Deadlock::Stuck)
+                    .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
             Err(WitnessError::NotAboutAState | WitnessError::NoRoom) => None,
-            Err(error) => return Err(RunError::Replay(error)),
+            Err(error) => return Err(self.subject.does_not_replay(self.plan, error)),
         };
         let cause = match witness.as_ref().map(|witness| witness.ending) {
             Some(Ending::Fault(firing, fault)) => Cause::Fault(firing, fault),
@@ -49,108 +51,81 @@ impl Writer<'_> {
         Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
     }
 
-    /// The witness as one of the program, where it was found among orbits.
-    pub(crate) fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
+    /// The witness as one of the subject, where it was found among representatives.
+    fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
         let Some(orbits) = self.orbits else { return Ok(witness) };
-        symmetry::concrete(self.program, self.inner, orbits, witness).map_err(|error| match self.program.asymmetries.is_empty() {
-            true => RunError::Replay(error),
-            false => RunError::BrokenSymmetry,
-        })
+        symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))
     }
 
-    pub(crate) fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
-        let program = self.program;
+    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
+        let property = |number: u32| {
+            let PropertyFacts { name, at, .. } = &self.properties[number as usize];
+            (name.clone(), at.clone())
+        };
+        let last = witness.and_then(|witness| witness.states.last());
         match *cause {
             Cause::Property(number) => {
-                let property = &program.properties[number as usize];
-                let last = witness.and_then(|witness| witness.states.last());
-                let failing = last.and_then(|state| self.interpreter.failing_conjunct(number, state));
-                let detail = failing
-                    .filter(|_| property.conjuncts.len() > 1)
-                    .map(|(index, at)| format!("conjunct {} of {} is false, at {}", index + 1, property.conjuncts.len(), place(program, at)));
-                ("invariant", property.name.clone(), place(program, property.at), detail)
+                let (name, at) = property(number);
+                ("invariant", name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {
-                let (_, message, at) = self.fault(fault);
-                ("fault", message, at, Some(format!("while judging `{}`", program.properties[number as usize].name)))
+                let FaultFacts { message, at, .. } = self.subject.fault(fault, self.plan);
+                ("fault", message, at, Some(format!("while judging `{}`", property(number).0)))
             }
             Cause::Deadlock => {
-                let detail = if self.deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
+                let detail = if self.plan.deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
                 ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
             }
             Cause::Fault(firing, fault) => {
-                let (kind, message, at) = self.fault(fault);
-                let mut detail = format!("in rule {}", program.describe_rule(firing.rule));
-                if program.faults[fault.0 as usize].kind == FaultKind::Endless {
-                    detail.push_str(&format!("; one firing may take {} loop rounds and calls, which --loop-limit changes", self.loop_limit));
-                }
+                let FaultFacts { kind, message, at, note } = self.subject.fault(fault, self.plan);
+                let mut detail = format!("in rule {}", self.subject.firing(last.map(Vec::as_slice), firing).0);
+                note.iter().for_each(|note| detail.push_str(&format!("; {note}")));
                 (kind, message, at, Some(detail))
             }
             Cause::Start(start, fault) => {
-                let (kind, message, at) = self.fault(fault);
-                (kind, message, at, Some(format!("in start state {}", program.describe_start(start))))
+                let FaultFacts { kind, message, at, .. } = self.subject.fault(fault, self.plan);
+                (kind, message, at, Some(format!("in start state {}", self.subject.start(start))))
             }
             Cause::Found(number) => {
-                let property = &program.properties[number as usize];
-                ("found", property.name.clone(), place(program, property.at), None)
+                let (name, at) = property(number);
+                ("found", name, at, None)
             }
             Cause::Rule(firing) => {
-                let at = program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(program, program.rules[family].at));
-                ("rule", program.describe_rule(firing.rule), at, None)
+                let (name, at) = self.subject.firing(last.map(Vec::as_slice), firing);
+                ("rule", name, at, None)
             }
             Cause::NotReached(number) => {
-                let property = &program.properties[number as usize];
-                let detail = "every reachable state was visited, and none satisfies it";
-                ("cover", property.name.clone(), place(program, property.at), Some(detail.to_string()))
+                let (name, at) = property(number);
+                ("cover", name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
             }
         }
     }
 
-    pub(crate) fn fault(&self, fault: Fault) -> (&'static str, String, String) {
-        let site = &self.program.faults[fault.0 as usize];
-        let kind = match site.kind {
-            FaultKind::Assertion => "assertion",
-            FaultKind::Error => "error",
-            _ => "fault",
-        };
-        (kind, site.message.clone(), place(self.program, site.at))
-    }
-
-    pub(crate) fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
-        let program = self.program;
-        let start_state =
-            raw.states.first().map_or_else(Vec::new, |state| program.scalars(state).map(|leaf| (leaf.path.to_string(), leaf.text())).collect());
+    fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
+        let subject = self.subject;
+        let values = |state: &Vec<u64>| subject.values(state).into_iter().map(|value| (value.path, value.value)).collect();
+        let start_state = raw.states.first().map_or_else(Vec::new, values);
         let mut steps: Vec<StepReport> = raw
             .firings
             .iter()
             .zip(raw.states.windows(2))
-            .map(|(firing, pair)| StepReport { changes: self.changes(&pair[0], &pair[1]), ..self.step(*firing) })
+            .map(|(firing, pair)| StepReport { changes: subject.changes(&pair[0], &pair[1]), ..self.step(&pair[0], *firing) })
             .collect();
+        let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
         if let Ending::Rule(firing) = raw.ending {
             let mut after = Vec::new();
-            let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
-            self.interpreter.fire(last, firing, &mut after);
-            steps.push(StepReport { changes: self.changes(last, &after), ..self.step(firing) });
+            self.replaying.fire(last, firing, &mut after);
+            steps.push(StepReport { changes: subject.changes(last, &after), ..self.step(last, firing) });
         }
         if let Ending::Fault(firing, fault) = raw.ending {
-            let (_, message, at) = self.fault(fault);
-            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(firing) });
+            let FaultFacts { message, at, .. } = subject.fault(fault, self.plan);
+            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
         }
-        WitnessReport { length: raw.len(), raw_length, start: program.describe_start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, start: subject.start(raw.start), start_state, steps, raw }
     }
 
-    pub(crate) fn step(&self, firing: Firing) -> StepReport {
-        let at = self.program.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self.program, self.program.rules[family].at));
-        StepReport { rule: self.program.describe_rule(firing.rule), at, changes: Vec::new(), fault: None }
+    fn step(&self, from: &[u64], firing: Firing) -> StepReport {
+        let (rule, at) = self.subject.firing(Some(from), firing);
+        StepReport { rule, at, changes: Vec::new(), fault: None }
     }
-
-    pub(crate) fn changes(&self, old: &[u64], new: &[u64]) -> Vec<Change> {
-        let differences = self.program.differences(old, new);
-        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
-    }
-}
-
-/// `file:line:column`.
-pub(crate) fn place(program: &Program, at: At) -> String {
-    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod budgets;
 mod ci;
 mod corpus;
+mod graphs;
 mod models;
 mod predict;
 mod searches;

@@ -1,0 +1,94 @@
+//! An explicit graph as what a run is about: labels are its rules, and a state is its number.
+
+use crate::report::Change;
+use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Running, Subject, Used, ValueFacts};
+use crate::{Plan, RunError, SymmetryChoice};
+use serde_json::{Map, Value, json};
+use wayfarer_space::{Fault, Firing, Graph, Space, Word};
+
+/// A graph with names for its labels.
+#[derive(Clone, Debug, Default)]
+pub struct Explicit {
+    /// What it is called in reports.
+    pub name: String,
+    /// The graph.
+    pub graph: Graph,
+    /// The names of its labels by number; a label without one is called by its number.
+    pub labels: Vec<String>,
+}
+
+impl Explicit {
+    fn label(&self, rule: u32) -> String {
+        self.labels.get(rule as usize).cloned().unwrap_or_else(|| format!("edge {rule}"))
+    }
+}
+
+impl Subject for Explicit {
+    fn source(&self) -> &str {
+        &self.name
+    }
+
+    fn running<'a>(&'a self, _plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
+        Box::new(Held(&self.graph))
+    }
+
+    fn replaying<'a>(&'a self, _plan: &Plan) -> Box<dyn Space + 'a> {
+        Box::new(self.graph.clone())
+    }
+
+    fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
+        let on = plan.symmetry == SymmetryChoice::On;
+        Ok((None, on.then(|| "a graph has no scalarsets, so there is no symmetry to use".to_string())))
+    }
+
+    fn rules(&self) -> Vec<RuleFacts> {
+        (0..self.graph.rules()).map(|rule| RuleFacts { name: self.label(rule), at: self.name.clone(), instances: 1 }).collect()
+    }
+
+    fn properties(&self) -> Vec<PropertyFacts> {
+        let avoided = || PropertyFacts { name: "bad nodes are avoided".to_string(), at: self.name.clone(), kind: crate::subject::Asks::Always };
+        (0..self.graph.properties()).map(|_| avoided()).collect()
+    }
+
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        self.label(rule) == name
+    }
+
+    fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
+        (self.label(firing.rule), self.name.clone())
+    }
+
+    fn start(&self, number: u32) -> String {
+        format!("start {number}")
+    }
+
+    fn fault(&self, _fault: Fault, _plan: &Plan) -> FaultFacts {
+        FaultFacts { kind: "fault", message: "unknown fault".to_string(), at: self.name.clone(), note: None }
+    }
+
+    fn failing(&self, _plan: &Plan, _property: u32, _state: &[Word]) -> Option<String> {
+        None
+    }
+
+    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
+        state.iter().map(|node| ValueFacts { path: "state".to_string(), value: node.to_string(), defined: true }).collect()
+    }
+
+    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
+        let differs = old.iter().zip(new).filter(|(old, new)| old != new);
+        differs.map(|(old, new)| Change { path: "state".to_string(), from: old.to_string(), to: new.to_string() }).collect()
+    }
+
+    fn itf(&self, state: &[Word]) -> Map<String, Value> {
+        state.iter().map(|node| ("state".to_string(), json!(node))).collect()
+    }
+}
+
+/// A space that is there already.
+struct Held<'a>(&'a Graph);
+
+impl Running for Held<'_> {
+    fn space(&self) -> &dyn Space {
+        self.0
+    }
+}

@@ -1,0 +1,177 @@
+//! A program as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+
+use crate::report::Change;
+use crate::running::{CODE_SHARE, Executable, LEAST_TO_COMPILE};
+use crate::subject::{Asks, FaultFacts, PropertyFacts, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts};
+use crate::{Plan, RunError, SymmetryChoice, itf};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use wayfarer_ir::symmetry::{Orbits, Symmetry};
+use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_search::WitnessError;
+use wayfarer_space::{Fault, Firing, Space, Word};
+
+impl Subject for Arc<Program> {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn running<'a>(&'a self, plan: &Plan, memory: usize) -> Box<dyn Running + 'a> {
+        Box::new(Executable::new(self, plan, memory))
+    }
+
+    fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
+        (!plan.interpret && memory >= LEAST_TO_COMPILE).then_some(memory / CODE_SHARE)
+    }
+
+    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Space + 'a> {
+        Box::new(Interpreter::new(self.clone(), plan.code_limits()))
+    }
+
+    fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
+        let (symmetry, remark) = symmetry(plan, self)?;
+        Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
+    }
+
+    fn rules(&self) -> Vec<RuleFacts> {
+        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(self, rule.at), instances: rule.instances() as u32 };
+        self.rules.iter().map(facts).collect()
+    }
+
+    fn properties(&self) -> Vec<PropertyFacts> {
+        let kind = |kind| match kind {
+            PropertyKind::Always => Asks::Always,
+            PropertyKind::Assumption => Asks::Assumed,
+            PropertyKind::Reachable => Asks::Reachable,
+        };
+        let facts = |property: &wayfarer_ir::Property| {
+            let at = place(self, property.at);
+            PropertyFacts { name: property.name.clone(), at, kind: kind(property.kind) }
+        };
+        self.properties.iter().map(facts).collect()
+    }
+
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        // A name alone means every instance; with its parameters' values, as reports write it, one.
+        let family = self.rule_of(rule).map(|(family, _)| &self.rules[family]);
+        family.is_some_and(|family| family.name == name) || self.describe_rule(rule) == name
+    }
+
+    fn same_rule(&self, one: Firing, other: Firing) -> bool {
+        let family = |firing: Firing| self.rule_of(firing.rule).map(|(family, _)| family);
+        family(one) == family(other)
+    }
+
+    fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
+        let at = self.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self, self.rules[family].at));
+        (self.describe_rule(firing.rule), at)
+    }
+
+    fn start(&self, number: u32) -> String {
+        self.describe_start(number)
+    }
+
+    fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
+        let site = &self.faults[fault.0 as usize];
+        let kind = match site.kind {
+            FaultKind::Assertion => "assertion",
+            FaultKind::Error => "error",
+            _ => "fault",
+        };
+        let endless = (site.kind == FaultKind::Endless)
+            .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));
+        FaultFacts { kind, message: site.message.clone(), at: place(self, site.at), note: endless }
+    }
+
+    fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
+        let conjuncts = self.properties[property as usize].conjuncts.len();
+        if conjuncts < 2 {
+            return None;
+        }
+        let interpreter = Interpreter::new(self.clone(), plan.code_limits());
+        let (index, at) = interpreter.failing_conjunct(property, state)?;
+        Some(format!("conjunct {} of {conjuncts} is false, at {}", index + 1, place(self, at)))
+    }
+
+    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
+        self.scalars(state)
+            .map(|leaf| ValueFacts { path: leaf.path.to_string(), value: leaf.text(), defined: leaf.scalar.value(leaf.stored).is_some() })
+            .collect()
+    }
+
+    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
+        let differences = self.differences(old, new);
+        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
+    }
+
+    fn itf(&self, state: &[Word]) -> Map<String, Value> {
+        itf::values(self, state)
+    }
+
+    fn breaks_symmetry(&self, error: WitnessError) -> RunError {
+        // A model that was shown to be symmetric is, unless this program is wrong.
+        if self.asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
+    }
+}
+
+impl Symmetric for Symmetry {
+    fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a> {
+        Box::new(Orbits::new(inner, self))
+    }
+}
+
+impl Representatives for Orbits<'_> {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
+        Orbits::concrete(self, states)
+    }
+}
+
+impl Plan {
+    pub(crate) fn code_limits(&self) -> wayfarer_ir::Limits {
+        wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
+    }
+}
+
+/// The symmetry that a run uses, if any, and a remark on why or why not where the user may wonder.
+fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
+    if plan.symmetry == SymmetryChoice::Off {
+        return Ok((None, None));
+    }
+    let on = plan.symmetry == SymmetryChoice::On;
+    let symmetry = match Symmetry::of(program) {
+        Ok(Some(symmetry)) => symmetry,
+        Ok(None) => return Ok((None, on.then(|| "the model has no scalarset of two elements or more, so there is no symmetry to use".to_string()))),
+        Err(error) if on => return Err(RunError::Asymmetric { at: program.source.clone(), message: error.to_string() }),
+        Err(error) => return Ok((None, Some(format!("symmetry is not used: {error}")))),
+    };
+    if let Some(name) = plan.find_rules.iter().find(|name| !program.rules.iter().any(|rule| rule.name == **name)) {
+        // One instance of a rule is looked for, and its parameters may be elements.
+        let message = format!("`{name}` is one instance of a rule");
+        return if on {
+            Err(RunError::Asymmetric { at: program.source.clone(), message })
+        } else {
+            Ok((None, Some(format!("symmetry is not used: {message}"))))
+        };
+    }
+    let place = |asymmetry: &Asymmetry| format!("{}:{}:{}", program.source, asymmetry.at.line, asymmetry.at.column);
+    match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
+        Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
+        Some(asymmetry) => {
+            let word = if asymmetry.certain { "" } else { "; --symmetry on uses it all the same" };
+            Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
+        }
+        None => {
+            let doubt = program.asymmetries.first();
+            Ok((Some(symmetry), doubt.map(|doubt| format!("symmetry is used on your word: {} ({})", doubt.message, place(doubt)))))
+        }
+    }
+}
+
+/// `file:line:column`.
+pub(crate) fn place(program: &Program, at: At) -> String {
+    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
+}
