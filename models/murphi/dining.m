@@ -6,13 +6,27 @@
 --
 -- Philosophers sit in a circle with one fork between neighbours and need two
 -- forks to eat. Since all are alike, all can be stuck alike.
+--
+-- Sizes with --deadlock off; there is one deadlock, and a shortest way to it
+-- has PhilosopherCount steps. rumur counts the same where a line ends with r:
+--
+--   PhilosopherCount  Slow      states       fired  depth
+--          5           0            82         265      5  r
+--          5           1           392       1,250     16  r
+--          8           1        14,158      72,336     28  r
+--         10           1       154,450     986,430     36
+--         17           0     3,215,042  35,332,001     17
+--
+-- Engels, Groote, van Weerdenburg and Willemse search 5 and 17 philosophers;
+-- the steps of their model, which they list for mCRL2, are those of Slow = 1.
 
 const
   PhilosopherCount: 5;
+  Slow: 0;              -- 1: eating is a step, and forks go down one by one
 
 type
   Seat: 0..PhilosopherCount - 1;
-  Mood: enum { Thinking, HasFirst, Eating };
+  Mood: enum { Thinking, HasFirst, Eating, Fed, Leaving };
 
 var
   mood: array[Seat] of Mood;
@@ -55,10 +69,33 @@ ruleset s: Seat do
   endrule;
 
   rule "puts both forks down"
-    mood[s] = Eating
+    Slow = 0 & mood[s] = Eating
   ==>
   begin
     free[left(s)] := true;
+    free[right(s)] := true;
+    mood[s] := Thinking;
+  endrule;
+
+  rule "has eaten"
+    Slow = 1 & mood[s] = Eating
+  ==>
+  begin
+    mood[s] := Fed;
+  endrule;
+
+  rule "puts the left fork down"
+    mood[s] = Fed
+  ==>
+  begin
+    free[left(s)] := true;
+    mood[s] := Leaving;
+  endrule;
+
+  rule "puts the right fork down"
+    mood[s] = Leaving
+  ==>
+  begin
     free[right(s)] := true;
     mood[s] := Thinking;
   endrule;
