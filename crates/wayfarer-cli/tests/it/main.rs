@@ -1,6 +1,7 @@
 //! The command as its users meet it: the built program on small models, judged by what it prints and how it exits.
 
 mod bad_input;
+mod book;
 mod budgets;
 mod ci;
 mod corpus;
