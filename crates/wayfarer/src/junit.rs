@@ -5,8 +5,10 @@
 //! left out, since one search judges all of them.
 
 use crate::place::Place;
-use crate::{CheckReport, Finding, Report, ViolationReport};
+use crate::{CheckReport, Finding, Outlet, Report, ViolationReport};
 use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
 
 impl Report {
     /// The report as JUnit XML.
@@ -24,7 +26,14 @@ impl Report {
             let at = if check.at.is_empty() { first } else { &check.at };
             case(&mut cases, &self.model, &check.label(), at, &outcome);
         }
-        let counts = Counts { tests: self.checks.len(), failures, errors: 0, skipped };
+        // What no check answers for must not get lost.
+        let claimed = |index: usize| self.checks.iter().any(|check| check.violations.contains(&index));
+        let unclaimed: Vec<&ViolationReport> = self.violations.iter().enumerate().filter(|(index, _)| !claimed(*index)).map(|(_, one)| one).collect();
+        for violation in &unclaimed {
+            failures += 1;
+            case(&mut cases, &self.model, &violation.name, violation.place(), &Case::Failed(self.bad(&[violation])));
+        }
+        let counts = Counts { tests: self.checks.len() + unclaimed.len(), failures, errors: 0, skipped };
         let mut inside = String::new();
         inside.push_str("    <properties>\n");
         let depth = self.depth.map(|depth| depth.to_string());
@@ -55,22 +64,32 @@ impl Report {
 
     /// What a case says of a check.
     fn outcome(&self, check: &CheckReport) -> Case {
-        let stories: Vec<String> = check.violations.iter().filter_map(|index| self.violations.get(*index)).map(ViolationReport::story).collect();
+        let violations: Vec<&ViolationReport> = check.violations.iter().filter_map(|index| self.violations.get(*index)).collect();
         match check.verdict {
             "holds" => Case::Passed,
-            "violated" => {
-                let first = check.violations.first().and_then(|index| self.violations.get(*index));
-                let message = first.map_or_else(|| format!("{} does not hold", check.label()), ViolationReport::sentence);
-                let repeat = self.again.iter().map(|again| format!("repeat it with: {again}\n"));
-                let kind = first.map_or(check.kind, |violation| violation.kind);
-                Case::Failed(Bad { kind: kind.to_string(), message, story: stories.into_iter().chain(repeat).collect() })
+            "violated" if violations.is_empty() => {
+                Case::Failed(Bad { kind: check.kind.to_string(), message: format!("{} does not hold", check.label()), story: String::new() })
             }
+            "violated" => Case::Failed(self.bad(&violations)),
             "not-judged" => Case::Skipped("not judged: it was left out on request".to_string()),
             _ if self.exhaustive && self.verdict == "not-found" => {
                 Case::Failed(Bad { kind: "not-proved".to_string(), message: self.why_open(check), story: String::new() })
             }
             _ => Case::Skipped(self.why_open(check)),
         }
+    }
+
+    /// What is wrong, and the line that repeats it.
+    fn bad(&self, violations: &[&ViolationReport]) -> Bad {
+        let stories = violations.iter().map(|violation| violation.story());
+        let repeat = self.again.iter().map(|again| format!("repeat it with: {again}\n"));
+        let (kind, message) = violations.first().map_or_else(Default::default, |first| (first.kind.to_string(), first.sentence()));
+        Bad { kind, message, story: stories.chain(repeat).collect() }
+    }
+
+    /// Writes the report to a file as JUnit XML, whole or not at all.
+    pub fn write_junit(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        Outlet::new(path)?.write(&self.junit())
     }
 }
 

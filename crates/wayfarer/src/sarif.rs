@@ -6,8 +6,10 @@
 //! The standard: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020.
 
 use crate::place::{Place, uri};
-use crate::{Finding, Report, ViolationReport, WitnessReport};
+use crate::{Finding, Outlet, Report, ViolationReport, WitnessReport};
 use serde_json::{Map, Value, json};
+use std::io;
+use std::path::Path;
 
 /// Every kind of result: its name, what it means, and how bad it is.
 const RULES: [(&str, &str, &str); 10] = [
@@ -53,6 +55,11 @@ impl Report {
             "strategy": self.strategy, "store": self.store, "seed": self.seed,
         });
         log(&self.model, results, invocation, Some(figures))
+    }
+
+    /// Writes the report to a file as SARIF, whole or not at all.
+    pub fn write_sarif(&self, path: impl AsRef<Path>) -> io::Result<()> {
+        Outlet::new(path)?.write(&self.sarif())
     }
 
     fn violated(&self, violation: &ViolationReport) -> Value {
