@@ -6,12 +6,12 @@ mod corpus;
 mod curve;
 mod graph;
 mod info;
+mod lab;
 mod manual;
 mod memory;
 mod model;
 mod options;
 mod output;
-mod plot;
 mod predict;
 mod progress;
 mod render;
@@ -82,6 +82,7 @@ fn run(command: &Command) -> Exit {
         Command::Corpus(options) => corpus::corpus(options),
         Command::Graph(options) => graph::graph(options),
         Command::Predict { shape } => predict::predict(shape),
+        Command::Lab { what } => lab::lab(what),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),
     };

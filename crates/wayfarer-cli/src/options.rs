@@ -1,9 +1,11 @@
 //! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
+mod lab;
 mod predict;
 
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use lab::{Lab, LabOptions};
 pub(crate) use predict::{GraphOptions, MOST_STEPS, Method, Predict, PredictOutput, Question, StorageOptions};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +31,7 @@ Examples:
   wayfarer info german.m                       what the model consists of
   wayfarer simulate german.m --seed 7          watch one random run
   wayfarer step german.m                       choose every rule yourself
+  wayfarer lab all --quick --html lab.html     the experiments of the papers, rerun
 
 `wayfarer COMMAND --help` explains a command and all its options.";
 
@@ -147,6 +150,12 @@ pub(crate) enum Command {
     Predict {
         #[command(subcommand)]
         shape: Predict,
+    },
+    /// Rerun the experiments of the papers, their figures beside ours
+    #[command(after_long_help = lab::LAB_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+    Lab {
+        #[command(subcommand)]
+        what: Lab,
     },
     /// Print the completions for a shell
     #[command(after_help = "Example:\n  wayfarer completions bash > ~/.local/share/bash-completion/completions/wayfarer")]

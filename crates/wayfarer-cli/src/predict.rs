@@ -6,7 +6,6 @@ mod watch;
 
 use crate::options::{MOST_STEPS, Method, Predict, PredictOutput, Question};
 use crate::output::{Paint, print};
-use crate::plot::Plot;
 use crate::signals::Signals;
 use crate::{Exit, Failure, sizes};
 use serde_json::{Value, json};
@@ -16,6 +15,7 @@ use wayfarer::theory::{
     Algorithm, Cost, CoverTime, CoverTimes, Coverage, Estimate, ExplicitGraph, Grid, Prediction, SelfLoops, SimulatedCover, SimulatedCoverage,
     Simulation, TheoryError, Tree, density_factor, simulate_cover_times, simulate_coverage,
 };
+use wayfarer_lab::Plot;
 
 /// Carries out `wayfarer predict`.
 pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {

@@ -21,27 +21,18 @@ pub struct Repeated {
     pub runs: Vec<Report>,
 }
 
-/// Two-sided 95 % of a normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
-
-impl Repeated {
-    /// Runs that found something.
-    pub fn successes(&self) -> impl Iterator<Item = &Report> {
-        self.runs.iter().filter(|report| report.verdict == "violated")
-    }
-
-    /// The share of runs that found something, with Wilson's interval.
-    pub fn success_rate(&self) -> Interval {
-        let (n, found) = (self.runs.len() as f64, self.successes().count() as f64);
+impl Interval {
+    /// The share of so many that were found among so many, with Wilson's interval.
+    pub fn of_share(found: usize, all: usize) -> Interval {
+        let (n, found) = (all as f64, found as f64);
         let share = found / n;
         let middle = (share + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
         let half = Z / (1.0 + Z * Z / n) * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
         Interval { value: share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
     }
 
-    /// The mean of a figure over the runs that found something, with an interval of Student's t; none where there are none.
-    pub fn mean(&self, figure: impl Fn(&Report) -> f64) -> Option<Interval> {
-        let values: Vec<f64> = self.successes().map(figure).collect();
+    /// The mean of some values, with an interval of Student's t, open where there is one value only; none where there is none.
+    pub fn of_mean(values: &[f64]) -> Option<Interval> {
         let n = values.len() as f64;
         if values.is_empty() {
             return None;
@@ -53,6 +44,26 @@ impl Repeated {
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let half = student(values.len() - 1) * (variance / n).sqrt();
         Some(Interval { value: mean, low: mean - half, high: mean + half })
+    }
+}
+
+/// Two-sided 95 % of a normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Repeated {
+    /// Runs that found something.
+    pub fn successes(&self) -> impl Iterator<Item = &Report> {
+        self.runs.iter().filter(|report| report.verdict == "violated")
+    }
+
+    /// The share of runs that found something, with Wilson's interval.
+    pub fn success_rate(&self) -> Interval {
+        Interval::of_share(self.successes().count(), self.runs.len())
+    }
+
+    /// The mean of a figure over the runs that found something, with an interval of Student's t; none where there are none.
+    pub fn mean(&self, figure: impl Fn(&Report) -> f64) -> Option<Interval> {
+        Interval::of_mean(&self.successes().map(figure).collect::<Vec<f64>>())
     }
 
     /// The median of a figure over the runs that found something; its interval is made of order statistics.

@@ -2,11 +2,11 @@
 
 use super::{failure, give};
 use crate::options::StorageOptions;
-use crate::plot::{Line, Plot};
 use crate::{Exit, Failure, sizes};
 use serde_json::json;
 use std::fmt::Write as _;
 use wayfarer::theory::StorageModel;
+use wayfarer_lab::{Line, Plot};
 
 /// Carries out `wayfarer predict storage`.
 pub(super) fn storage(options: &StorageOptions) -> Result<Exit, Failure> {
@@ -51,7 +51,9 @@ pub(super) fn storage(options: &StorageOptions) -> Result<Exit, Failure> {
         let points = rows.iter().map(|(distance, _, saved, _)| (f64::from(*distance), 100.0 * saved)).collect();
         Plot {
             title: format!("Memory saved by differences (k = {branching}, n = {height}, x = {ratio})"),
-            axes: ("distance δ between whole states".to_string(), "memory saved Δ, per cent".to_string()),
+            across: "distance δ between whole states".to_string(),
+            up: "memory saved Δ, per cent".to_string(),
+            log: (false, false),
             lines: vec![Line { name: "Δ, exact".to_string(), points, band: Vec::new() }],
         }
     };

@@ -3,10 +3,10 @@
 use super::{Answer, Subject, Time, ends, reason, steps};
 use crate::options::Question;
 use crate::output::Paint;
-use crate::plot::{Line, Plot};
 use crate::sizes::{count, counted};
 use serde_json::{Value, json};
 use wayfarer::theory::{Prediction, Simulation, TheoryError};
+use wayfarer_lab::{Line, Plot};
 
 /// The shares of nodes whose cover times are told, in per cent: those of the papers' tables.
 const SHARES: [u64; 5] = [60, 70, 80, 90, 100];
@@ -233,7 +233,9 @@ pub(super) fn plot(subject: &Subject, answers: &[Answer]) -> Plot {
     let (title, across) = if after { ("mean covered nodes", "steps") } else { ("mean cover times", "mean steps until so many nodes are covered") };
     Plot {
         title: format!("{}: {title}", subject.name),
-        axes: (across.to_string(), "nodes covered".to_string()),
+        across: across.to_string(),
+        up: "nodes covered".to_string(),
+        log: (false, false),
         lines: answers.iter().map(|answer| line(subject, answer)).collect(),
     }
 }

@@ -1,0 +1,154 @@
+//! `wayfarer lab`: carries out experiments of the laboratory, shows how far they are, and keeps what is finished.
+
+mod watch;
+
+use crate::options::{Lab, LabOptions};
+use crate::output::{Paint, complain, print};
+use crate::signals::Signals;
+use crate::{Exit, Failure, suggest};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use watch::Watcher;
+use wayfarer_lab::text::Style;
+use wayfarer_lab::{Desk, Experiment, Findings, Judgement, LabError, Shelf, experiments, page};
+
+/// Carries out `wayfarer lab`.
+pub(crate) fn lab(what: &Lab) -> Result<Exit, Failure> {
+    match what {
+        Lab::List { json } => list(*json),
+        Lab::Run { names, options } => {
+            let known: Vec<&str> = experiments().iter().map(|experiment| experiment.name).collect();
+            let named = |name: &String| Experiment::named(name).ok_or_else(|| Failure::wrong(suggest::unknown("experiment", name, &known)));
+            run(&names.iter().map(named).collect::<Result<Vec<_>, _>>()?, options, options.out.clone())
+        }
+        Lab::All { options } => run(experiments(), options, Some(options.out.clone().unwrap_or_else(|| PathBuf::from("wayfarer-lab")))),
+    }
+}
+
+fn list(json: bool) -> Result<Exit, Failure> {
+    let text = if json {
+        let one = |experiment: &&Experiment| json!({ "name": experiment.name, "title": experiment.title, "source": experiment.source, "question": experiment.question });
+        format!("{}\n", json!({ "schema": 1, "experiments": experiments().iter().map(one).collect::<Vec<_>>() }))
+    } else {
+        let paint = Paint::stdout();
+        let width = experiments().iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
+        let one = |experiment: &&Experiment| {
+            let name = format!("{:<width$}", experiment.name);
+            format!("{}  {}\n{}  {}\n", paint.strong(&name), experiment.title, " ".repeat(width), paint.faint(experiment.source))
+        };
+        experiments().iter().map(one).collect()
+    };
+    print(&text).map_err(Failure::failed)?;
+    Ok(Exit::Well)
+}
+
+fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<PathBuf>) -> Result<Exit, Failure> {
+    writable(options.html.as_deref())?;
+    let shelf = match &folder {
+        Some(folder) => {
+            Some(Shelf::open(folder).map_err(|error| Failure::failed(format!("cannot make the folder `{}`: {error}", folder.display())))?)
+        }
+        None => None,
+    };
+    let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    let threads = options.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), |threads| threads as usize);
+    let watcher = Watcher::new(&signals, options.quiet, chosen, options.quick);
+    let mut all = Vec::new();
+    for experiment in chosen {
+        let kept = shelf.as_ref().filter(|_| !options.again).and_then(|shelf| shelf.find(experiment, options.quick, options.seed));
+        let findings = match kept {
+            Some(findings) => {
+                watcher.skip(experiment);
+                findings
+            }
+            None => {
+                watcher.begin(experiment);
+                let done = experiment.run(&Desk::new(options.quick, options.seed, threads, &watcher));
+                watcher.end(experiment);
+                let findings = done.map_err(|error| failure(&error, experiment, all.len(), chosen.len(), folder.as_deref()))?;
+                if let (Some(shelf), Some(folder)) = (&shelf, &folder) {
+                    shelf.keep(experiment, &findings).map_err(|error| Failure::failed(format!("cannot write to `{}`: {error}", folder.display())))?;
+                }
+                findings
+            }
+        };
+        if !options.json {
+            print(&format!("{}\n", findings.text(width(), style()))).map_err(Failure::failed)?;
+        }
+        all.push(findings);
+    }
+    give(options.html.as_deref(), options.json, options.quick, options.seed, &all)?;
+    if !options.json {
+        print(&format!("{}\n", summary(&all))).map_err(Failure::failed)?;
+    }
+    Ok(Exit::Well)
+}
+
+fn failure(error: &LabError, experiment: &Experiment, done: usize, chosen: usize, folder: Option<&Path>) -> Failure {
+    match (error, folder) {
+        (LabError::Failed(message), _) => Failure::failed(format!("{}: {message}", experiment.name)),
+        (LabError::Interrupted, Some(folder)) => Failure::failed(format!(
+            "interrupted in `{}`; {done} of {chosen} experiments are done and kept in `{}`: the same command goes on from there",
+            experiment.name,
+            folder.display()
+        )),
+        (LabError::Interrupted, None) => Failure::failed(format!(
+            "interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)",
+            experiment.name
+        )),
+    }
+}
+
+/// A wrong name is noticed before the work; what the file held is kept until there is something to put there.
+pub(crate) fn writable(file: Option<&Path>) -> Result<(), Failure> {
+    let Some(file) = file else { return Ok(()) };
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+    opened.map(drop).map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))
+}
+
+fn give(html: Option<&Path>, json: bool, quick: bool, seed: u64, all: &[Findings]) -> Result<(), Failure> {
+    if let Some(file) = html {
+        let how = if quick { "quick settings: few repetitions" } else { "full settings" };
+        let introduction = format!(
+            "The experiments of five papers on random and memory-saving exploration, rerun with {how}. Each of the papers' claims is judged by the figures beside it: {}.",
+            summary(all)
+        );
+        let written = std::fs::write(file, page("Wayfarer laboratory", &introduction, all));
+        written.map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))?;
+        complain(&format!("page written to {}\n", file.display()));
+    }
+    if json {
+        let object = json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "quick": quick, "seed": seed, "experiments": all });
+        print(&format!("{object}\n")).map_err(Failure::failed)?;
+    }
+    Ok(())
+}
+
+fn summary(all: &[Findings]) -> String {
+    let counted = |judgement: Judgement| all.iter().flat_map(|findings| &findings.claims).filter(|claim| claim.judgement == judgement).count();
+    let [agree, partly, differ, open] = [Judgement::Agrees, Judgement::Partly, Judgement::Differs, Judgement::Open].map(counted);
+    format!("of {} claims {agree} agree, {partly} agree in part, {differ} differ and {open} stay open", agree + partly + differ + open)
+}
+
+/// How wide text may be here.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size().map_or(110, |(width, _)| usize::from(width.0).clamp(40, 140))
+}
+
+/// Colours where the standard output takes them.
+pub(crate) fn style() -> Style {
+    if !Paint::stdout().colour {
+        return wayfarer_lab::text::PLAIN;
+    }
+    const PAINT: Paint = Paint { colour: true };
+    Style {
+        strong: |text| PAINT.strong(text),
+        faint: |text| PAINT.faint(text),
+        judged: |judgement, word| match judgement {
+            Judgement::Agrees => PAINT.good(word),
+            Judgement::Differs => PAINT.bad(word),
+            Judgement::Partly => PAINT.doubt(word),
+            Judgement::Open => PAINT.faint(word),
+        },
+    }
+}

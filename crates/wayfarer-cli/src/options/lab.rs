@@ -1,0 +1,86 @@
+//! The options of `lab`.
+
+use crate::sizes::{parse_depth, parse_seed};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+pub(super) const LAB_EXAMPLES: &str = "\
+Examples:
+  wayfarer lab list
+      What there is: every experiment of the papers, with its table or figure.
+  wayfarer lab run diamond back-loops
+      Two experiments, in full.
+  wayfarer lab all --quick --html lab.html
+      All of them with few repetitions, in about two minutes on two cores, and one page to read.
+  wayfarer lab all --out results --html lab.html
+      All of them in full. Finished experiments are kept in `results`: interrupted by Ctrl-C, the same command goes on where it was.
+
+Each experiment shows the paper's figures beside ours, with seeds, repetitions and 95 % intervals, and says of each of the paper's claims whether it was found
+again: agrees, partly, differs, or open.
+
+Exit codes:
+  0  the experiments were carried out, whatever they found
+  2  there is no such experiment, or the command line is wrong
+  3  they could not be carried out, or Ctrl-C came first";
+
+/// What to do in the laboratory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Lab {
+    /// List the experiments
+    List {
+        /// Print one JSON object instead
+        #[arg(long)]
+        json: bool,
+    },
+    /// Carry out some experiments
+    Run {
+        /// Their names, as `wayfarer lab list` shows them
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+        #[command(flatten)]
+        options: LabOptions,
+    },
+    /// Carry out all experiments
+    All {
+        #[command(flatten)]
+        options: LabOptions,
+    },
+}
+
+/// How experiments are carried out.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LabOptions {
+    /// Few repetitions and small models: a look, not a measurement
+    #[arg(long, help_heading = "Run")]
+    pub(crate) quick: bool,
+
+    /// The first seed; the same seed gives the same figures, less seconds
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Run")]
+    pub(crate) seed: u64,
+
+    /// How many runs go side by side [default: one for each processor this process may use]
+    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Run")]
+    pub(crate) threads: Option<u32>,
+
+    /// A folder for the findings, one file for each finished experiment [default for `all`: wayfarer-lab]
+    ///
+    /// An experiment whose findings are there already, from the same version, models, settings and seed, is not run again.
+    #[arg(long, value_name = "FOLDER", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Run experiments again whose findings are in the folder
+    #[arg(long, help_heading = "Output")]
+    pub(crate) again: bool,
+
+    /// Write one page that needs nothing else, for a browser or for print
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print one JSON object on the standard output, and nothing else there
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,188 @@
+//! Where an experiment works: what was chosen for it, hands to repeat runs with, and someone who watches how far it is.
+
+use crate::models::Model;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wayfarer::memory::Budget;
+use wayfarer::search::{Control, Progress, Stop};
+use wayfarer::{Loaded, Plan, Report};
+
+/// Why an experiment has no findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabError {
+    /// The user asked to stop.
+    Interrupted,
+    /// Something could not be done.
+    Failed(String),
+}
+
+impl std::fmt::Display for LabError {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            LabError::Interrupted => out.write_str("interrupted"),
+            LabError::Failed(message) => out.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for LabError {}
+
+/// Watches an experiment.
+pub trait Watch: Sync {
+    /// Whether the user asked to stop.
+    fn ended(&self) -> bool;
+
+    /// So much of the experiment is done, from 0 to 1.
+    fn progress(&self, share: f64);
+}
+
+/// Never stops anything.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn ended(&self) -> bool {
+        false
+    }
+
+    fn progress(&self, _share: f64) {}
+}
+
+/// Where an experiment works.
+pub struct Desk<'a> {
+    /// Whether the quick settings are wanted.
+    pub quick: bool,
+    /// The first seed.
+    pub seed: u64,
+    threads: usize,
+    watch: &'a dyn Watch,
+    expected: AtomicUsize,
+    done: AtomicUsize,
+}
+
+impl<'a> Desk<'a> {
+    /// A desk with so many hands.
+    pub fn new(quick: bool, seed: u64, threads: usize, watch: &'a dyn Watch) -> Self {
+        Desk { quick, seed, threads: threads.max(1), watch, expected: AtomicUsize::new(0), done: AtomicUsize::new(0) }
+    }
+
+    /// Says how many pieces of work there will be.
+    pub fn expect(&self, pieces: usize) {
+        self.expected.store(pieces, Ordering::Relaxed);
+    }
+
+    /// One more piece is done.
+    pub fn tick(&self) -> Result<(), LabError> {
+        let (done, expected) = (self.done.fetch_add(1, Ordering::Relaxed) + 1, self.expected.load(Ordering::Relaxed));
+        if expected > 0 {
+            self.watch.progress((done as f64 / expected as f64).min(1.0));
+        }
+        self.look()
+    }
+
+    fn look(&self) -> Result<(), LabError> {
+        if self.watch.ended() { Err(LabError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Whether the user asked to stop, for work that asks by itself.
+    pub fn ended(&self) -> bool {
+        self.watch.ended()
+    }
+
+    /// Does the same with each item, on all hands, each a piece of work; results come in the order of the items.
+    pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R, LabError> + Sync) -> Result<Vec<R>, LabError> {
+        let next = AtomicUsize::new(0);
+        let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
+        let failure: Mutex<Option<LabError>> = Mutex::new(None);
+        let hand = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(at) else { return };
+                match work(item).and_then(|result| self.tick().map(|()| result)) {
+                    Ok(result) => results.lock().unwrap_or_else(|poison| poison.into_inner()).push((at, result)),
+                    Err(error) => {
+                        next.store(items.len(), Ordering::Relaxed);
+                        failure.lock().unwrap_or_else(|poison| poison.into_inner()).get_or_insert(error);
+                        return;
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            // Models nest calls here and there; a thread's usual stack is too small for the largest.
+            let others = (1..self.threads.min(items.len().max(1)))
+                .filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
+            let others: Vec<_> = others.collect();
+            hand();
+            drop(others);
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_else(|poison| poison.into_inner()) {
+            return Err(error);
+        }
+        let mut results = results.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        results.sort_by_key(|(at, _)| *at);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// Reads a model of the laboratory.
+    pub fn load(&self, model: Model, constants: &[(&str, i64)]) -> Result<Loaded, LabError> {
+        model.load(constants).map_err(LabError::Failed)
+    }
+
+    /// Carries out a plan without a memory budget.
+    pub fn run(&self, loaded: &Loaded, plan: &Plan) -> Result<Report, LabError> {
+        self.run_watched(loaded, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
+    }
+
+    /// Carries out a plan, shown its progress at the edge of every round.
+    pub fn run_watched(&self, loaded: &Loaded, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
+        let mut control = Watched { watch: self.watch, seen, asked: 0 };
+        let report = plan.check(&loaded.program, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", loaded.name)))?;
+        if report.stop == "interrupted" { Err(LabError::Interrupted) } else { Ok(report) }
+    }
+
+    /// Carries out a plan with so many seeds, from the first on.
+    pub fn repeat(&self, loaded: &Loaded, plan: &Plan, runs: u32) -> Result<Vec<Report>, LabError> {
+        let seeds: Vec<u64> = (0..u64::from(runs)).map(|run| self.seed.wrapping_add(run)).collect();
+        self.each(&seeds, |seed| self.run(loaded, &Plan { seed: *seed, ..plan.clone() }))
+    }
+}
+
+/// Asks the watch now and then.
+struct Watched<'a> {
+    watch: &'a dyn Watch,
+    seen: &'a mut dyn FnMut(&Progress),
+    asked: u32,
+}
+
+impl Control for Watched<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        (self.seen)(progress);
+        self.asked = self.asked.wrapping_add(1);
+        (self.asked % 64 == 0 && self.watch.ended()).then_some(Stop::Interrupted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Ends;
+
+    impl Watch for Ends {
+        fn ended(&self) -> bool {
+            true
+        }
+
+        fn progress(&self, _share: f64) {}
+    }
+
+    #[test]
+    fn results_come_in_order_and_the_first_failure_ends_the_work() {
+        let desk = Desk::new(true, 1, 3, &Unwatched);
+        let items: Vec<u32> = (0..100).collect();
+        assert_eq!(desk.each(&items, |item| Ok(item * 2)).unwrap(), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        let failed: Result<Vec<()>, _> = desk.each(&items, |item| if *item == 7 { Err(LabError::Failed("no".into())) } else { Ok(()) });
+        assert_eq!(failed, Err(LabError::Failed("no".into())));
+        assert_eq!(Desk::new(true, 1, 2, &Ends).each(&items, |_| Ok(())), Err(LabError::Interrupted));
+    }
+}

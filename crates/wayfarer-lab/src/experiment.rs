@@ -1,0 +1,71 @@
+//! The table of experiments: what each is called, where it comes from, and what carries it out.
+
+use crate::desk::{Desk, LabError};
+use crate::experiments::ALL;
+use crate::{Findings, models};
+use std::time::Instant;
+
+/// Names and values of what was chosen for an experiment.
+pub type Settings = Vec<(&'static str, String)>;
+
+/// An experiment of one of the papers.
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// The paper, and its table or figure.
+    pub source: &'static str,
+    /// What is asked.
+    pub question: &'static str,
+    /// About how many seconds it takes on two cores: quick, in full. Only the estimate of time left rests on it.
+    pub(crate) seconds: (f64, f64),
+    pub(crate) settings: fn(quick: bool) -> Settings,
+    pub(crate) run: fn(&Desk, &mut Findings) -> Result<(), LabError>,
+}
+
+/// All experiments, in the order in which they are listed and run.
+pub fn experiments() -> &'static [&'static Experiment] {
+    ALL
+}
+
+impl Experiment {
+    /// The experiment of this name.
+    pub fn named(name: &str) -> Option<&'static Experiment> {
+        experiments().iter().copied().find(|experiment| experiment.name == name)
+    }
+
+    /// About how many seconds it takes on two cores.
+    pub fn expected_seconds(&self, quick: bool) -> f64 {
+        if quick { self.seconds.0 } else { self.seconds.1 }
+    }
+
+    /// What was chosen for it.
+    pub fn settings(&self, quick: bool) -> Settings {
+        (self.settings)(quick)
+    }
+
+    /// What its findings depend on: the same key means the same findings, less the clock.
+    pub fn key(&self, quick: bool, seed: u64) -> String {
+        let settings: Vec<String> = self.settings(quick).iter().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("{} {} seed={seed} models={:016x} {}", self.name, env!("CARGO_PKG_VERSION"), models::fingerprint(), settings.join(" "))
+    }
+
+    /// Carries it out.
+    pub fn run(&self, desk: &Desk) -> Result<Findings, LabError> {
+        let started = Instant::now();
+        let mut findings = Findings {
+            name: self.name.to_string(),
+            title: self.title.to_string(),
+            source: self.source.to_string(),
+            question: self.question.to_string(),
+            quick: desk.quick,
+            seed: desk.seed,
+            settings: self.settings(desk.quick).into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+            ..Findings::default()
+        };
+        (self.run)(desk, &mut findings)?;
+        findings.seconds = started.elapsed().as_secs_f64();
+        Ok(findings)
+    }
+}

@@ -1,0 +1,105 @@
+//! Five strongly connected components, each with one way out.
+
+use super::substructures::{Runs, settings};
+use crate::desk::{Desk, LabError};
+use crate::{Cell, Column, Experiment, Findings, Judgement, Plot, Table};
+use wayfarer::space::Graph;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "components",
+    title: "Strongly connected components: finding their exits",
+    source: "Engels, Groote, van Weerdenburg, Willemse: Search algorithms for automated validation (2009), 5.1.3, Figure 4",
+    question: "How many of five components' exits has each search found after visiting so many states?",
+    seconds: (0.5, 0.5),
+    settings,
+    run,
+};
+
+const COMPONENTS: u32 = 5;
+const SIZE: u32 = 5;
+const SHOWN: usize = 40;
+
+/// The start leads to the first state of each component; in a component every state leads to every other, and the last one out to a state of its own:
+/// 1 + 25 + 5 = 31 states.
+fn graph() -> Graph {
+    let at = |component: u32, position: u32| 1 + component * SIZE + position;
+    let exit = |component: u32| 1 + COMPONENTS * SIZE + component;
+    let mut edges = vec![(0..COMPONENTS).map(|component| at(component, 0)).collect::<Vec<u32>>()];
+    for component in 0..COMPONENTS {
+        for position in 0..SIZE {
+            let mut targets: Vec<u32> = (0..SIZE).filter(|other| *other != position).map(|other| at(component, other)).collect();
+            if position + 1 == SIZE {
+                targets.push(exit(component));
+            }
+            edges.push(targets);
+        }
+    }
+    edges.extend((0..COMPONENTS).map(|_| Vec::new()));
+    Graph::new(edges, vec![0])
+}
+
+fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
+    let graph = graph();
+    let exits: Vec<u32> = (0..COMPONENTS).map(|component| 1 + COMPONENTS * SIZE + component).collect();
+    let widths = [1, 2, 3, 4, 5];
+    desk.expect(4 * (2 + widths.len()));
+    let mut all = vec![Runs::of(desk, &graph, "random", "random", 4 * SHOWN as u64)?, Runs::of(desk, &graph, "rdfs", "rdfs", u64::MAX)?];
+    for width in widths {
+        all.push(Runs::of(desk, &graph, &format!("highway {width}"), &format!("highway:width={width},restarts=0"), u64::MAX)?);
+    }
+    let marks = [5, 10, 20, 31];
+    let mut columns = vec![Column::new("search")];
+    columns.extend(marks.iter().map(|mark| Column::new(format!("{mark} states"))));
+    columns.push(Column::new("in the end"));
+    let mut table = Table::new("Mean number of exits found within so many visited states", columns);
+    for runs in &all {
+        let found = marks.iter().map(|mark| Cell::from(runs.found(&exits, *mark)));
+        table.row(std::iter::once(Cell::from(runs.name.as_str())).chain(found).chain([Cell::from(runs.found(&exits, usize::MAX))]));
+    }
+    findings.tables.push(table);
+    let lines = all.iter().filter(|runs| runs.name != "highway 4").map(|runs| runs.line(&exits, SHOWN)).collect();
+    findings.plots.push(Plot {
+        title: "Five components, 31 states".into(),
+        across: "states visited".into(),
+        up: "exits found".into(),
+        log: (false, false),
+        lines,
+    });
+    let (random, depth_first, one) = (&all[0], &all[1], &all[2]);
+    let steps: Vec<f64> = (1..=5).map(|component| depth_first.found(&exits, 1 + 6 * component)).collect();
+    findings.claim(
+        "Randomised depth-first search exhausts one component after the other, in steps",
+        if steps.iter().zip(1..).all(|(found, component)| (found - f64::from(component)).abs() < 1e-9) {
+            Judgement::Agrees
+        } else {
+            Judgement::Differs
+        },
+        format!(
+            "After 7, 13, 19, 25 and 31 states it has found {} exits.",
+            steps.iter().map(|found| format!("{found:.2}")).collect::<Vec<_>>().join(", ")
+        ),
+    );
+    let end = one.found(&exits, usize::MAX);
+    let behind = (2..=SHOWN).filter(|visits| random.found(&exits, *visits) > one.found(&exits, *visits) + 0.02).count();
+    let exactly_one = (end - 1.0).abs() < 1e-9;
+    findings.claim(
+        "A highway of width 1 always finds precisely one exit and slightly outperforms random search",
+        Judgement::of(usize::from(exactly_one) + usize::from(behind == 0), 2),
+        format!(
+            "It finds {end:.3} exits; random search has found {:.3} after 10 states where the highway has {:.3}.",
+            random.found(&exits, 10),
+            one.found(&exits, 10)
+        ),
+    );
+    let ends: Vec<f64> = all[2..].iter().map(|runs| runs.found(&exits, usize::MAX)).collect();
+    findings.claim(
+        "Wider highways approach randomised depth-first search",
+        Judgement::of(ends.windows(2).filter(|pair| pair[1] > pair[0]).count(), ends.len() - 1),
+        format!(
+            "Widths 1 to 5 find {} exits in the end; depth-first search all {:.0}.",
+            ends.iter().map(|found| format!("{found:.2}")).collect::<Vec<_>>().join(", "),
+            depth_first.found(&exits, usize::MAX)
+        ),
+    );
+    Ok(())
+}

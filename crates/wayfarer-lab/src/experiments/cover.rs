@@ -1,0 +1,220 @@
+//! Mean cover times of trees and grids: URS against SDRS.
+
+use crate::desk::{Desk, LabError};
+use crate::shapes::{BOTH, Curve, Made, Shape};
+use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, plain};
+use wayfarer::Interval;
+use wayfarer::search::Limits;
+
+pub(super) const TREES: Experiment = Experiment {
+    name: "trees",
+    title: "Mean cover time of trees",
+    source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 1; Resource-Aware Verification, Figure 3, left",
+    question: "How many steps do URS and SDRS take to cover a share of a tree T(h, m), and when is which of them faster?",
+    seconds: (3.0, 60.0),
+    settings: |quick| settings(quick, true),
+    run: |desk, findings| run(desk, findings, true),
+};
+
+pub(super) const GRIDS: Experiment = Experiment {
+    name: "grids",
+    title: "Mean cover time of grids",
+    source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 3; Resource-Aware Verification, Figure 4, left",
+    question: "How many steps do URS and SDRS take to cover a share of a grid G(L, d), and is URS further ahead there than on trees?",
+    seconds: (3.0, 30.0),
+    settings: |quick| settings(quick, false),
+    run: |desk, findings| run(desk, findings, false),
+};
+
+/// The last tree is thin: its density factor is below the 0.05 of the paper.
+const QUICK_TREES: [Shape; 4] = [Shape::Tree(2, 10), Shape::Tree(3, 4), Shape::Tree(5, 2), Shape::Tree(30, 1)];
+const TREES_SHAPES: [Shape; 5] = [Shape::Tree(2, 16), Shape::Tree(3, 6), Shape::Tree(4, 3), Shape::Tree(6, 2), Shape::Tree(60, 1)];
+const QUICK_GRIDS: [Shape; 3] = [Shape::Grid(2, 4), Shape::Grid(4, 3), Shape::Grid(9, 2)];
+const GRID_SHAPES: [Shape; 4] = [Shape::Grid(1, 8), Shape::Grid(3, 4), Shape::Grid(6, 3), Shape::Grid(15, 2)];
+
+const SHARES: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 1.0];
+
+fn shapes(quick: bool, trees: bool) -> &'static [Shape] {
+    match (trees, quick) {
+        (true, true) => &QUICK_TREES,
+        (true, false) => &TREES_SHAPES,
+        (false, true) => &QUICK_GRIDS,
+        (false, false) => &GRID_SHAPES,
+    }
+}
+
+fn runs(quick: bool) -> u32 {
+    if quick { 200 } else { 4000 }
+}
+
+fn settings(quick: bool, trees: bool) -> Settings {
+    let shapes: Vec<String> = shapes(quick, trees).iter().map(|shape| format!("{shape:?}")).collect();
+    vec![
+        ("graphs", shapes.join(", ")),
+        ("theory", "exact recursions; where they do not fit into 256 MiB, simulated".to_string()),
+        ("measured", format!("Wayfarer's urs and sdrs with batch=1, choice=states, {} repetitions", runs(quick))),
+    ]
+}
+
+/// What is known of one graph.
+struct Row {
+    made: Made,
+    /// Of URS and of SDRS, for one node, two nodes, and so on.
+    theory: [Curve; 2],
+    /// Of both, to 60 % and to 100 %.
+    measured: [[Option<Interval>; 2]; 2],
+}
+
+impl Row {
+    fn at(&self, algorithm: usize, share: f64) -> Interval {
+        self.theory[algorithm].points[nodes(share, self.made.nodes) - 1]
+    }
+
+    /// How many times longer SDRS takes.
+    fn ratio(&self, share: f64) -> f64 {
+        self.at(1, share).value / self.at(0, share).value
+    }
+}
+
+fn nodes(share: f64, nodes: u32) -> usize {
+    ((share * f64::from(nodes) - 1e-9).ceil() as usize).max(1)
+}
+
+fn run(desk: &Desk, findings: &mut Findings, trees: bool) -> Result<(), LabError> {
+    let shapes = shapes(desk.quick, trees);
+    desk.expect(shapes.len() * (2 + 4 * 8));
+    let rows = shapes.iter().map(|shape| measure(desk, *shape)).collect::<Result<Vec<Row>, _>>()?;
+    table(findings, &rows);
+    for row in &rows {
+        findings.plots.push(plot(row));
+    }
+    judge(findings, &rows, trees);
+    findings
+        .note("The paper's figures show three graphs each; their sizes are not readable in the text, so ours span a range of density factors m/h.");
+    Ok(())
+}
+
+fn measure(desk: &Desk, shape: Shape) -> Result<Row, LabError> {
+    let made = shape.make()?;
+    let runs = runs(desk.quick);
+    let mut theory = Vec::new();
+    let mut measured = Vec::new();
+    for (algorithm, name) in BOTH {
+        theory.push(made.cover_times(desk, algorithm, runs)?);
+        desk.tick()?;
+        let mut times = [None, None];
+        for (time, share) in times.iter_mut().zip([0.6, 1.0]) {
+            let strategy = format!("{name}:capacity={},choice=states,batch=1", nodes(share, made.nodes));
+            *time = made.measured(desk, &strategy, Limits::default(), runs, |search| search.outcome.steps as f64)?;
+        }
+        measured.push(times);
+    }
+    match (<[Curve; 2]>::try_from(theory), <[_; 2]>::try_from(measured)) {
+        (Ok(theory), Ok(measured)) => Ok(Row { made, theory, measured }),
+        _ => Err(LabError::Failed("an algorithm is missing".to_string())),
+    }
+}
+
+fn table(findings: &mut Findings, rows: &[Row]) {
+    let columns = ["graph", "nodes", "m/h", "share", "URS, theory", "URS, measured", "SDRS, theory", "SDRS, measured", "SDRS/URS"];
+    let mut table = Table::new("Mean steps to cover a share of the nodes", columns.map(Column::new).to_vec());
+    table.columns[3].form = Form::Percent;
+    for row in rows {
+        for share in SHARES {
+            let measured = |algorithm: usize| match share {
+                0.6 => Cell::from(row.measured[algorithm][0]),
+                1.0 => Cell::from(row.measured[algorithm][1]),
+                _ => Cell::Empty,
+            };
+            table.row([
+                Cell::from(row.made.name.as_str()),
+                row.made.nodes.into(),
+                row.made.density.into(),
+                share.into(),
+                row.at(0, share).into(),
+                measured(0),
+                row.at(1, share).into(),
+                measured(1),
+                row.ratio(share).into(),
+            ]);
+        }
+    }
+    findings.tables.push(table);
+}
+
+fn plot(row: &Row) -> Plot {
+    let line = |algorithm: usize, name: &str| {
+        let count = f64::from(row.made.nodes);
+        let points = row.theory[algorithm].points.iter().enumerate().map(|(index, time)| ((index + 1) as f64 / count * 100.0, time.value));
+        Line::new(format!("{name}, {}", if row.theory[algorithm].exact { "exact" } else { "simulated" }), points)
+    };
+    Plot {
+        title: format!("{}, m/h = {}", row.made.name, plain(row.made.density)),
+        across: "nodes covered, per cent".to_string(),
+        up: "mean steps".to_string(),
+        log: (false, false),
+        lines: vec![line(0, "URS"), line(1, "SDRS")],
+    }
+}
+
+fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
+    let list = |rows: &[&Row], share: f64| {
+        let each = rows.iter().map(|row| format!("{} {}", row.made.name, plain(row.ratio(share))));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let broad: Vec<&Row> = rows.iter().filter(|row| row.made.density >= 0.05).collect();
+    let ahead = broad.iter().filter(|row| row.ratio(1.0) > 1.0).count();
+    findings.claim(
+        "URS covers the whole graph in fewer steps than SDRS",
+        Judgement::of(ahead, broad.len()),
+        format!("SDRS takes so many times the steps of URS to full cover: {}.", list(&broad, 1.0)),
+    );
+    let late = broad.iter().filter(|row| row.ratio(1.0) > row.ratio(0.6)).count();
+    findings.claim(
+        "The lead of URS grows with the share that is covered",
+        Judgement::of(late, broad.len()),
+        format!("At 60 % the ratio is {}; at 100 % {}.", list(&broad, 0.6), list(&broad, 1.0)),
+    );
+    let mut sorted = broad.clone();
+    sorted.sort_by(|one, another| one.made.density.total_cmp(&another.made.density));
+    let rising = sorted.windows(2).filter(|pair| pair[1].ratio(1.0) > pair[0].ratio(1.0)).count();
+    findings.claim(
+        "The greater the density factor, the greater the difference",
+        Judgement::of(rising, sorted.len().saturating_sub(1)),
+        format!("By rising m/h the ratios at full cover are {}.", list(&sorted, 1.0)),
+    );
+    if trees {
+        for thin in rows.iter().filter(|row| row.made.density < 0.05) {
+            let wins = thin.ratio(0.9) < 1.0;
+            findings.claim(
+                "On a thin tree (m/h below 0.05) SDRS can be the faster one",
+                if wins { Judgement::Agrees } else { Judgement::Differs },
+                format!(
+                    "On {} (m/h {}) SDRS takes {} of the steps of URS to 90 % and {} to full cover.",
+                    thin.made.name,
+                    plain(thin.made.density),
+                    plain(thin.ratio(0.9)),
+                    plain(thin.ratio(1.0))
+                ),
+            );
+        }
+    } else {
+        findings.note("The claim that URS leads by more on grids than on trees is judged by comparing these ratios with those of `trees`.");
+    }
+    let points: Vec<(f64, Interval)> = rows
+        .iter()
+        .flat_map(|row| {
+            (0..2).flat_map(move |algorithm| {
+                [(0, 0.6), (1, 1.0)].map(|(at, share)| Some((row.at(algorithm, share).value, row.measured[algorithm][at]?)))
+            })
+        })
+        .flatten()
+        .collect();
+    let inside = points.iter().filter(|(exact, measured)| *exact >= measured.low && *exact <= measured.high).count();
+    findings.claim(
+        "Wayfarer's strategies are the paper's algorithms",
+        // Of 95 % intervals one in twenty may miss; three times as many would be a surprise.
+        if points.len() - inside <= 1 + points.len() * 3 / 20 { Judgement::Agrees } else { Judgement::Differs },
+        format!("{inside} of {} measured means have the predicted one inside their 95 % interval.", points.len()),
+    );
+}

@@ -1,0 +1,104 @@
+//! A diamond of width 10: how likely is each of the ten states across its middle to be visited?
+
+use super::substructures::{RUNS, Runs, settings};
+use crate::desk::{Desk, LabError};
+use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Table};
+use wayfarer::Interval;
+use wayfarer::space::Graph;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "diamond",
+    title: "A diamond of width 10: hit probabilities across its middle",
+    source: "Engels, Groote, van Weerdenburg, Willemse: Search algorithms for automated validation (2009), 5.1.1, Figure 2",
+    question: "How likely does each search visit the states 1 to 10 at the widest part of a diamond of 100 states?",
+    seconds: (0.5, 0.5),
+    settings,
+    run,
+};
+
+const WIDTH: u32 = 10;
+
+/// Node (i, j) steps to (i + 1, j) and (i, j + 1); numbered states are those with i + j = 9.
+fn graph() -> Graph {
+    let at = |i: u32, j: u32| i * WIDTH + j;
+    let targets = |node: u32| {
+        let (i, j) = (node / WIDTH, node % WIDTH);
+        [(i + 1 < WIDTH).then(|| at(i + 1, j)), (j + 1 < WIDTH).then(|| at(i, j + 1))].into_iter().flatten().collect()
+    };
+    Graph::new((0..WIDTH * WIDTH).map(targets).collect(), vec![0])
+}
+
+fn numbered() -> Vec<u32> {
+    (0..WIDTH).map(|j| (WIDTH - 1 - j) * WIDTH + j).collect()
+}
+
+fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
+    let graph = graph();
+    let widths = [2, 4, 6, 8, 10];
+    desk.expect(4 * (2 + widths.len()));
+    let mut all = vec![Runs::of(desk, &graph, "random", "random", u64::MAX)?, Runs::of(desk, &graph, "rdfs", "rdfs", u64::MAX)?];
+    for width in widths {
+        all.push(Runs::of(desk, &graph, &format!("highway {width}"), &format!("highway:width={width},restarts=0"), u64::MAX)?);
+    }
+    let mut columns = vec![Column::new("search")];
+    columns.extend((1..=WIDTH).map(|number| Column::new(number.to_string()).form(Form::Percent)));
+    columns.push(Column::new("states visited"));
+    let mut table = Table::new("Share of runs that visit each numbered state", columns);
+    let states = numbered();
+    for runs in &all {
+        let hits = states.iter().map(|state| Cell::from(runs.hit(*state)));
+        table.row(std::iter::once(Cell::from(runs.name.as_str())).chain(hits).chain([Cell::from(runs.distinct())]));
+    }
+    let exact: Vec<f64> = (0..WIDTH).map(|j| binomial(WIDTH - 1, j) / 2f64.powi(WIDTH as i32 - 1)).collect();
+    table.row(std::iter::once(Cell::from("random, exact")).chain(exact.iter().map(|odds| Cell::from(*odds))));
+    findings.tables.push(table);
+    let lines = all
+        .iter()
+        .filter(|runs| runs.name != "rdfs")
+        .map(|runs| Line::new(runs.name.clone(), (1u32..).zip(&states).map(|(number, state)| (f64::from(number), runs.hit(*state)))));
+    findings.plots.push(Plot {
+        title: "Diamond of width 10".into(),
+        across: "numbered state".into(),
+        up: "share of runs that visit it".into(),
+        log: (false, false),
+        lines: lines.collect(),
+    });
+    let least = |runs: &Runs| states.iter().map(|state| runs.hit(*state)).fold(1.0, f64::min);
+    let mean = |runs: &Runs| states.iter().map(|state| runs.hit(*state)).sum::<f64>() / f64::from(WIDTH);
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let inside = states.iter().zip(&exact).filter(|(state, odds)| {
+        let found = Interval::of_share((all[0].hit(**state) * f64::from(RUNS)).round() as usize, RUNS as usize);
+        found.low <= **odds && **odds <= found.high
+    });
+    let inside = inside.count();
+    findings.claim(
+        "A random search hardly ever visits the outer states",
+        Judgement::of(usize::from(all[0].hit(states[0]) < 0.01) + usize::from(inside >= 8), 2),
+        format!("It visited state 1 in {} of the runs and state 5 in {}; theory says {} and {} ({inside} of 10 exact values lie inside our 95 % intervals).", percent(all[0].hit(states[0])), percent(all[0].hit(states[4])), percent(exact[0]), percent(exact[4])),
+    );
+    let highways: Vec<&Runs> = all.iter().skip(2).collect();
+    let rising = highways.windows(2).filter(|pair| mean(pair[1]) > mean(pair[0])).count();
+    let means: Vec<String> = highways.iter().map(|runs| format!("{} {}", runs.name, percent(mean(runs)))).collect();
+    findings.claim(
+        "Highways visit more of the numbered states the wider they are",
+        Judgement::of(rising, highways.len() - 1),
+        format!("Mean share of runs over the ten states: {}.", means.join(", ")),
+    );
+    let full = [least(&all[1]), least(&all[all.len() - 1])];
+    findings.claim(
+        "Randomised depth-first search and a highway of width 10 visit all of them",
+        Judgement::of(full.iter().filter(|share| **share == 1.0).count(), 2),
+        format!("The least visited state was visited in {} of the runs of rdfs and in {} of the highway's.", percent(full[0]), percent(full[1])),
+    );
+    let half = all[all.len() - 1].distinct() / all[1].distinct();
+    findings.claim(
+        "The highway of width 10 needs twice the states of randomised depth-first search",
+        if half > 1.5 { Judgement::Agrees } else { Judgement::Differs },
+        format!("Both visit every one of the 100 states ({} against {}) when they run to their end, so the factor is {half:.2}; the paper may count revisits or stop at the middle.", all[all.len() - 1].distinct(), all[1].distinct()),
+    );
+    Ok(())
+}
+
+fn binomial(n: u32, k: u32) -> f64 {
+    (0..k).fold(1.0, |product, i| product * f64::from(n - i) / f64::from(i + 1))
+}

@@ -1,0 +1,70 @@
+//! What the three substructures of the highway paper share: searches that are repeated, and the chance to have found something after so many visited states.
+
+use crate::desk::{Desk, LabError};
+use crate::graphs;
+use crate::shapes::spec;
+use crate::{Line, Settings};
+use wayfarer::search::Limits;
+use wayfarer::space::Graph;
+
+/// Runs as in the paper.
+pub(super) const RUNS: u32 = 1000;
+
+pub(super) fn settings(_quick: bool) -> Settings {
+    vec![("repetitions", format!("{RUNS} for each search, as in the paper"))]
+}
+
+/// For each run, the nodes in the order of their first visit, and at which visit that was. A walk's visits count each time, as the paper's do.
+pub(super) struct Runs {
+    pub(super) name: String,
+    firsts: Vec<Vec<(u32, usize)>>,
+}
+
+impl Runs {
+    /// Runs a search with many seeds, each for at most so many steps.
+    pub(super) fn of(desk: &Desk, graph: &Graph, name: &str, strategy: &str, steps: u64) -> Result<Runs, LabError> {
+        let strategy = spec(strategy)?;
+        let seeds: Vec<u64> = (0..u64::from(RUNS)).map(|run| desk.seed.wrapping_add(run)).collect();
+        let parts: Vec<&[u64]> = seeds.chunks(250).collect();
+        let limits = Limits { steps, ..Limits::default() };
+        let logs = desk
+            .each(&parts, |seeds| Ok(seeds.iter().map(|seed| graphs::search(graph, &strategy, *seed, limits).visited).collect::<Vec<_>>()))?
+            .concat();
+        let repeats = ["random", "walk"].contains(&strategy.name());
+        let firsts = logs.iter().map(|log| first_visits(log, graph.nodes(), repeats)).collect();
+        Ok(Runs { name: name.to_string(), firsts })
+    }
+
+    /// The share of runs that visited a node.
+    pub(super) fn hit(&self, node: u32) -> f64 {
+        self.firsts.iter().filter(|firsts| firsts.iter().any(|(visited, _)| *visited == node)).count() as f64 / self.firsts.len() as f64
+    }
+
+    /// How many of some nodes a run has visited after so many visits, on average.
+    pub(super) fn found(&self, nodes: &[u32], visits: usize) -> f64 {
+        let all: usize = self.firsts.iter().map(|firsts| firsts.iter().filter(|(node, at)| *at <= visits && nodes.contains(node)).count()).sum();
+        all as f64 / self.firsts.len() as f64
+    }
+
+    /// The same at 1, 2, … visits, as a line of a plot.
+    pub(super) fn line(&self, nodes: &[u32], most: usize) -> Line {
+        Line::new(self.name.clone(), (0..=most).map(|visits| (visits as f64, self.found(nodes, visits))))
+    }
+
+    /// Mean number of distinct nodes that a run visited.
+    pub(super) fn distinct(&self) -> f64 {
+        self.firsts.iter().map(Vec::len).sum::<usize>() as f64 / self.firsts.len() as f64
+    }
+}
+
+/// When each node was first visited. A search that backtracks looks at a node again for its next successor: that is no new visit.
+fn first_visits(log: &[u32], nodes: u32, repeats: bool) -> Vec<(u32, usize)> {
+    let mut seen = vec![false; nodes as usize];
+    let mut firsts = Vec::new();
+    for (at, node) in log.iter().enumerate() {
+        if !std::mem::replace(&mut seen[*node as usize], true) {
+            firsts.push((*node, if repeats { at + 1 } else { firsts.len() + 1 }));
+        }
+    }
+    firsts
+}

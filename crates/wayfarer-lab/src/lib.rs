@@ -1,0 +1,29 @@
+//! The laboratory: every experiment of the papers that Wayfarer implements, rerun with the paper's own figures beside ours, and the same instruments for any
+//! model.
+//!
+//! - [`experiments`] is the table of experiments; [`Experiment::run`] carries one out at a [`Desk`]
+//! - [`Findings`] is what comes of it: tables, plots and a judgement of each claim, as plain data
+//! - [`Findings::text`], serde and [`page`] render it for the terminal, for scripts and for a browser
+//! - [`Shelf`] keeps finished experiments
+//! - [`compare`] does for any model what the experiments do for the papers'
+
+mod desk;
+mod experiment;
+mod experiments;
+mod figures;
+mod findings;
+mod graphs;
+mod models;
+mod page;
+mod plot;
+mod shapes;
+mod shelf;
+pub mod text;
+
+pub use desk::{Desk, LabError, Unwatched, Watch};
+pub use experiment::{Experiment, Settings, experiments};
+pub use figures::{grouped, plain};
+pub use findings::{Cell, Claim, Column, Findings, Form, Judgement, Table};
+pub use page::page;
+pub use plot::{Line, Plot};
+pub use shelf::Shelf;

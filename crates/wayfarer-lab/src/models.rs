@@ -1,0 +1,50 @@
+//! The models that experiments run on, kept in the program itself so that the laboratory works anywhere.
+
+use wayfarer::{LoadOptions, Loaded, load_text};
+
+/// A Murphi model of `models/murphi`.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// Its file.
+    pub file: &'static str,
+    text: &'static str,
+}
+
+macro_rules! models {
+    ($($name:ident = $file:literal;)*) => {
+        $(pub(crate) const $name: Model = Model { file: $file, text: include_str!(concat!("../../../models/murphi/", $file)) };)*
+        /// All of them.
+        const ALL: &[Model] = &[$($name),*];
+    };
+}
+
+models! {
+    CLIENT_SERVER = "client_server.m";
+    DINING = "dining.m";
+    FISCHER = "fischer.m";
+    SORT = "sort.m";
+    TOKEN_RING = "token_ring.m";
+}
+
+impl Model {
+    pub(crate) fn load(self, constants: &[(&str, i64)]) -> Result<Loaded, String> {
+        let constants = constants.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        load_text(self.file, self.text.to_string(), &LoadOptions { constants, ..LoadOptions::default() })
+            .map_err(|error| format!("{}: {error}", self.file))
+    }
+}
+
+/// A number that changes whenever a model does: results of other models are not taken for ours.
+pub(crate) fn fingerprint() -> u64 {
+    // FNV-1a: no secret is kept, and it is the same on every machine.
+    let bytes = ALL.iter().flat_map(|model| model.file.bytes().chain(model.text.bytes()));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_model_loads() {
+        super::ALL.iter().for_each(|model| drop(model.load(&[]).unwrap()));
+    }
+}

@@ -1,0 +1,258 @@
+//! A line plot, drawn by the plotting library `plotters` as one SVG that needs nothing else.
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// A plot to be drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// What the axis across shows.
+    pub across: String,
+    /// What the axis upward shows.
+    pub up: String,
+    /// Whether the axes are logarithmic: across, up. Linear ones begin at zero, so that nothing looks steeper than it is.
+    pub log: (bool, bool),
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// One line of a plot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// What the legend calls it.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<(f64, f64)>,
+    /// The ends of the interval at each point; empty where the points are exact.
+    pub band: Vec<(f64, f64)>,
+}
+
+impl Line {
+    /// A line without intervals, of as many points as can be seen.
+    pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
+        let points: Vec<(f64, f64)> = points.into_iter().collect();
+        Line { name: name.into(), points: thinned(points.len()).into_iter().map(|at| points[at]).collect(), band: Vec::new() }
+    }
+}
+
+const SIZE: (u32, u32) = (600, 400);
+const LEGEND: u32 = 22;
+
+/// Blue, orange, green, purple, sky, rust of about the same lightness, told apart by people who see no red.
+const COLOURS: [RGBColor; 6] =
+    [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(123, 79, 163), RGBColor(86, 180, 233), RGBColor(160, 120, 0)];
+
+/// More points than this cannot be seen.
+const SHOWN: usize = 240;
+
+impl Plot {
+    /// The plot as a file.
+    pub fn svg(&self) -> String {
+        let mut out = String::new();
+        let rows = self.legend();
+        let size = (SIZE.0, SIZE.1 + LEGEND * rows.len() as u32);
+        let drawn = {
+            let root = SVGBackend::with_string(&mut out, size).into_drawing_area();
+            self.draw(&root, &rows).and_then(|()| root.present().map_err(|error| error.to_string()))
+        };
+        match drawn {
+            Ok(()) => out,
+            // A drawing into memory does not fail; were it to, the page still says what is missing.
+            Err(error) => {
+                format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
+            }
+        }
+    }
+
+    fn draw(&self, root: &DrawingArea<SVGBackend, Shift>, rows: &[Vec<usize>]) -> Result<(), String> {
+        root.fill(&WHITE).map_err(|error| error.to_string())?;
+        let (upper, lower) = root.split_vertically(SIZE.1);
+        let (across, up) = (
+            Axis::new(self.values(|(x, _), _| vec![*x]), self.log.0),
+            Axis::new(self.values(|(_, y), band| [*y, band.0, band.1].to_vec()), self.log.1),
+        );
+        match (across, up) {
+            (Axis::Linear(x), Axis::Linear(y)) => self.chart(&upper, x, y),
+            (Axis::Log(x), Axis::Linear(y)) => self.chart(&upper, x.log_scale(), y),
+            (Axis::Linear(x), Axis::Log(y)) => self.chart(&upper, x, y.log_scale()),
+            (Axis::Log(x), Axis::Log(y)) => self.chart(&upper, x.log_scale(), y.log_scale()),
+        }?;
+        for (row, lines) in rows.iter().enumerate() {
+            let (y, mut x) = (row as i32 * LEGEND as i32 + 4, 64);
+            for line in lines {
+                let colour = COLOURS[line % COLOURS.len()];
+                let stroke = PathElement::new(vec![(x, y + 7), (x + 20, y + 7)], colour.stroke_width(3));
+                lower.draw(&stroke).map_err(|error| error.to_string())?;
+                let name = Text::new(self.lines[*line].name.clone(), (x + 26, y), ("sans-serif", 14).into_font());
+                lower.draw(&name).map_err(|error| error.to_string())?;
+                x += entry_width(&self.lines[*line].name);
+            }
+        }
+        Ok(())
+    }
+
+    fn chart<X, Y>(&self, area: &DrawingArea<SVGBackend, Shift>, x: X, y: Y) -> Result<(), String>
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let text = |error: DrawingAreaErrorKind<_>| format!("{error}");
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(20)
+            .caption(&self.title, ("sans-serif", 16).into_font().style(FontStyle::Bold))
+            .x_label_area_size(42)
+            .y_label_area_size(64)
+            .build_cartesian_2d(x, y)
+            .map_err(text)?;
+        let tick = |value: &f64| tick(*value);
+        let faint = RGBColor(221, 221, 221);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().bold_line_style(faint).light_line_style(TRANSPARENT).x_desc(&self.across).y_desc(&self.up);
+        mesh.x_labels(6).y_labels(6).x_label_formatter(&tick).y_label_formatter(&tick);
+        mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw().map_err(text)?;
+        for (index, line) in self.lines.iter().enumerate() {
+            let colour = COLOURS[index % COLOURS.len()];
+            let shown = thinned(line.points.len());
+            let keeps = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite() && !(self.log.0 && *x <= 0.0) && !(self.log.1 && *y <= 0.0);
+            if line.band.len() == line.points.len() && !line.band.is_empty() {
+                let lower = shown.iter().map(|at| (line.points[*at].0, line.band[*at].0));
+                let around: Vec<(f64, f64)> =
+                    lower.chain(shown.iter().rev().map(|at| (line.points[*at].0, line.band[*at].1))).filter(&keeps).collect();
+                chart.draw_series([Polygon::new(around, colour.mix(0.2))]).map_err(text)?;
+            }
+            let points: Vec<(f64, f64)> = shown.iter().map(|at| line.points[*at]).filter(&keeps).collect();
+            if points.len() <= 12 {
+                chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled()))).map_err(text)?;
+            }
+            chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(text)?;
+        }
+        Ok(())
+    }
+
+    /// All finite values along an axis.
+    fn values(&self, of: impl Fn(&(f64, f64), (f64, f64)) -> Vec<f64>) -> Vec<f64> {
+        let lines = self
+            .lines
+            .iter()
+            .flat_map(|line| line.points.iter().enumerate().map(move |(at, point)| (point, line.band.get(at).copied().unwrap_or(*point))));
+        lines.flat_map(|(point, band)| of(point, band)).filter(|value| value.is_finite()).collect()
+    }
+
+    /// Which lines stand in which row of the legend.
+    fn legend(&self) -> Vec<Vec<usize>> {
+        let mut rows: Vec<Vec<usize>> = Vec::new();
+        let mut room = 0;
+        for (index, line) in self.lines.iter().enumerate() {
+            let width = entry_width(&line.name);
+            match rows.last_mut() {
+                Some(row) if width <= room => row.push(index),
+                _ => {
+                    rows.push(vec![index]);
+                    room = SIZE.0 as i32 - 64;
+                }
+            }
+            room -= width;
+        }
+        rows
+    }
+
+    /// What the plot shows, in words, for readers who do not see it.
+    pub fn words(&self) -> String {
+        let lines: Vec<String> = self
+            .lines
+            .iter()
+            .filter_map(|line| {
+                let ((first_x, first_y), (last_x, last_y)) = (line.points.first()?, line.points.last()?);
+                Some(format!("{} from {} at {} to {} at {}", line.name, tick(*first_y), tick(*first_x), tick(*last_y), tick(*last_x)))
+            })
+            .collect();
+        format!("{}: {} against {}. {}", self.title, self.up, self.across, lines.join("; "))
+    }
+}
+
+/// What an axis spans.
+enum Axis {
+    Linear(std::ops::Range<f64>),
+    Log(std::ops::Range<f64>),
+}
+
+impl Axis {
+    fn new(values: Vec<f64>, log: bool) -> Axis {
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let least = values.iter().copied().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+        match log && least.is_finite() {
+            true => Axis::Log(least..if most > least { most } else { least * 10.0 }),
+            false => Axis::Linear(0.0..if most > 0.0 { most * 1.02 } else { 1.0 }),
+        }
+    }
+}
+
+/// About how wide an entry of the legend is.
+fn entry_width(name: &str) -> i32 {
+    44 + 7 * name.chars().count() as i32
+}
+
+/// A number at an axis: short, and never with noughts that say nothing.
+fn tick(value: f64) -> String {
+    let size = value.abs();
+    let short = |value: f64| {
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    };
+    match size {
+        _ if size >= 1e6 => format!("{}M", short(value / 1e6)),
+        _ if size >= 1e4 => format!("{}k", short(value / 1e3)),
+        _ if size == 0.0 || size >= 1e-3 => short(value),
+        _ => format!("{value:.0e}"),
+    }
+}
+
+/// Indices spread evenly over so many points, both ends among them.
+fn thinned(points: usize) -> Vec<usize> {
+    if points <= SHOWN { (0..points).collect() } else { (0..SHOWN).map(|index| index * (points - 1) / (SHOWN - 1)).collect() }
+}
+
+/// Text inside HTML or SVG.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(log: (bool, bool)) -> Plot {
+        let line = Line { name: "a<b & \"c\"".to_string(), points: vec![(0.0, 1.0), (4.0, 2.0)], band: vec![(0.5, 1.5), (1.0, 3.0)] };
+        Plot { title: "t".to_string(), across: "x".to_string(), up: "y".to_string(), log, lines: vec![line] }
+    }
+
+    #[test]
+    fn lines_bands_and_names_are_drawn() {
+        for log in [(false, false), (true, false), (false, true), (true, true)] {
+            let svg = plot(log).svg();
+            assert!(svg.starts_with("<svg") && svg.contains("a&lt;b &amp; ") && svg.contains("<polyline") && !svg.contains("NaN"), "{svg}");
+        }
+        assert!(plot((false, false)).svg().contains("<polygon"));
+        assert!(Plot::default().svg().starts_with("<svg"));
+    }
+
+    #[test]
+    fn long_lines_keep_their_ends() {
+        let shown = thinned(1_000_001);
+        assert_eq!((shown.len(), shown[0], shown[SHOWN - 1]), (SHOWN, 0, 1_000_000));
+    }
+
+    #[test]
+    fn ticks_are_short() {
+        for (value, text) in [(0.0, "0"), (0.25, "0.25"), (1500.0, "1500"), (20_000.0, "20k"), (2.5e6, "2.5M"), (1e-5, "1e-5")] {
+            assert_eq!(tick(value), text);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Trees and grids: what theory says of random searches on them, and what Wayfarer's own strategies do there.
+
+use crate::desk::{Desk, LabError};
+use crate::graphs;
+use std::ops::ControlFlow;
+use wayfarer::search::{Limits, StrategySpec};
+use wayfarer::space::Graph;
+use wayfarer::theory::{
+    Algorithm, CoverTime, ExplicitGraph, Grid, Prediction, Progress, SelfLoops, Simulation, TheoryError, Tree, density_factor, predict_cover_times,
+    predict_coverage,
+};
+use wayfarer::{Interval, StrategySpec as Spec};
+
+/// A tree T(h, m) or a grid G(L, d).
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Tree(u32, u32),
+    Grid(u32, u32),
+}
+
+/// The paper's algorithms and Wayfarer's names for them.
+pub(crate) const BOTH: [(Algorithm, &str); 2] = [(Algorithm::Urs, "urs"), (Algorithm::Sdrs, "sdrs")];
+
+/// What tables of exact computation may take.
+const ALLOWED: u64 = 1 << 28;
+
+/// A shape with its graph made.
+pub(crate) struct Made {
+    pub(crate) name: String,
+    pub(crate) nodes: u32,
+    pub(crate) density: f64,
+    pub(crate) graph: Graph,
+    explicit: ExplicitGraph,
+    tree: Option<Tree>,
+}
+
+impl Shape {
+    pub(crate) fn make(self) -> Result<Made, LabError> {
+        let made = |name: String, height: u32, graph: Graph, tree: Option<Tree>| {
+            let explicit = ExplicitGraph::new(&graph, SelfLoops::Reset).map_err(failed)?;
+            let nodes = graph.nodes();
+            // A tree says its density itself; m of a grid is that of a tree of the same height and size.
+            let density = tree.as_ref().map_or_else(|| density_factor(f64::from(nodes), f64::from(height)), Tree::density_factor);
+            Ok(Made { name, nodes, density, graph, explicit, tree })
+        };
+        match self {
+            Shape::Tree(height, degree) => {
+                let tree = Tree::new(height, degree).map_err(failed)?;
+                made(format!("T({height}, {degree})"), height, tree.graph(), Some(tree))
+            }
+            Shape::Grid(length, dimensions) => {
+                let grid = Grid::new(length, dimensions).map_err(failed)?;
+                made(format!("G({length}, {dimensions})"), grid.height(), grid.graph(), None)
+            }
+        }
+    }
+}
+
+/// What theory says, and whether it was computed exactly.
+pub(crate) struct Curve {
+    pub(crate) exact: bool,
+    /// The mean, and the interval where it was simulated.
+    pub(crate) points: Vec<Interval>,
+}
+
+impl Made {
+    /// Mean steps to cover one node, two nodes, and so on.
+    pub(crate) fn cover_times(&self, desk: &Desk, algorithm: Algorithm, runs: u32) -> Result<Curve, LabError> {
+        let mut watch = watch(desk);
+        let exact = |time: CoverTime| exactly(time.finite().unwrap_or(f64::INFINITY));
+        let tree = self.tree.as_ref().map(|tree| tree.cover_times(algorithm, ALLOWED, &mut watch));
+        let prediction = match tree {
+            Some(Ok(times)) => Prediction::Exact(times),
+            Some(Err(TheoryError::TooLarge { .. })) | None => {
+                predict_cover_times(&self.explicit, algorithm, ALLOWED, simulation(desk, runs), &mut watch).map_err(failed)?
+            }
+            Some(Err(error)) => return Err(failed(error)),
+        };
+        Ok(match prediction {
+            Prediction::Exact(times) => Curve { exact: true, points: times.iter().map(|(_, time)| exact(time)).collect() },
+            Prediction::Simulated { estimate, .. } => {
+                let points = estimate.times.iter().map(|time| time.steps.map_or(exactly(f64::INFINITY), between)).collect();
+                Curve { exact: false, points }
+            }
+        })
+    }
+
+    /// Mean covered nodes after 0, 1, … steps, with restarts at a capacity.
+    pub(crate) fn coverage(&self, desk: &Desk, algorithm: Algorithm, capacity: u32, steps: u32, runs: u32) -> Result<Curve, LabError> {
+        let mut watch = watch(desk);
+        // What a tree's recursions cost is known beforehand; beyond some ten seconds, simulation is the better bargain.
+        let feasible =
+            |tree: &&Tree| tree.coverage_cost(algorithm, Some(capacity), steps).operations < if desk.quick { 200_000_000 } else { 4_000_000_000 };
+        let tree = self.tree.as_ref().filter(feasible).map(|tree| tree.coverage(algorithm, Some(capacity), steps, ALLOWED, &mut watch));
+        let prediction = match tree {
+            Some(Ok(coverage)) => Prediction::Exact(coverage),
+            Some(Err(TheoryError::TooLarge { .. })) | None => {
+                predict_coverage(&self.explicit, algorithm, Some(capacity), steps, 1 << 24, simulation(desk, runs), &mut watch).map_err(failed)?
+            }
+            Some(Err(error)) => return Err(failed(error)),
+        };
+        Ok(match prediction {
+            Prediction::Exact(coverage) => {
+                Curve { exact: true, points: (0..=coverage.steps()).map(|step| exactly(coverage.covered(step))).collect() }
+            }
+            Prediction::Simulated { estimate, .. } => Curve { exact: false, points: estimate.covered.iter().copied().map(between).collect() },
+        })
+    }
+
+    /// The mean of a figure over searches with different seeds.
+    pub(crate) fn measured(
+        &self,
+        desk: &Desk,
+        strategy: &str,
+        limits: Limits,
+        runs: u32,
+        figure: fn(&graphs::Search) -> f64,
+    ) -> Result<Option<Interval>, LabError> {
+        let strategy: StrategySpec = spec(strategy)?;
+        let seeds: Vec<u64> = (0..u64::from(runs)).map(|run| desk.seed.wrapping_add(run)).collect();
+        let parts: Vec<&[u64]> = seeds.chunks(runs.div_ceil(8).max(1) as usize).collect();
+        let figures = desk.each(&parts, |seeds| {
+            let one = |seed: &u64| {
+                if desk.ended() { Err(LabError::Interrupted) } else { Ok(figure(&graphs::search(&self.graph, &strategy, *seed, limits))) }
+            };
+            seeds.iter().map(one).collect::<Result<Vec<f64>, _>>()
+        })?;
+        Ok(Interval::of_mean(&figures.concat()))
+    }
+}
+
+/// Reads a strategy that an experiment names.
+pub(crate) fn spec(text: &str) -> Result<Spec, LabError> {
+    text.parse().map_err(|error| LabError::Failed(format!("{text}: {error}")))
+}
+
+pub(crate) fn exactly(value: f64) -> Interval {
+    Interval { value, low: value, high: value }
+}
+
+fn between(estimate: wayfarer::theory::Estimate) -> Interval {
+    Interval { value: estimate.mean, low: estimate.low, high: estimate.high }
+}
+
+fn simulation(desk: &Desk, runs: u32) -> Simulation {
+    Simulation { runs, seed: desk.seed, ..Simulation::default() }
+}
+
+fn watch<'a>(desk: &'a Desk) -> impl FnMut(Progress) -> ControlFlow<()> + 'a {
+    |_| if desk.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+fn failed(error: TheoryError) -> LabError {
+    match error {
+        TheoryError::Interrupted => LabError::Interrupted,
+        error => LabError::Failed(error.to_string()),
+    }
+}

@@ -1,0 +1,51 @@
+//! A folder of finished experiments, one file each, so that what was done once is not lost when a long run ends early.
+
+use crate::{Experiment, Findings};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    folder: PathBuf,
+}
+
+/// A file of it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    schema: u32,
+    /// What the findings depend on.
+    key: String,
+    findings: Findings,
+}
+
+impl Shelf {
+    /// Opens the folder, which is made where it is not there.
+    pub fn open(folder: &Path) -> io::Result<Shelf> {
+        fs::create_dir_all(folder)?;
+        Ok(Shelf { folder: folder.to_path_buf() })
+    }
+
+    /// The findings of the same experiment with the same settings, seed and version; none where there are none, or where the file is not one of ours.
+    pub fn find(&self, experiment: &Experiment, quick: bool, seed: u64) -> Option<Findings> {
+        let text = fs::read_to_string(self.file(experiment.name, quick)).ok()?;
+        let kept: Kept = serde_json::from_str(&text).ok()?;
+        (kept.schema == 1 && kept.key == experiment.key(quick, seed)).then_some(kept.findings)
+    }
+
+    /// Puts findings on the shelf. The file is there whole or not at all.
+    pub fn keep(&self, experiment: &Experiment, findings: &Findings) -> io::Result<()> {
+        let kept = Kept { schema: 1, key: experiment.key(findings.quick, findings.seed), findings: findings.clone() };
+        let text = serde_json::to_string_pretty(&kept)?;
+        let file = self.file(experiment.name, findings.quick);
+        let unfinished = file.with_extension("json.unfinished");
+        fs::write(&unfinished, format!("{text}\n"))?;
+        fs::rename(&unfinished, &file)
+    }
+
+    fn file(&self, name: &str, quick: bool) -> PathBuf {
+        self.folder.join(if quick { format!("{name}.quick.json") } else { format!("{name}.json") })
+    }
+}
