@@ -32,6 +32,7 @@ const
   MessageCount: 1;     -- messages of each station
   BufferSize:   1;     -- messages that a station's host has not yet taken
   Endless:      0;     -- 1: new messages take the place of those sent
+  Rest:         0;     -- 1: the token stays where it is once all is delivered, a deadlock
 
 type
   Station: 0..StationCount - 1;
@@ -85,7 +86,7 @@ ruleset s: Station do
   endrule;
 
   rule "passes the token on"
-    medium.at = s & !medium.frame & to_send[s] = 0
+    medium.at = s & !medium.frame & to_send[s] = 0 & (Rest = 0 | !delivered())
   ==>
   begin
     token_to(next(s));

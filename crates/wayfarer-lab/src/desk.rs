@@ -158,7 +158,7 @@ impl Control for Watched<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         (self.seen)(progress);
         self.asked = self.asked.wrapping_add(1);
-        (self.asked % 64 == 0 && self.watch.ended()).then_some(Stop::Interrupted)
+        (self.asked.is_multiple_of(64) && self.watch.ended()).then_some(Stop::Interrupted)
     }
 }
 

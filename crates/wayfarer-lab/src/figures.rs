@@ -40,7 +40,7 @@ impl Cell {
     }
 }
 
-/// Four significant digits, and no more than that many noughts after the point.
+/// Three or four significant digits.
 pub fn plain(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -48,15 +48,11 @@ pub fn plain(value: f64) -> String {
         _ if size >= 9_999.5 => grouped(value.round() as i64),
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ if size >= 999.5 => grouped(value.round() as i64),
-        _ if size >= 99.95 => format!("{value:.1}"),
-        _ if size >= 9.995 => format!("{value:.2}"),
-        _ if size >= 0.0001 => trimmed(&format!("{value:.4}")),
+        _ if size >= 9.995 => format!("{value:.1}"),
+        _ if size >= 0.9995 => format!("{value:.2}"),
+        _ if size >= 0.001 => format!("{value:.3}"),
         _ => format!("{value:.1e}"),
     }
-}
-
-fn trimmed(text: &str) -> String {
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 /// A whole number in groups of three digits.
@@ -64,7 +60,7 @@ pub fn grouped(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut out = String::from(if value < 0 { "-" } else { "" });
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -80,7 +76,7 @@ mod tests {
     #[test]
     fn numbers_have_the_digits_that_matter() {
         for (value, text) in
-            [(0.0, "0"), (1.5, "1.5"), (26.278, "26.28"), (115.75, "115.8"), (6032.0, "6032"), (1234567.0, "1,234,567"), (2.5e-7, "2.5e-7")]
+            [(0.0, "0"), (1.5, "1.50"), (26.278, "26.3"), (115.75, "115.8"), (6032.0, "6032"), (1234567.0, "1,234,567"), (2.5e-7, "2.5e-7")]
         {
             assert_eq!(plain(value), text);
         }
@@ -91,8 +87,8 @@ mod tests {
     #[test]
     fn intervals_stand_beside_their_value() {
         let parts = |value, low, high| Cell::from(Interval { value, low, high }).parts(Form::Plain);
-        assert_eq!(parts(10.0, 9.5, 10.5), ("10".into(), "±0.5".into()));
-        assert_eq!(parts(0.5, 0.4, 0.9), ("0.5".into(), "0.4–0.9".into()));
+        assert_eq!(parts(10.0, 9.5, 10.5), ("10".into(), "±0.500".into()));
+        assert_eq!(parts(0.5, 0.4, 0.9), ("0.500".into(), "0.400–0.900".into()));
         assert_eq!(parts(3.0, f64::NEG_INFINITY, f64::INFINITY), ("3".into(), String::new()));
         assert_eq!(Cell::from(f64::INFINITY), Cell::Text("∞".into()));
     }

@@ -15,22 +15,31 @@ pub(crate) struct Search {
 
 /// Runs a strategy on a graph over the store that suits it.
 pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: Limits) -> Search {
-    let chosen = strategy.default_store();
-    let most = graph.nodes() as usize + 16;
-    let store: Box<dyn Store> = match chosen {
-        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(graph.packing().clone(), slots.unwrap_or(u64::MAX), replace, seed, &Unlimited)),
-        StoreSpec::Nothing => Box::new(NoStore),
-        _ => match ExactStore::new(graph.packing().clone(), &Unlimited, most) {
-            Some(store) => Box::new(store),
-            None => Box::new(NoStore),
-        },
-    };
     let logged = Logged { graph, visited: Mutex::new(Vec::new()) };
-    let site = Site { limits: &limits, packing: graph.packing(), account: &Unlimited, seed, store: chosen };
-    let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
-    let outcome = explore(&logged, &*store, &mut *strategy.build(&site), &settings, &mut Unbounded);
+    let outcome = find(&logged, strategy, seed, limits, Deadlock::Off);
     Search { outcome, visited: logged.visited.into_inner().unwrap_or_default() }
 }
+
+/// Runs a strategy on a space that was made once for many runs, over the store that suits it; what it found has no witness.
+pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits, deadlock: Deadlock) -> Outcome {
+    let (chosen, packing) = (strategy.default_store(), space.packing());
+    let exact = || -> Box<dyn Store> {
+        match ExactStore::new(packing.clone(), &Unlimited, MOST_BYTES) {
+            Some(store) => Box::new(store),
+            None => Box::new(NoStore),
+        }
+    };
+    let store: Box<dyn Store> = match chosen {
+        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots.unwrap_or(u64::MAX), replace, seed, &Unlimited)),
+        StoreSpec::Nothing => Box::new(NoStore),
+        _ => exact(),
+    };
+    let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
+    explore(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }, &mut Unbounded)
+}
+
+/// Room for an exact store; it takes what it needs.
+const MOST_BYTES: usize = 1 << 32;
 
 /// A graph that notes whose successors are asked for.
 struct Logged<'a> {

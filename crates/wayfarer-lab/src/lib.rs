@@ -5,7 +5,6 @@
 //! - [`Findings`] is what comes of it: tables, plots and a judgement of each claim, as plain data
 //! - [`Findings::text`], serde and [`page`] render it for the terminal, for scripts and for a browser
 //! - [`Shelf`] keeps finished experiments
-//! - [`compare`] does for any model what the experiments do for the papers'
 
 mod desk;
 mod experiment;

@@ -20,10 +20,9 @@ macro_rules! models {
 
 models! {
     CLIENT_SERVER = "client_server.m";
-    DINING = "dining.m";
     FISCHER = "fischer.m";
-    SORT = "sort.m";
-    TOKEN_RING = "token_ring.m";
+    QUICKSORT = "quicksort.m";
+    TOKEN_RING_LAN = "token_ring_lan.m";
 }
 
 impl Model {

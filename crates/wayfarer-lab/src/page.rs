@@ -10,6 +10,7 @@ const STYLE: &str = include_str!("page.css");
 pub fn page(title: &str, introduction: &str, all: &[Findings]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n\
          <title>{0}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n<p>{1}</p>\n</header>\n",
         escape(title),
         escape(introduction)
@@ -137,7 +138,7 @@ mod tests {
         findings.claim("c", Judgement::Partly, "f");
         let page = page("t", "i", &[findings.clone(), findings]);
         assert!(page.contains("x &lt; y &amp; &quot;z&quot;") && page.contains("&lt;b&gt;") && page.contains("class=\"quoted\">2.5"));
-        assert!(!page.contains("<script") && !page.contains("src=") && page.matches("http").all(|_| true));
+        assert!(!page.contains("<script") && !page.contains("src="));
         let outside = page.match_indices("http").filter(|(at, _)| !page[*at..].starts_with("http://www.w3.org/2000/svg"));
         assert_eq!(outside.count(), 0, "nothing is asked for");
     }

@@ -87,7 +87,7 @@ impl Plot {
                 let colour = COLOURS[line % COLOURS.len()];
                 let stroke = PathElement::new(vec![(x, y + 7), (x + 20, y + 7)], colour.stroke_width(3));
                 lower.draw(&stroke).map_err(|error| error.to_string())?;
-                let name = Text::new(self.lines[*line].name.clone(), (x + 26, y), ("sans-serif", 14).into_font());
+                let name = Text::new(self.lines[*line].name.clone(), (x + 26, y), ("sans-serif", 17).into_font());
                 lower.draw(&name).map_err(|error| error.to_string())?;
                 x += entry_width(&self.lines[*line].name);
             }
@@ -106,9 +106,9 @@ impl Plot {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
             .margin_right(20)
-            .caption(&self.title, ("sans-serif", 16).into_font().style(FontStyle::Bold))
-            .x_label_area_size(42)
-            .y_label_area_size(64)
+            .caption(&self.title, ("sans-serif", 20).into_font().style(FontStyle::Bold))
+            .x_label_area_size(48)
+            .y_label_area_size(70)
             .build_cartesian_2d(x, y)
             .map_err(text)?;
         let tick = |value: &f64| tick(*value);
@@ -116,7 +116,7 @@ impl Plot {
         let mut mesh = chart.configure_mesh();
         mesh.disable_x_mesh().bold_line_style(faint).light_line_style(TRANSPARENT).x_desc(&self.across).y_desc(&self.up);
         mesh.x_labels(6).y_labels(6).x_label_formatter(&tick).y_label_formatter(&tick);
-        mesh.label_style(("sans-serif", 13)).axis_desc_style(("sans-serif", 14)).draw().map_err(text)?;
+        mesh.label_style(("sans-serif", 16)).axis_desc_style(("sans-serif", 17)).draw().map_err(text)?;
         for (index, line) in self.lines.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let shown = thinned(line.points.len());
@@ -196,7 +196,7 @@ impl Axis {
 
 /// About how wide an entry of the legend is.
 fn entry_width(name: &str) -> i32 {
-    44 + 7 * name.chars().count() as i32
+    44 + 8 * name.chars().count() as i32
 }
 
 /// A number at an axis: short, and never with noughts that say nothing.

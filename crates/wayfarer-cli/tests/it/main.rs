@@ -6,6 +6,7 @@ mod budgets;
 mod ci;
 mod corpus;
 mod graphs;
+mod lab;
 mod models;
 mod predict;
 mod searches;

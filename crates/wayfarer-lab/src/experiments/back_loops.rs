@@ -19,23 +19,17 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const LAST: u32 = 9;
 const SHOWN: usize = 60;
 
-/// P(0..9), then the deadlock, then the loops back: from P(n) into a chain of n states that ends in P(0). 10 + 1 + 36 = 47 states.
+/// P(0), …, P(9), then the deadlock, then the loops back: from P(n) a chain of n - 1 states that ends in P(0). 10 + 1 + 36 = 47 states.
 fn graph() -> Graph {
-    let deadlock = LAST + 1;
     let mut edges: Vec<Vec<u32>> = (0..=LAST).map(|n| vec![n + 1]).collect();
     edges.push(Vec::new());
     // P(0) may also stay.
     edges[0].push(0);
     for n in 1..=LAST {
-        // Q(n - 1, n - 1), …, Q(1, n - 1), then P(0). Q(0, ·) and P(0) have the same future only after one more step, which the specification makes.
-        let first = edges.len() as u32;
-        let chain = n - 1;
+        let (first, chain) = (edges.len() as u32, n - 1);
         edges[n as usize].push(if chain == 0 { 0 } else { first });
-        for step in 0..chain {
-            edges.push(vec![if step + 1 == chain { 0 } else { first + step + 1 }]);
-        }
+        edges.extend((1..=chain).map(|step| vec![if step == chain { 0 } else { first + step }]));
     }
-    debug_assert_eq!(deadlock, 10);
     Graph::new(edges, vec![0])
 }
 

@@ -3,9 +3,13 @@
 mod back_loops;
 mod components;
 mod cover;
+mod cover_models;
 mod diamond;
+mod frequencies;
+mod restarts;
 mod restarts_on_shapes;
 mod substructures;
+mod systems;
 
 use crate::Experiment;
 
@@ -15,7 +19,10 @@ pub(crate) const ALL: &[&Experiment] = &[
     &cover::GRIDS,
     &restarts_on_shapes::TREES,
     &restarts_on_shapes::GRIDS,
+    &cover_models::EXPERIMENT,
+    &restarts::EXPERIMENT,
     &diamond::EXPERIMENT,
     &back_loops::EXPERIMENT,
     &components::EXPERIMENT,
+    &frequencies::EXPERIMENT,
 ];

@@ -1,0 +1,107 @@
+//! The laboratory as its users meet it, and its page in a real browser.
+
+use crate::{Folder, wayfarer};
+use serde_json::Value;
+use std::io::Write;
+use std::process::Command;
+
+#[test]
+fn the_laboratory_lists_what_it_has() {
+    wayfarer(&["lab", "list"]).exits(0).prints("diamond").prints("Tables 1 and 2").prints("trees-memory");
+    let listed: Value = serde_json::from_str(&wayfarer(&["lab", "list", "--json"]).exits(0).out).unwrap();
+    let names: Vec<&str> = listed["experiments"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.len() >= 7 && names.contains(&"components"), "{names:?}");
+    wayfarer(&["lab", "run", "diamant"]).exits(2).complains("there is no experiment `diamant`; did you mean `diamond`?");
+    wayfarer(&["lab", "run"]).exits(2);
+    wayfarer(&["lab", "run", "diamond", "--html", "/nowhere/page.html"]).exits(3).complains("cannot write the page");
+}
+
+/// Figures without the clock.
+fn figures(text: &str) -> Value {
+    let mut all: Value = serde_json::from_str(text).unwrap();
+    all["experiments"].as_array_mut().unwrap().iter_mut().for_each(|one| one["seconds"] = Value::Null);
+    all
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_and_finished_experiments_are_kept() {
+    let folder = Folder::new();
+    let out = folder.path("results");
+    let run = |more: &[&str]| wayfarer(&[&["lab", "run", "components", "--quick", "--json", "--out", &out], more].concat()).exits(0);
+    let first = run(&["--threads", "1"]);
+    let kept = std::fs::read_to_string(folder.path("results/components.quick.json")).unwrap();
+    assert!(kept.contains("\"key\": \"components "), "{kept}");
+    let second = run(&[]);
+    assert!(second.err.contains("found in the folder"), "{}", second.err);
+    assert_eq!(first.out, second.out, "what was kept is what was found");
+    let third = run(&["--again", "--threads", "2"]);
+    assert_eq!(figures(&first.out), figures(&third.out), "neither the clock nor the threads change the figures");
+    let other = run(&["--seed", "7"]);
+    assert!(!other.err.contains("found in the folder"), "another seed is another experiment");
+    std::fs::write(folder.path("results/components.quick.json"), "not a file of ours").unwrap();
+    assert_eq!(figures(&run(&[]).out), figures(&first.out), "a broken file is made again");
+}
+
+#[test]
+fn findings_read_well_in_a_terminal() {
+    let done = wayfarer(&["lab", "run", "back-loops", "--quick", "--quiet"]).exits(0);
+    let done = done.prints("agrees   After 50 steps random search has not found it").prints("rdfs").prints("of 4 claims");
+    assert!(done.out.lines().all(|line| line.chars().count() <= 112), "{}", done.out);
+}
+
+/// Opens a page in Chromium: at the width of a phone and at that of a desk, without errors on the console, without anything wider than the window, and
+/// without a single request. Where there is no Chromium it says so, past what the test runner holds back; `WAYFARER_BROWSER=required` makes that a failure.
+#[test]
+fn the_page_opens_in_a_browser() {
+    let folder = Folder::new();
+    let page = folder.path("page.html");
+    wayfarer(&["lab", "run", "components", "diamond", "--quick", "--quiet", "--html", &page]).exits(0);
+    let text = std::fs::read_to_string(&page).unwrap();
+    for browser in ["chromium", "chromium-browser", "google-chrome"] {
+        if Command::new(browser).arg("--version").output().is_ok_and(|output| output.status.success()) {
+            return open(browser, &folder, &text);
+        }
+    }
+    assert!(std::env::var_os("WAYFARER_BROWSER").is_none_or(|value| value != "required"), "Chromium is required here and was not found");
+    let _ = writeln!(std::io::stderr(), "\n!!! Chromium was not found: NO PAGE WAS OPENED IN A BROWSER (apt-get install chromium)\n");
+}
+
+fn open(browser: &str, folder: &Folder, text: &str) {
+    // The page forbids itself every request and every script; the copy may run the one that measures it.
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+    assert!(text.contains(policy), "the page says that it asks for nothing");
+    let probe = "<script>addEventListener('load', () => parent.postMessage({ inner: innerWidth, wide: document.documentElement.scrollWidth, \
+                 requests: performance.getEntriesByType('resource').length, figures: document.querySelectorAll('svg[role=img]').length, \
+                 captions: document.querySelectorAll('table > caption').length, tables: document.querySelectorAll('table').length }, '*'));</script></body>";
+    let measured = text.replace(policy, &format!("{policy}; script-src 'unsafe-inline'")).replace("</body>", probe);
+    folder.file("measured.html", measured);
+    for width in [360, 390, 1280] {
+        let frame = format!(
+            "<!doctype html><body><iframe src=\"measured.html\" style=\"width:{width}px;height:800px;border:0\"></iframe><script>addEventListener('message', \
+             event => document.body.dataset.seen = JSON.stringify(event.data));</script></body>"
+        );
+        let frame = folder.file("frame.html", frame);
+        let profile = folder.path("profile");
+        let output = Command::new(browser)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--enable-logging=stderr",
+                "--window-size=1400,900",
+                "--virtual-time-budget=5000",
+            ])
+            .args([&format!("--user-data-dir={profile}"), "--dump-dom", &format!("file://{frame}")])
+            .output()
+            .unwrap();
+        let (dom, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let complaints: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+        assert!(complaints.is_empty(), "on the console: {complaints:?}");
+        let seen =
+            dom.split("data-seen=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("the page did not load: {dom}\n{log}"));
+        let seen: Value = serde_json::from_str(&seen.replace("&quot;", "\"")).unwrap();
+        assert_eq!(seen["inner"], width);
+        assert!(seen["wide"].as_i64().unwrap() <= width, "wider than a window of {width}: {seen}");
+        assert_eq!((&seen["requests"], &seen["figures"], &seen["captions"]), (&0.into(), &2.into(), &seen["tables"]), "{seen}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Tables 1 and 2 of the Abed papers: mean cover times of four systems, and how coverage slows down.
+
+use super::systems::{Counted, SYSTEMS, System, plan};
+use crate::desk::{Desk, LabError};
+use crate::shapes::spec;
+use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, plain};
+use std::time::Instant;
+use wayfarer::memory::Budget;
+use wayfarer::{Interval, Plan};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "cover-models",
+    title: "Mean cover time of four systems, and where coverage stagnates",
+    source: "Abed, Tripakis, Vincent (SPIN 2008), Tables 1 and 2; Resource-Aware Verification, Tables 1 and 2",
+    question: "How long do URS and SDRS take to cover 60 to 100 % of Quicksort, Token ring, Fischer and Client/Server, and which is faster at which density factor?",
+    seconds: (15.0, 1200.0),
+    settings,
+    run,
+};
+
+const SHARES: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 1.0];
+/// What is compared. The third is URS as the papers' implementation ran it, with closed states taken out of the choice.
+const SEARCHES: [(&str, &str); 3] =
+    [("URS", "urs:choice=states,batch=1"), ("SDRS", "sdrs:choice=states,batch=1"), ("URS, closed states out", "urs:close=on,choice=states,batch=1")];
+
+fn runs(quick: bool) -> u32 {
+    if quick { 4 } else { 100 }
+}
+
+/// Steps after which a run that has not covered everything is given up.
+fn most_steps(quick: bool) -> u64 {
+    if quick { 1_000_000 } else { 6_000_000 }
+}
+
+fn settings(quick: bool) -> Settings {
+    vec![
+        ("models", SYSTEMS.iter().map(|system| system.words(quick)).collect::<Vec<_>>().join("; ")),
+        ("repetitions", format!("{} (paper: 100)", runs(quick))),
+        ("given up after", format!("{} steps", crate::grouped(most_steps(quick) as i64))),
+        ("strategies", SEARCHES.map(|(_, strategy)| strategy).join(" ")),
+    ]
+}
+
+/// When each share was covered, in steps and in seconds, and the way there.
+struct Way {
+    times: [Option<(f64, f64)>; 5],
+    curve: Vec<(f64, f64)>,
+}
+
+/// All runs of one search on one system.
+struct Runs(Vec<Way>);
+
+impl Runs {
+    /// The mean over all runs; none where some did not get there.
+    fn mean(&self, share: usize, of: fn((f64, f64)) -> f64) -> Option<Interval> {
+        let reached: Option<Vec<f64>> = self.0.iter().map(|way| way.times[share].map(of)).collect();
+        Interval::of_mean(&reached?)
+    }
+
+    fn cell(&self, share: usize, of: fn((f64, f64)) -> f64) -> Cell {
+        match self.mean(share, of) {
+            Some(mean) => mean.into(),
+            None => format!("not in {} of {}", self.0.iter().filter(|way| way.times[share].is_none()).count(), self.0.len()).into(),
+        }
+    }
+}
+
+fn steps((steps, _): (f64, f64)) -> f64 {
+    steps
+}
+
+fn seconds((_, seconds): (f64, f64)) -> f64 {
+    seconds
+}
+
+fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
+    desk.expect(SYSTEMS.len() * (1 + SEARCHES.len() * runs(desk.quick) as usize));
+    let mut all: Vec<(&System, Counted, Vec<Runs>)> = Vec::new();
+    for system in &SYSTEMS {
+        let counted = system.count(desk)?;
+        desk.tick()?;
+        let mut searches = Vec::new();
+        for (_, strategy) in SEARCHES {
+            let strategy = spec(&format!("{strategy},capacity={}", counted.states))?;
+            let plan = Plan { steps: Some(most_steps(desk.quick)), ..plan(strategy) };
+            let seeds: Vec<u64> = (0..u64::from(runs(desk.quick))).map(|run| desk.seed.wrapping_add(run)).collect();
+            searches.push(Runs(desk.each(&seeds, |seed| cover(desk, &counted, &Plan { seed: *seed, ..plan.clone() }))?));
+        }
+        all.push((system, counted, searches));
+    }
+    graphs(findings, &all);
+    times(findings, &all);
+    for (system, counted, searches) in &all {
+        findings.plots.push(coverage(system, counted, searches));
+    }
+    judge(findings, &all);
+    Ok(())
+}
+
+fn cover(desk: &Desk, counted: &Counted, plan: &Plan) -> Result<Way, LabError> {
+    let started = Instant::now();
+    let wanted = SHARES.map(|share| (share * counted.states as f64 - 1e-9).ceil() as u64);
+    let mut way = Way { times: [None; 5], curve: Vec::new() };
+    let mut next = 0;
+    let mut see = |way: &mut Way, states: u64, steps: u64| {
+        for (time, _) in way.times.iter_mut().zip(&wanted).filter(|(time, wanted)| time.is_none() && states >= **wanted) {
+            *time = Some((steps as f64, started.elapsed().as_secs_f64()));
+        }
+        if steps >= next {
+            way.curve.push((steps as f64, 100.0 * states as f64 / counted.states as f64));
+            next = steps + 1 + steps / 16;
+        }
+    };
+    let report =
+        desk.run_watched(&counted.loaded, plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| see(&mut way, progress.states, progress.steps))?;
+    see(&mut way, report.states, report.steps);
+    Ok(way)
+}
+
+type All<'a> = [(&'a System, Counted, Vec<Runs>)];
+
+fn graphs(findings: &mut Findings, all: &All) {
+    let columns = vec![
+        Column::new("system"),
+        Column::paper("states").form(Form::Count),
+        Column::new("states").form(Form::Count),
+        Column::paper("longest path"),
+        Column::new("depth"),
+        Column::paper("density factor").form(Form::Fixed),
+        Column::new("density factor").form(Form::Fixed),
+        Column::new("has an end"),
+    ];
+    let mut table = Table::new("Table 1: the systems, in the paper and here", columns);
+    for (system, counted, _) in all {
+        let (states, path, density) = system.paper;
+        let ends = if counted.ends { "yes" } else { "no" };
+        table.row([
+            system.name.into(),
+            states.into(),
+            counted.states.into(),
+            path.into(),
+            counted.depth.into(),
+            density.into(),
+            counted.density.into(),
+            Cell::from(ends),
+        ]);
+    }
+    findings.tables.push(table);
+}
+
+fn times(findings: &mut Findings, all: &All) {
+    let mut columns = vec![Column::new("system"), Column::new("share").form(Form::Percent), Column::paper("URS, s"), Column::paper("SDRS, s")];
+    columns.extend(SEARCHES.iter().map(|(name, _)| Column::new(format!("{name}, steps"))));
+    columns.extend(SEARCHES.iter().take(2).map(|(name, _)| Column::new(format!("{name}, s"))));
+    columns.push(Column::paper("SDRS/URS"));
+    columns.push(Column::new("SDRS/URS, steps"));
+    let mut table = Table::new("Table 2: mean cover times", columns);
+    for (system, _, searches) in all {
+        for (at, share) in SHARES.into_iter().enumerate() {
+            let paper = [system.seconds[0][at], system.seconds[1][at]];
+            let ratio = ratio(searches, at).map_or(Cell::Empty, Cell::from);
+            let mut row = vec![Cell::from(system.name), share.into(), paper[0].into(), paper[1].into()];
+            row.extend(searches.iter().map(|runs| runs.cell(at, steps)));
+            row.extend(searches.iter().take(2).map(|runs| runs.cell(at, seconds)));
+            row.extend([Cell::from(paper[1] / paper[0]), ratio]);
+            table.row(row);
+        }
+    }
+    findings.tables.push(table);
+}
+
+fn ratio(searches: &[Runs], share: usize) -> Option<f64> {
+    Some(searches[1].mean(share, steps)?.value / searches[0].mean(share, steps)?.value)
+}
+
+fn coverage(system: &System, counted: &Counted, searches: &[Runs]) -> Plot {
+    let lines = SEARCHES
+        .iter()
+        .zip(searches)
+        .filter_map(|((name, _), runs)| Some(Line::new(*name, runs.0.first()?.curve.iter().copied().filter(|(steps, _)| *steps >= 10.0))));
+    Plot {
+        title: format!("{}, {} states", system.name, crate::grouped(counted.states as i64)),
+        across: "steps".to_string(),
+        up: "covered, per cent".to_string(),
+        log: (true, false),
+        lines: lines.collect(),
+    }
+}
+
+fn judge(findings: &mut Findings, all: &All) {
+    let mut agreeing = 0;
+    let mut told = Vec::new();
+    let mut cases = 0;
+    for (system, _, searches) in all {
+        for (at, share) in SHARES.into_iter().enumerate() {
+            let paper = system.seconds[1][at] > system.seconds[0][at];
+            // SDRS that does not get there loses to URS that does.
+            let ours = match (searches[0].mean(at, steps), searches[1].mean(at, steps)) {
+                (Some(urs), Some(sdrs)) => Some(sdrs.value > urs.value),
+                (Some(_), None) => Some(true),
+                (None, Some(_)) => Some(false),
+                (None, None) => None,
+            };
+            let Some(ours) = ours else { continue };
+            cases += 1;
+            agreeing += usize::from(ours == paper);
+            if ours != paper {
+                told.push(format!("{} at {:.0} %", system.name, 100.0 * share));
+            }
+        }
+    }
+    let others = if told.is_empty() { String::new() } else { format!(" Others win at: {}.", told.join(", ")) };
+    findings.claim(
+        "URS is faster on all systems but Token, where SDRS is faster below full cover",
+        Judgement::of(agreeing, cases),
+        format!("In {agreeing} of {cases} cells of Table 2 the same algorithm wins, counted in steps.{others}"),
+    );
+    let walking: Vec<String> = all.iter().filter(|(_, counted, _)| !counted.ends).map(|(system, ..)| system.name.to_string()).collect();
+    if !walking.is_empty() {
+        findings.note(format!(
+            "SDRS jumps only where no step leads on. {} have no such state here, so that SDRS is a plain random walk on them; its times there say nothing about jumping.",
+            walking.join(" and ")
+        ));
+    }
+    let tails: Vec<(&str, f64)> = all
+        .iter()
+        .filter_map(|(system, _, searches)| Some((system.name, 1.0 - searches[0].mean(3, steps)?.value / searches[0].mean(4, steps)?.value)))
+        .collect();
+    let slow = tails.iter().filter(|(_, tail)| *tail > 0.5).count();
+    let listed: Vec<String> = tails.iter().map(|(name, tail)| format!("{name} {:.0} %", 100.0 * tail)).collect();
+    findings.claim(
+        "Coverage stagnates near 90 %: the last states are the hardest",
+        Judgement::of(slow, tails.len()),
+        format!("Of all steps of URS, so many go into the last tenth of the states: {}.", listed.join(", ")),
+    );
+    let saved: Vec<String> = all
+        .iter()
+        .filter_map(|(system, _, searches)| {
+            Some(format!("{} {}", system.name, plain(searches[0].mean(4, steps)?.value / searches[2].mean(4, steps)?.value)))
+        })
+        .collect();
+    findings.claim(
+        "Taking completely explored states out of the choice avoids redundant visits",
+        if saved.is_empty() { Judgement::Open } else { Judgement::Agrees },
+        format!("Full cover then takes so many times fewer steps: {}.", saved.join(", ")),
+    );
+    let fits: Vec<String> = all
+        .iter()
+        .filter_map(|(system, _, searches)| Some(format!("{} {}", system.name, plain(logarithmic(&searches[0].0.first()?.curve)?))))
+        .collect();
+    findings.note(format!("Covered states against the logarithm of steps, between 20 and 90 %: R² of a straight line is {}.", fits.join(", ")));
+}
+
+/// R² of coverage as a linear function of the logarithm of steps, between 20 and 90 %.
+fn logarithmic(curve: &[(f64, f64)]) -> Option<f64> {
+    let points: Vec<(f64, f64)> =
+        curve.iter().filter(|(steps, share)| *steps > 0.0 && (20.0..=90.0).contains(share)).map(|(steps, share)| (steps.ln(), *share)).collect();
+    correlation(&points).map(|r| r * r)
+}
+
+/// The correlation of some points; none where there are fewer than three.
+pub(super) fn correlation(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    if points.len() < 3 {
+        return None;
+    }
+    let (x, y) = (points.iter().map(|point| point.0).sum::<f64>() / n, points.iter().map(|point| point.1).sum::<f64>() / n);
+    let sum = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    Some(sum(&|point| (point.0 - x) * (point.1 - y)) / (sum(&|point| (point.0 - x).powi(2)) * sum(&|point| (point.1 - y).powi(2))).sqrt())
+}

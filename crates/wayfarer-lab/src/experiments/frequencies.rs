@@ -1,0 +1,110 @@
+//! How often a random walk comes by each state.
+
+use super::cover_models::correlation;
+use super::systems::{SYSTEMS, plan};
+use crate::desk::{Desk, LabError};
+use crate::shapes::spec;
+use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, plain};
+use wayfarer::Plan;
+use wayfarer::search::StoreSpec;
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "frequencies",
+    title: "Visit frequencies of a random walk",
+    source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2, after Pelánek et al. 2005",
+    question: "How unevenly does a random walk visit the states, and do the frequencies follow a power law?",
+    seconds: (2.0, 60.0),
+    settings,
+    run,
+};
+
+/// Steps for each state.
+fn steps(quick: bool) -> u64 {
+    if quick { 50 } else { 400 }
+}
+
+fn settings(quick: bool) -> Settings {
+    vec![
+        ("models", SYSTEMS.iter().map(|system| system.words(quick)).collect::<Vec<_>>().join("; ")),
+        ("walk", format!("walk:restart=10000,lanes=1,choice=states, {} steps for each state", steps(quick))),
+    ]
+}
+
+fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
+    desk.expect(2 * SYSTEMS.len());
+    let columns = vec![
+        Column::new("system"),
+        Column::new("states").form(Form::Count),
+        Column::new("visited").form(Form::Percent),
+        Column::new("median visits of visited states"),
+        Column::new("most visits, at least").form(Form::Count),
+        Column::new("exponent"),
+        Column::new("R² of the straight line"),
+    ];
+    let mut table = Table::new("Visits of a random walk to the states", columns);
+    let mut straight = Vec::new();
+    let mut lines = Vec::new();
+    for system in &SYSTEMS {
+        let counted = system.count(desk)?;
+        desk.tick()?;
+        let strategy = spec("walk:restart=10000,lanes=1,choice=states")?;
+        let plan =
+            Plan { steps: Some(steps(desk.quick) * counted.states), store: Some(StoreSpec::Exact), profile: true, seed: desk.seed, ..plan(strategy) };
+        let report = desk.run(&counted.loaded, &plan)?;
+        desk.tick()?;
+        let visited: u64 = report.profile.iter().sum();
+        // The number of states with 2^i to 2^(i+1) visits, for each such visit: the density that a power law is about.
+        let density: Vec<(f64, f64)> = report
+            .profile
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(bin, count)| (2f64.powi(bin as i32), *count as f64 / 2f64.powi(bin as i32) / visited as f64))
+            .collect();
+        let logs: Vec<(f64, f64)> = density.iter().map(|(visits, share)| (visits.ln(), share.ln())).collect();
+        let fit = correlation(&logs).map(|r| r * r);
+        let slope = slope(&logs);
+        let mut below = 0;
+        let median = report.profile.iter().position(|count| {
+            below += count;
+            2 * below >= visited
+        });
+        table.row([
+            Cell::from(system.name),
+            counted.states.into(),
+            (visited as f64 / counted.states as f64).into(),
+            Cell::from(median.map(|bin| if bin == 0 { "1".to_string() } else { format!("{} to {}", 1u64 << bin, (1u64 << (bin + 1)) - 1) })),
+            report.profile.iter().rposition(|count| *count > 0).map(|bin| 2f64.powi(bin as i32)).into(),
+            slope.into(),
+            fit.into(),
+        ]);
+        straight.push((system.name, slope.unwrap_or(f64::NAN), fit.unwrap_or(0.0)));
+        lines.push(Line::new(system.name, density));
+    }
+    findings.tables.push(table);
+    findings.plots.push(Plot {
+        title: "Visit frequencies of a walk".into(),
+        across: "visits to a state".into(),
+        up: "share of states, for each visit".into(),
+        log: (true, true),
+        lines,
+    });
+    let fitting = straight.iter().filter(|(_, slope, fit)| *fit > 0.9 && *slope < 0.0).count();
+    let listed: Vec<String> = straight.iter().map(|(name, slope, fit)| format!("{name} {} (R² {})", plain(*slope), plain(*fit))).collect();
+    findings.claim(
+        "Visit frequencies of a random walk follow a power law: a few states take most visits",
+        Judgement::of(fitting, straight.len()),
+        format!("On doubly logarithmic paper a straight line of this slope fits: {}.", listed.join(", ")),
+    );
+    Ok(())
+}
+
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let n = points.len() as f64;
+    if points.len() < 2 {
+        return None;
+    }
+    let (x, y) = (points.iter().map(|point| point.0).sum::<f64>() / n, points.iter().map(|point| point.1).sum::<f64>() / n);
+    let (across, up) = points.iter().fold((0.0, 0.0), |(across, up), point| (across + (point.0 - x).powi(2), up + (point.0 - x) * (point.1 - y)));
+    Some(up / across)
+}
