@@ -10,6 +10,7 @@
 
 mod accept;
 mod beyond;
+mod calibration;
 mod models;
 mod nets;
 mod omissions;
@@ -44,7 +45,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 16] = [
+const PARTS: [(&str, Part); 17] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -60,11 +61,12 @@ const PARTS: [(&str, Part); 16] = [
     ("nets", nets::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
+    ("calibration", calibration::measure),
     ("raw", |_, results| raw::measure_all(results)),
 ];
 
-/// Parts that need neither models nor the program.
-const ALONE: [&str; 2] = ["nets", "raw"];
+/// Parts that need neither the corpus nor the program.
+const ALONE: [&str; 3] = ["nets", "raw", "calibration"];
 
 /// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
 #[global_allocator]
