@@ -21,7 +21,7 @@ const MODELS: [(&str, &[(&str, i64)]); 8] = [
     ("alternating_bit.m", &[]),
     ("bounded_retransmission.m", &[]),
     ("ticket_lock.m", &[("ProcessCount", 4)]),
-    ("token_ring.m", &[]),
+    ("coffee_can.m", &[("BeanMax", 6)]),
     ("ring_election_phases.m", &[("NodeCount", 5)]),
     ("sort.m", &[("Length", 5), ("Greatest", 2)]),
     ("fischer.m", &[("ProcessCount", 2)]),
@@ -31,7 +31,7 @@ const MODELS: [(&str, &[(&str, i64)]); 8] = [
 const STRATEGIES: [&str; 4] = ["bfs", "rdfs", "walk:restart=100", "rbfs"];
 
 /// Steps of the search, in states of the model.
-const BUDGETS: [f64; 3] = [0.3, 1.0, 3.0];
+const BUDGETS: [f64; 3] = [0.2, 0.6, 2.0];
 
 const SEEDS: u64 = 100;
 const WALKS: u64 = 200;
@@ -143,13 +143,13 @@ impl Known {
         });
         let audit = Audit { record: small.as_ref().or(record.as_ref()), ..knowing };
         for ((sampler, mass), cell) in Sampler::FIXED.iter().zip(&self.masses).zip(cells) {
-            let visited = audit.judge(&mass.states);
+            let visited = audit.judge(mass.states.clone());
             let below: f64 = mass.shares.iter().zip(&visited).filter(|(_, visited)| visited.is_some()).map(|(share, _)| share).sum();
             let truth = if below > 0.0 { mass.missing(&visited) / below } else { 0.0 };
             let (tally, _) = audit.draw(*sampler, WALKS, &mut Unbounded);
             let Ok(bound) = share_at_most(tally.missing, tally.judged, 0.05) else { return };
             cell.held += u32::from(truth <= bound);
-            cell.held_for_all += u32::from(mass.missing(&knowing.judge(&mass.states)) <= bound);
+            cell.held_for_all += u32::from(mass.missing(&knowing.judge(mass.states.clone())) <= bound);
             cell.truths.push(truth);
             cell.ratios.push(bound / (truth + 3.0 / tally.judged.max(1) as f64));
         }

@@ -128,6 +128,8 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         shorten: options.shorten == crate::options::Switch::On,
         profile: options.profile,
         record: None,
+        // Many runs are an experiment with the strategy, not a verdict on the model.
+        audit: options.audit.or((options.runs > 1).then_some(0)),
         deadlock: options.deadlock.rule.into(),
         properties: options.properties.clone(),
         max_errors: options.max_errors as usize,
@@ -243,6 +245,7 @@ fn again(options: &CheckOptions) -> String {
     if options.shorten == crate::options::Switch::Off {
         words.push("--shorten off".to_string());
     }
+    words.extend(options.audit.map(|walks| if walks == 0 { "--audit off".to_string() } else { format!("--audit {walks}") }));
     words.extend(options.threads.map(|threads| format!("--threads {threads}")));
     words.push(format!("--seed {}", options.seed));
     words.join(" ")

@@ -2,6 +2,7 @@
 
 mod check;
 mod ci;
+mod confidence;
 mod corpus;
 mod curve;
 mod graph;

@@ -3,7 +3,7 @@
 mod lab;
 mod predict;
 
-use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use crate::sizes::{parse_audit, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use lab::{Lab, LabOptions};
 pub(crate) use predict::{GraphOptions, MOST_STEPS, Method, Predict, PredictOutput, Question, StorageOptions};
@@ -270,6 +270,13 @@ pub(crate) struct CheckOptions {
     /// Do not go on from states at this depth
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
     pub(crate) depth: Option<u32>,
+
+    /// Walks of each sampler that audit a run which found nothing, or off [default: a twentieth of the search's steps, 30 to 3,000 walks]
+    ///
+    /// The audit makes independent random walks after the search and counts how many end in a state that was not visited. That bounds, with 95 % confidence, how much of
+    /// what such walks end in was missed. Its time is part of --time; a violation that a walk meets is reported like any other. Off with --runs, unless given.
+    #[arg(long, value_name = "N", value_parser = parse_audit, help_heading = "Budget")]
+    pub(crate) audit: Option<u64>,
 
     /// Where to look first: bfs, dfs, rdfs, walk, random, urs, sdrs, rurs, rsdrs, highway or rbfs, with parameters as in walk:restart=1000,lanes=4
     ///

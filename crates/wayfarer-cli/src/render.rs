@@ -1,5 +1,6 @@
 //! A report for a person: the verdict in words, the figures, how often each rule fired, and what it means where the run was cut.
 
+use crate::confidence;
 use crate::output::Paint;
 use crate::sizes::{bytes, count, counted, seconds};
 use crate::witness::{self, Form};
@@ -37,6 +38,7 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
     out.push_str(&profile(report, view.paint));
     out.push_str(&rule_table(&report.rules, view.paint));
     out.push_str(&unfired(report, view.paint));
+    out.push_str(&confidence::block(report, view.paint));
     for remark in &report.remarks {
         out.push_str(&format!("\n{} {remark}\n", view.paint.doubt("note:")));
     }
@@ -266,7 +268,9 @@ fn cut(report: &Report, view: &View) -> String {
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.
     if matches!(report.stop, "time" | "interrupted") && report.steps > 0 && report.threads == 1 {
-        out.push_str(&format!("To repeat exactly this run: {} --steps {}\n", view.again, report.steps));
+        let walks = report.confidence.as_ref().map_or(0, |confidence| confidence.walks());
+        let audit = if walks == 0 || view.again.contains(" --audit ") { String::new() } else { format!(" --audit {walks}") };
+        out.push_str(&format!("To repeat exactly this run: {} --steps {}{audit}\n", view.again, report.steps));
     }
     out
 }

@@ -78,6 +78,11 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of walks; 0 for `off`.
+pub(crate) fn parse_audit(text: &str) -> Result<u64, String> {
+    if text == "off" { Ok(0) } else { parse_count(text).map_err(|_| "it is a number of walks, such as 3000, or `off`".to_string()) }
+}
+
 /// A count that fits 32 bits.
 pub(crate) fn parse_depth(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?).map_err(|_| format!("`{text}` is too large; the most is {}", u32::MAX))

@@ -19,7 +19,7 @@ mod walks;
 
 pub use mass::Mass;
 
-use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Record, Seat, Settings, Store, Visit, explore};
+use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Record, Seat, Settings, Stop, Store, Visit, explore};
 use walks::{Origin, Walks};
 use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, hash};
 
@@ -55,6 +55,9 @@ pub enum Sampler {
         cap: u32,
     },
 }
+
+/// Walks that are judged together.
+const CHUNK: u64 = 256;
 
 /// A priority walk draws its priorities anew once in so many steps, on average.
 pub const CHANGE: u64 = 32;
@@ -175,28 +178,40 @@ impl Audit<'_> {
             (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
             _ => Origin::Start,
         };
-        let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
-        let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
-        let unfinished = walks - strategy.finished();
-        let mut tally = Tally { sampler, walks, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
-        let mut kept = strategy.into_kept();
-        if let Some(representative) = self.representative {
-            (0..kept.len()).for_each(|index| representative(kept.get_mut(index)));
+        let mut tally = Tally { sampler, walks, unfinished: 0, judged: 0, missing: 0, steps: 0 };
+        // Some at a time, so that few kept states wait to be judged.
+        let mut from = 0;
+        loop {
+            let until = walks.min(from + CHUNK);
+            let mut strategy = Walks::new(sampler, from..until, self.seed, origin, self.space.width());
+            let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
+            tally.steps += strategy.all_steps();
+            tally.unfinished += until - from - strategy.finished();
+            for visited in self.judge(strategy.into_kept()).into_iter().flatten() {
+                tally.judged += 1;
+                tally.missing += u64::from(!visited);
+            }
+            from = until;
+            let ended = matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted | Stop::Violations);
+            if from == walks || ended {
+                tally.unfinished += walks - from;
+                tally.judged += tally.unfinished;
+                tally.missing += tally.unfinished;
+                return (tally, outcome);
+            }
         }
-        for visited in self.judge(&kept).into_iter().flatten() {
-            tally.judged += 1;
-            tally.missing += u64::from(!visited);
-        }
-        (tally, outcome)
     }
 
     /// For each state whether it was visited; none where nobody can tell.
-    pub fn judge(&self, states: &States) -> Vec<Option<bool>> {
+    pub fn judge(&self, mut states: States) -> Vec<Option<bool>> {
+        if let Some(representative) = self.representative {
+            (0..states.len()).for_each(|index| representative(states.get_mut(index)));
+        }
         if self.is_judged_by_store()
             && let Some(mut seat) = self.store.seat()
         {
-            return self.probe(&mut seat, states);
+            return self.probe(&mut seat, &states);
         }
         states.iter().map(|state| self.record.and_then(|record| record.contains(hash(state), state))).collect()
     }

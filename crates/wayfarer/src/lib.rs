@@ -6,7 +6,10 @@
 //! - [`memory`] counts what a run takes
 
 mod allotment;
+mod auditing;
 mod checks;
+mod confidence;
+mod discovery;
 mod error;
 mod explicit;
 pub mod itf;
@@ -31,6 +34,8 @@ mod writer;
 
 pub use allotment::Allotment;
 pub use checks::CheckReport;
+pub use confidence::{Confidence, ERROR as AUDIT_ERROR, RARE, SamplerReport};
+pub use discovery::Discovery;
 pub use error::RunError;
 pub use explicit::Explicit;
 pub use junit::junit_failure;

@@ -41,6 +41,9 @@ pub struct Plan {
     pub profile: bool,
     /// How many states the record holds, beyond which distinct states are estimated; as the budget suggests where it is not given.
     pub record: Option<usize>,
+    /// How many walks each sampler of the audit makes after a run that found nothing: none where it is 0, and as the search's length suggests where it is not
+    /// given.
+    pub audit: Option<u64>,
     /// After how many violations to stop.
     pub max_errors: usize,
     /// Whether a run that was cut counts as a failure: the command then exits with code 4, and what was not proved fails in JUnit and SARIF files.
@@ -73,6 +76,7 @@ impl Default for Plan {
             size: None,
             profile: false,
             record: None,
+            audit: None,
             max_errors: 1,
             exhaustive: false,
             shorten: true,

@@ -128,6 +128,10 @@ impl Representatives for Orbits<'_> {
     fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
         Orbits::concrete(self, states)
     }
+
+    fn representative(&self, state: &mut [Word]) {
+        Orbits::representative(self, state);
+    }
 }
 
 impl Plan {

@@ -77,6 +77,8 @@ pub struct Report {
     pub exhaustive: bool,
     /// The command line that repeats the run, where there is one.
     pub again: Option<String>,
+    /// What it is worth that nothing was found, where nothing was.
+    pub confidence: Option<crate::Confidence>,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
 }
@@ -216,7 +218,7 @@ impl Report {
             }).collect::<Vec<_>>(),
             "checks": self.checks,
             "remarks": self.remarks,
-            "confidence": Value::Null,
+            "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self.seconds)),
         })
     }
 }

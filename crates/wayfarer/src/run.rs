@@ -1,17 +1,19 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
+use crate::auditing::{self, AuditWatch, Reserve};
+use crate::discovery::Course;
 use crate::memory::Budget;
 use crate::report::{Report, RuleReport};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Watch};
 use crate::writer::Writer;
-use crate::{Plan, RunError, checks, stores};
+use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Settings, Sought, Stop, Store, StoreSpec, Verdict, explore, explore_apart,
-    explore_by_levels,
+    Audit, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Progress, Representative, Settings, Sought, Stop, Store, StoreSpec,
+    Verdict, explore, explore_apart, explore_by_levels,
 };
-use wayfarer_space::{PropertyBits, Rng, Space};
+use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
 impl Plan {
     /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
@@ -37,9 +39,10 @@ impl Plan {
             Crew::Apart(_) => Box::new(NoStore),
             _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
-        let mut watch =
-            Watch { inner: control, budget, running, until: self.time.map(|time| started + time), asked: 0, cover: Cover::new(self.size) };
-        let outcome = match crew {
+        let until = self.time.and_then(|time| started.checked_add(time));
+        let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
+        let mut watch = Watch { inner: control, budget, running, until, reserve, asked: 0, cover, course };
+        let mut outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
             Crew::Apart(workers) => {
@@ -57,9 +60,31 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
+        // What the strategy holds is no longer needed, and the audit must fit into the budget, too.
+        drop(strategy);
         let (inner, store) = (running.space(), &*store);
-        let writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
-        let cover = std::mem::take(&mut watch.cover);
+        let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
+        let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
+            Confidence::of(&outcome, expected_omissions(store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
+        });
+        let met = confidence.as_mut().and_then(|confidence| {
+            let representative = orbits.map(|orbits| |state: &mut [Word]| orbits.representative(state));
+            let representative = representative.as_ref().map(|representative| representative as Representative);
+            let audit = Audit { space: inner, representative, store, record: outcome.record.as_ref(), settings: &settings, seed: self.seed };
+            let progress = Progress { states: outcome.covered.value as u64, fired: outcome.fired, steps: outcome.steps, ..Progress::default() };
+            let mut watch = AuditWatch { until, budget, running, inner: control, progress };
+            auditing::audit(self, &audit, space, &outcome, crew.workers() == 1, &mut watch, confidence)
+        });
+        let mut writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
+        let mut audited = None;
+        if let Some(met) = met {
+            audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
+            confidence = None;
+            outcome.violations = met.violations;
+            if !met.among_representatives {
+                (writer.space, writer.orbits) = (inner, None);
+            }
+        }
         let mut deadline = Deadline { until: self.shorten_until(started), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
@@ -69,7 +94,8 @@ impl Plan {
         report.cover_times = cover.until(report.states, report.steps);
         report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
         report.repeatable = crew.repeats(&report);
-        report.remarks.extend(remark);
+        report.remarks.extend(remark.into_iter().chain(audited));
+        report.confidence = confidence;
         Ok(report)
     }
 
@@ -82,6 +108,11 @@ impl Plan {
         let now = Instant::now();
         let until = now + ((now - started) / 10).max(Duration::from_secs(2));
         Some(self.time.and_then(|time| started.checked_add(time)).map_or(until, |end| until.min(end)))
+    }
+
+    /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
+    fn draws(&self) -> bool {
+        !["bfs", "dfs", "rdfs", "rbfs"].contains(&self.strategy.name())
     }
 
     /// Who carries the plan out.
@@ -197,18 +228,24 @@ impl Plan {
             cover_times: Vec::new(),
             threads: 1,
             repeatable: true,
-            expected_omissions: match store.fidelity() {
-                Fidelity::Exact => Some(0.0),
-                Fidelity::Lossy(expected) => Some(expected),
-                Fidelity::Amnesic => None,
-            },
+            expected_omissions: expected_omissions(store),
             rules: rules(subject, outcome),
             violations: Vec::new(),
             checks: checks::checks(self, subject, properties, outcome),
             exhaustive: self.exhaustive,
             again: None,
+            confidence: None,
             remarks,
         }
+    }
+}
+
+/// How many states the store is expected to have taken for known ones; none where it forgets.
+fn expected_omissions(store: &dyn Store) -> Option<f64> {
+    match store.fidelity() {
+        Fidelity::Exact => Some(0.0),
+        Fidelity::Lossy(expected) => Some(expected),
+        Fidelity::Amnesic => None,
     }
 }
 

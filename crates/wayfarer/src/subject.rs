@@ -102,6 +102,9 @@ pub trait Representatives: Sync {
     /// States of the space inside that lead step by step through what `states` represent, of which the first must stand for a start state. Fewer than were
     /// asked for where some step is missing.
     fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>>;
+
+    /// Puts what represents it in a state's place.
+    fn representative(&self, state: &mut [Word]);
 }
 
 /// What there is to say of a rule.

@@ -1,5 +1,7 @@
 //! What a run asks between rounds: whether time, memory and the user let it go on, and how much it has covered.
 
+use crate::auditing::Reserve;
+use crate::discovery::Course;
 use crate::memory::Budget;
 use crate::report::CoverTime;
 use crate::subject::Running;
@@ -12,8 +14,11 @@ pub(crate) struct Watch<'a> {
     pub(crate) budget: &'a Budget,
     pub(crate) running: &'a dyn Running,
     pub(crate) until: Option<Instant>,
+    /// What is kept of the time for the audit.
+    pub(crate) reserve: Reserve,
     pub(crate) asked: u32,
     pub(crate) cover: Cover,
+    pub(crate) course: Course,
 }
 
 /// When so much of a space of known size was covered.
@@ -49,11 +54,15 @@ impl Cover {
 impl Control for Watch<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         self.cover.see(progress.states, progress.steps);
+        self.course.see(progress.steps, progress.states);
         self.asked = self.asked.wrapping_add(1);
         // Rounds are short: looking at the clock in every sixteenth is often enough.
         if self.asked % 16 == 1 {
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                return Some(Stop::Time);
+            if let Some(until) = self.until {
+                let now = Instant::now();
+                if now + self.reserve.after(now, progress.steps) >= until {
+                    return Some(Stop::Time);
+                }
             }
             self.budget.note_code(self.running.code_bytes());
             if !self.budget.allows(0) {

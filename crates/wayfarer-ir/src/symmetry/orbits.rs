@@ -52,6 +52,11 @@ impl<'a> Orbits<'a> {
         found
     }
 
+    /// Puts the representative of its orbit in a state's place.
+    pub fn representative(&self, state: &mut [Word]) {
+        self.with_scratch(|scratch| self.symmetry.canonicalise(state, scratch));
+    }
+
     fn with_scratch<T>(&self, act: impl FnOnce(&mut Scratch) -> T) -> T {
         let mut scratch = SCRATCH.take().unwrap_or_default();
         self.symmetry.fit(&mut scratch);

@@ -22,7 +22,7 @@ const MOST_RULES: usize = 12;
 impl Mass {
     /// The mass of the states for which `visited` says no.
     pub fn missing(&self, visited: &[Option<bool>]) -> f64 {
-        self.shares.iter().zip(visited).filter(|(_, visited)| **visited == Some(false)).map(|(share, _)| share).sum()
+        self.shares.iter().zip(visited).filter(|(_, visited)| **visited == Some(false)).map(|(share, _)| share).sum::<f64>() + 0.0
     }
 }
 

@@ -13,6 +13,7 @@ use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Width, Word, hash
 const LANES: usize = 16;
 
 /// Where walks begin and end, besides the sampler's law.
+#[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
     /// They begin in a start state, all equally likely.
     Start,
@@ -24,8 +25,8 @@ pub(super) enum Origin<'a> {
 
 pub(super) struct Walks<'a> {
     sampler: Sampler,
-    walks: u64,
-    begun: u64,
+    /// The numbers of those that were not begun.
+    ahead: Range<u64>,
     finished: u64,
     steps: u64,
     stream: Rng,
@@ -66,11 +67,10 @@ impl Default for Draws {
 }
 
 impl<'a> Walks<'a> {
-    pub(super) fn new(sampler: Sampler, walks: u64, seed: u64, origin: Origin<'a>, width: Width) -> Self {
+    pub(super) fn new(sampler: Sampler, walks: Range<u64>, seed: u64, origin: Origin<'a>, width: Width) -> Self {
         Walks {
             sampler,
-            walks,
-            begun: 0,
+            ahead: walks,
             finished: 0,
             steps: 0,
             stream: sampler.stream(seed),
@@ -179,12 +179,11 @@ impl Strategy for Walks<'_> {
         selection.stepping = if self.sampler.expands() { Stepping::All } else { Stepping::One };
         self.chosen.clear();
         for at in 0..self.lanes.len() {
-            if self.lanes[at].walk.is_none() && self.begun < self.walks {
-                match self.begin(self.begun) {
-                    Some(lane) => self.lanes[at] = lane,
-                    None => continue,
-                }
-                self.begun += 1;
+            if self.lanes[at].walk.is_none()
+                && let Some(walk) = self.ahead.next()
+                && let Some(lane) = self.begin(walk)
+            {
+                self.lanes[at] = lane;
             }
             let lane = &self.lanes[at];
             if lane.walk.is_some() {
@@ -275,7 +274,7 @@ impl Strategy for Walks<'_> {
     }
 
     fn frontier(&self) -> u64 {
-        self.walks - self.finished
+        (self.ahead.end - self.ahead.start) + self.chosen.len() as u64
     }
 
     fn exhaustive(&self) -> bool {

@@ -52,7 +52,7 @@ fn samplers_keep_states_as_their_law_says() {
             for steps in [5, 20, 60] {
                 let store = searched(&graph, number, steps, true);
                 let audit = audit(&graph, &store, &settings, 7 + number);
-                let truth = mass.missing(&audit.judge(&mass.states));
+                let truth = mass.missing(&audit.judge(mass.states.clone()));
                 let (tally, _) = audit.draw(sampler, 4000, &mut Unbounded);
                 assert_eq!((tally.walks, tally.judged, tally.unfinished), (4000, 4000, 0));
                 let error = (truth * (1.0 - truth) / 4000.0).sqrt().max(1e-4);
@@ -76,7 +76,7 @@ fn bounds_hold_as_often_as_they_say() {
                 for seed in 0..25 {
                     let store = searched(&graph, seed, steps, walking);
                     let audit = audit(&graph, &store, &settings, seed);
-                    let truth = mass.missing(&audit.judge(&mass.states));
+                    let truth = mass.missing(&audit.judge(mass.states.clone()));
                     let (tally, _) = audit.draw(sampler, 200, &mut Unbounded);
                     let bound = share_at_most(tally.missing, tally.judged, 0.05).unwrap();
                     runs += 1;
