@@ -21,4 +21,4 @@ pub use property::PropertyBits;
 pub use rng::{RNG_VERSION, Rng};
 pub use space::{Completeness, Fired, Space};
 pub use states::{States, Width, Word};
-pub use steps::{FaultStep, Firing, Steps};
+pub use steps::{FaultStep, Firing, Steps, changed_words};

@@ -127,8 +127,9 @@ impl Steps {
     }
 }
 
-/// The mask of words in which two states differ.
-fn changed_words(from: &[Word], to: &[Word]) -> u64 {
+/// The words in which two states differ, as [`Steps::changed`] has them.
+#[inline]
+pub fn changed_words(from: &[Word], to: &[Word]) -> u64 {
     let mut mask = 0;
     for index in 0..from.len().max(to.len()) {
         if from.get(index) != to.get(index) {

@@ -1,0 +1,156 @@
+//! `#[derive(Packed)]`: a fixed number of bits for structs and enums of plain values. The trait and its meaning are in `wayfarer-model`.
+
+mod attributes;
+mod fields;
+
+use attributes::Given;
+use fields::Field;
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Error, Fields, GenericParam, Ident, parse_macro_input, parse_quote};
+
+/// Derives `Packed`. On a field of integers, or of arrays or options of them, `#[packed(range = 0..=5)]` or `#[packed(bits = 3)]` says how far they go;
+/// on the type, `#[packed(crate = path)]` says where the trait is found.
+#[proc_macro_derive(Packed, attributes(packed))]
+pub fn derive_packed(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    derive(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// The four items of the trait.
+struct Items {
+    bits: TokenStream,
+    pack: TokenStream,
+    unpack: TokenStream,
+    shape: TokenStream,
+}
+
+fn derive(input: &DeriveInput) -> Result<TokenStream, Error> {
+    let home = Given::of(&input.attrs)?.home.unwrap_or_else(|| parse_quote!(::wayfarer::model));
+    let items = match &input.data {
+        Data::Struct(data) => structure(&home, &data.fields)?,
+        Data::Enum(data) => enumeration(&home, &input.ident, data)?,
+        Data::Union(_) => return Err(Error::new(Span::call_site(), "a union does not say which of its fields it holds, so it cannot be packed")),
+    };
+    let mut generics = input.generics.clone();
+    for parameter in &mut generics.params {
+        if let GenericParam::Type(parameter) = parameter {
+            parameter.bounds.push(parse_quote!(#home::Packed));
+        }
+    }
+    let (name, (parameters, arguments, bounds)) = (&input.ident, generics.split_for_impl());
+    let Items { bits, pack, unpack, shape } = items;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #parameters #home::Packed for #name #arguments #bounds {
+            const BITS: u32 = #bits;
+
+            #[inline]
+            fn pack(&self, out: &mut #home::Packer) {
+                let _ = &out;
+                #pack
+            }
+
+            #[inline]
+            fn unpack(from: &mut #home::Unpacker) -> Self {
+                let _ = &from;
+                #unpack
+            }
+
+            fn shape(&self) -> #home::Shape {
+                #shape
+            }
+        }
+    })
+}
+
+fn structure(home: &syn::Path, fields: &Fields) -> Result<Items, Error> {
+    let fields = Field::all(home, fields)?;
+    let bits = sum(fields.iter().map(|field| &field.bits));
+    let packs = fields.iter().map(|field| {
+        let member = &field.member;
+        (field.pack)(&quote!(self.#member))
+    });
+    let unpacks = fields.iter().map(|field| {
+        let (member, unpack) = (&field.member, &field.unpack);
+        quote!(#member: #unpack)
+    });
+    let shapes = fields.iter().map(|field| {
+        let (member, name) = (&field.member, &field.name);
+        quote!((#name.to_string(), #home::Packed::shape(&self.#member)))
+    });
+    Ok(Items {
+        bits,
+        pack: quote!(#(#packs)*),
+        unpack: quote!(Self { #(#unpacks),* }),
+        shape: quote!(#home::Shape::Fields(vec![#(#shapes),*])),
+    })
+}
+
+fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<Items, Error> {
+    if data.variants.is_empty() {
+        return Err(Error::new(name.span(), "an enum without variants has no values to pack"));
+    }
+    let tag = usize::BITS - (data.variants.len() - 1).leading_zeros();
+    let (mut sizes, mut packs, mut unpacks, mut shapes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (number, variant) in data.variants.iter().enumerate() {
+        let (ident, number) = (&variant.ident, number as u64);
+        let fields = Field::all(home, &variant.fields)?;
+        let size = sum(fields.iter().map(|field| &field.bits));
+        let bound: Vec<Ident> = (0..fields.len()).map(|index| format_ident!("field_{index}")).collect();
+        let members: Vec<_> = fields.iter().map(|field| &field.member).collect();
+        let pattern = quote!(Self::#ident { #(#members: #bound),* });
+        let pack = fields.iter().zip(&bound).map(|(field, bound)| (field.pack)(&quote!((*#bound))));
+        let rest = quote!(<Self as #home::Packed>::BITS - #tag - (#size));
+        packs.push(quote! {
+            #pattern => {
+                out.put(#number, #tag);
+                #(#pack)*
+                out.skip(#rest);
+            }
+        });
+        let unpack = fields.iter().map(|field| &field.unpack);
+        // The last variant stands for all numbers that were never written, too.
+        let number_or_rest = if number as usize + 1 == data.variants.len() { quote!(_) } else { quote!(#number) };
+        unpacks.push(quote! {
+            #number_or_rest => {
+                let value = Self::#ident { #(#members: #unpack),* };
+                from.skip(#rest);
+                value
+            }
+        });
+        let text = ident.to_string();
+        let names = fields.iter().map(|field| &field.name);
+        shapes.push(match &variant.fields {
+            Fields::Unit => quote!(#pattern => #home::Shape::Leaf(#text.to_string())),
+            _ => quote! {
+                #pattern => #home::Shape::Variant(
+                    #text.to_string(),
+                    Box::new(#home::Shape::Fields(vec![#((#names.to_string(), #home::Packed::shape(#bound))),*])),
+                )
+            },
+        });
+        sizes.push(size);
+    }
+    let bits = quote!({
+        let sizes: &[u32] = &[#(#sizes),*];
+        let (mut most, mut index) = (0, 0);
+        while index < sizes.len() {
+            if sizes[index] > most {
+                most = sizes[index];
+            }
+            index += 1;
+        }
+        #tag + most
+    });
+    Ok(Items {
+        bits,
+        pack: quote!(match self { #(#packs)* }),
+        unpack: quote!(match from.take(#tag) { #(#unpacks)* }),
+        shape: quote!(match self { #(#shapes),* }),
+    })
+}
+
+fn sum<'a>(parts: impl Iterator<Item = &'a TokenStream>) -> TokenStream {
+    quote!(0 #(+ #parts)*)
+}

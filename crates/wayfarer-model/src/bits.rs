@@ -1,0 +1,173 @@
+//! Bits in a row of words: what both encodings write and read.
+
+use wayfarer_space::Word;
+
+/// Writes bits one after another into words whose number is known.
+pub struct Packer<'a> {
+    out: &'a mut [Word],
+    at: usize,
+    gathered: Word,
+    filled: u32,
+}
+
+impl<'a> Packer<'a> {
+    /// Writes into `out`, all of which is overwritten once [`finish`](Packer::finish) was called.
+    #[inline]
+    pub fn new(out: &'a mut [Word]) -> Self {
+        Packer { out, at: 0, gathered: 0, filled: 0 }
+    }
+
+    /// Appends the low `bits` bits of `value`, whose others are zero.
+    #[inline]
+    pub fn put(&mut self, value: Word, bits: u32) {
+        if bits == 0 {
+            return;
+        }
+        self.gathered |= value << self.filled;
+        let filled = self.filled + bits;
+        if filled >= 64 {
+            self.out[self.at] = self.gathered;
+            self.at += 1;
+            // What did not fit: none of it where it ended with the word.
+            self.gathered = value.checked_shr(64 - self.filled).unwrap_or(0);
+            self.filled = filled - 64;
+        } else {
+            self.filled = filled;
+        }
+    }
+
+    /// Appends zeros.
+    #[inline]
+    pub fn skip(&mut self, mut bits: u32) {
+        while bits > 0 {
+            let some = bits.min(64);
+            self.put(0, some);
+            bits -= some;
+        }
+    }
+
+    /// Writes what is left.
+    #[inline]
+    pub fn finish(self) {
+        let Packer { out, at, gathered, filled } = self;
+        let mut rest = &mut out[at..];
+        if filled > 0 {
+            rest[0] = gathered;
+            rest = &mut rest[1..];
+        }
+        rest.fill(0);
+    }
+}
+
+/// Reads bits one after another.
+pub struct Unpacker<'a> {
+    words: &'a [Word],
+    at: usize,
+}
+
+impl<'a> Unpacker<'a> {
+    /// Reads `words` from the first bit on; past their end there are zeros.
+    #[inline]
+    pub fn new(words: &'a [Word]) -> Self {
+        Unpacker { words, at: 0 }
+    }
+
+    /// The next `bits` bits.
+    #[inline]
+    pub fn take(&mut self, bits: u32) -> Word {
+        if bits == 0 {
+            return 0;
+        }
+        let (index, shift) = (self.at / 64, (self.at % 64) as u32);
+        self.at += bits as usize;
+        let mut value = self.words.get(index).copied().unwrap_or(0) >> shift;
+        if shift + bits > 64 {
+            value |= self.words.get(index + 1).copied().unwrap_or(0) << (64 - shift);
+        }
+        value & (Word::MAX >> (64 - bits))
+    }
+
+    /// Passes over bits.
+    #[inline]
+    pub fn skip(&mut self, bits: u32) {
+        self.at += bits as usize;
+    }
+
+    /// Whether more was read than there is.
+    pub(crate) fn is_past_end(&self) -> bool {
+        self.at > self.words.len() * 64
+    }
+}
+
+/// Writes bits one after another into words whose number is not known before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Growing {
+    pub(crate) words: Vec<Word>,
+    gathered: Word,
+    filled: u32,
+}
+
+impl Growing {
+    /// Forgets what was written and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.words.clear();
+        self.gathered = 0;
+        self.filled = 0;
+    }
+
+    /// Appends the low `bits` bits of `value`, whose others are zero.
+    #[inline]
+    pub(crate) fn put(&mut self, value: Word, bits: u32) {
+        self.gathered |= value << self.filled;
+        let filled = self.filled + bits;
+        if filled >= 64 {
+            self.words.push(self.gathered);
+            self.gathered = value.checked_shr(64 - self.filled).unwrap_or(0);
+            self.filled = filled - 64;
+        } else {
+            self.filled = filled;
+        }
+    }
+
+    /// The words, what is left included.
+    pub(crate) fn finish(&mut self) -> &[Word] {
+        if self.filled > 0 {
+            self.words.push(self.gathered);
+            self.gathered = 0;
+            self.filled = 0;
+        }
+        &self.words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wayfarer_space::Rng;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut rng = Rng::new(3, "bits");
+        for _ in 0..500 {
+            let fields: Vec<(Word, u32)> = (0..rng.below(40))
+                .map(|_| {
+                    let bits = rng.below(65) as u32;
+                    (if bits == 0 { 0 } else { rng.next_word() >> (64 - bits) }, bits)
+                })
+                .collect();
+            let bits: u32 = fields.iter().map(|(_, bits)| bits).sum();
+            let mut words = vec![Word::MAX; bits.div_ceil(64) as usize + 1];
+            let mut packer = Packer::new(&mut words);
+            let mut growing = Growing::default();
+            for (value, bits) in &fields {
+                packer.put(*value, *bits);
+                growing.put(*value, *bits);
+            }
+            packer.finish();
+            assert_eq!(growing.finish(), &words[..words.len() - 1]);
+            assert_eq!(words.last(), Some(&0));
+            let mut reader = Unpacker::new(&words);
+            assert!(fields.iter().all(|(value, bits)| reader.take(*bits) == *value));
+        }
+    }
+}

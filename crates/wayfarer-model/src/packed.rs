@@ -1,0 +1,230 @@
+//! States of a fixed number of bits.
+
+use crate::bits::{Packer, Unpacker};
+use crate::shape::Shape;
+
+/// A value that takes the same number of bits whatever it is, and comes back from them.
+///
+/// `#[derive(Packed)]` writes it for structs, tuples and enums of such values. An integer takes as many bits as its type has, unless its field says how far it
+/// goes: `#[packed(range = 0..=5)]` or `#[packed(bits = 3)]`. A value outside of that is a fault of the model, reported with the way to it.
+///
+/// ```
+/// use wayfarer_model::Packed;
+///
+/// #[derive(Packed)]
+/// # #[packed(crate = wayfarer_model)]
+/// enum Light { Red, Yellow, Green }
+///
+/// #[derive(Packed)]
+/// # #[packed(crate = wayfarer_model)]
+/// struct Crossing {
+///     lights: [Light; 4],
+///     #[packed(range = 0..=9)]
+///     waiting: u32,
+///     walker: Option<bool>,
+/// }
+///
+/// assert_eq!(Crossing::BITS, 4 * 2 + 4 + 2);
+/// ```
+pub trait Packed: Sized {
+    /// How many bits a value takes.
+    const BITS: u32;
+
+    /// Writes [`BITS`](Packed::BITS) bits, different ones for different values.
+    fn pack(&self, out: &mut Packer);
+
+    /// Reads the value that wrote these bits.
+    fn unpack(from: &mut Unpacker) -> Self;
+
+    /// The value for a person.
+    fn shape(&self) -> Shape;
+}
+
+impl Packed for bool {
+    const BITS: u32 = 1;
+
+    #[inline]
+    fn pack(&self, out: &mut Packer) {
+        out.put(u64::from(*self), 1);
+    }
+
+    #[inline]
+    fn unpack(from: &mut Unpacker) -> Self {
+        from.take(1) == 1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Leaf(self.to_string())
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty as $unsigned:ty: $bits:expr),*) => { $(
+        impl Packed for $type {
+            const BITS: u32 = $bits;
+
+            #[inline]
+            fn pack(&self, out: &mut Packer) {
+                out.put(*self as $unsigned as u64, $bits);
+            }
+
+            #[inline]
+            fn unpack(from: &mut Unpacker) -> Self {
+                from.take($bits) as $type
+            }
+
+            fn shape(&self) -> Shape {
+                Shape::Leaf(self.to_string())
+            }
+        }
+    )* };
+}
+
+integers!(u8 as u8: 8, u16 as u16: 16, u32 as u32: 32, u64 as u64: 64, usize as u64: 64);
+integers!(i8 as u8: 8, i16 as u16: 16, i32 as u32: 32, i64 as u64: 64, isize as u64: 64);
+
+impl Packed for char {
+    const BITS: u32 = 21;
+
+    fn pack(&self, out: &mut Packer) {
+        out.put(u64::from(u32::from(*self)), 21);
+    }
+
+    fn unpack(from: &mut Unpacker) -> Self {
+        char::from_u32(from.take(21) as u32).unwrap_or_default()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Leaf(format!("{self:?}"))
+    }
+}
+
+impl<T: Packed> Packed for Option<T> {
+    const BITS: u32 = 1 + T::BITS;
+
+    #[inline]
+    fn pack(&self, out: &mut Packer) {
+        out.put(u64::from(self.is_some()), 1);
+        match self {
+            Some(value) => value.pack(out),
+            None => out.skip(T::BITS),
+        }
+    }
+
+    #[inline]
+    fn unpack(from: &mut Unpacker) -> Self {
+        if from.take(1) == 1 {
+            Some(T::unpack(from))
+        } else {
+            from.skip(T::BITS);
+            None
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        self.as_ref().map_or_else(|| Shape::Leaf("None".to_string()), T::shape)
+    }
+}
+
+impl<T: Packed, const N: usize> Packed for [T; N] {
+    const BITS: u32 = T::BITS * N as u32;
+
+    #[inline]
+    fn pack(&self, out: &mut Packer) {
+        self.iter().for_each(|element| element.pack(out));
+    }
+
+    #[inline]
+    fn unpack(from: &mut Unpacker) -> Self {
+        std::array::from_fn(|_| T::unpack(from))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::List(self.iter().map(T::shape).collect())
+    }
+}
+
+impl<T: Packed> Packed for Box<T> {
+    const BITS: u32 = T::BITS;
+
+    #[inline]
+    fn pack(&self, out: &mut Packer) {
+        (**self).pack(out);
+    }
+
+    #[inline]
+    fn unpack(from: &mut Unpacker) -> Self {
+        Box::new(T::unpack(from))
+    }
+
+    fn shape(&self) -> Shape {
+        (**self).shape()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $index:tt),*)),*) => { $(
+        impl<$($name: Packed),*> Packed for ($($name,)*) {
+            const BITS: u32 = 0 $(+ $name::BITS)*;
+
+            #[inline]
+            fn pack(&self, out: &mut Packer) {
+                let _ = &out;
+                $(self.$index.pack(out);)*
+            }
+
+            #[inline]
+            fn unpack(from: &mut Unpacker) -> Self {
+                let _ = &from;
+                ($($name::unpack(from),)*)
+            }
+
+            fn shape(&self) -> Shape {
+                Shape::List(vec![$(self.$index.shape()),*])
+            }
+        }
+    )* };
+}
+
+tuples!(
+    (),
+    (A 0),
+    (A 0, B 1),
+    (A 0, B 1, C 2),
+    (A 0, B 1, C 2, D 3),
+    (A 0, B 1, C 2, D 3, E 4),
+    (A 0, B 1, C 2, D 3, E 4, F 5),
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6),
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+);
+
+/// What the derive writes for an integer whose field says how far it goes.
+pub mod ranged {
+    use crate::bits::{Packer, Unpacker};
+
+    /// Bits for the values from `low` to `high`.
+    pub const fn bits(low: i128, high: i128) -> u32 {
+        assert!(low <= high, "a range that is empty");
+        128 - ((high - low) as u128).leading_zeros()
+    }
+
+    /// Writes a value of the range.
+    #[inline]
+    pub fn pack(value: i128, low: i128, high: i128, name: &str, out: &mut Packer) {
+        if value < low || value > high {
+            outside(value, low, high, name);
+        }
+        out.put((value - low) as u64, bits(low, high));
+    }
+
+    /// Reads one.
+    #[inline]
+    pub fn unpack(low: i128, high: i128, from: &mut Unpacker) -> i128 {
+        low + i128::from(from.take(bits(low, high)))
+    }
+
+    #[cold]
+    fn outside(value: i128, low: i128, high: i128, name: &str) -> ! {
+        panic!("`{name}` is {value}, outside of its range {low} to {high}");
+    }
+}
