@@ -133,6 +133,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         deadlock: options.deadlock.rule.into(),
         properties: options.properties.clone(),
         max_errors: options.max_errors as usize,
+        all_violations: options.all_violations,
         exhaustive: options.exhaustive,
         loop_limit: options.model.loop_limit,
         interpret: options.interpret,
@@ -232,6 +233,9 @@ fn again(options: &CheckOptions) -> String {
     }
     if options.max_errors != 1 {
         words.push(format!("--max-errors {}", options.max_errors));
+    }
+    if options.all_violations {
+        words.push("--all-violations".to_string());
     }
     if options.strategy != defaults.strategy {
         words.push(format!("--strategy {}", options.strategy));

@@ -9,7 +9,6 @@ mod graph;
 mod info;
 mod lab;
 mod manual;
-mod memory;
 mod model;
 mod options;
 mod output;
@@ -20,7 +19,6 @@ mod replay;
 mod runs;
 mod signals;
 mod simulate;
-mod sizes;
 mod step;
 mod suggest;
 mod witness;
@@ -30,6 +28,7 @@ use clap::error::ErrorKind;
 use options::{Command, CommandLine};
 use std::process::ExitCode;
 use wayfarer::{LoadError, Rejection};
+use wayfarer::{machine as memory, sizes};
 
 /// Every byte that a run takes is counted, so that its budget can be kept.
 #[global_allocator]

@@ -349,6 +349,12 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]
     pub(crate) max_errors: u32,
 
+    /// Go on until everything was visited, and show each violated property once
+    ///
+    /// Of each property, kind of fault and deadlock the first violation is shown with its witness; --max-errors does not count then.
+    #[arg(long, conflicts_with_all = ["max_errors", "find", "find_rules"], help_heading = "What to look for")]
+    pub(crate) all_violations: bool,
+
     /// Exit with code 4 where a budget ended before everything was visited
     #[arg(long, help_heading = "What to look for")]
     pub(crate) exhaustive: bool,

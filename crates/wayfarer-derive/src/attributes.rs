@@ -44,7 +44,11 @@ fn range(input: ParseStream) -> Result<(TokenStream, TokenStream), Error> {
         return Err(wrong);
     }
     let closed = input.peek(Token![..=]);
-    if closed { input.parse::<Token![..=]>().map(drop)? } else { input.parse::<Token![..]>().map(drop)? }
+    if closed {
+        input.parse::<Token![..=]>().map(drop)?
+    } else {
+        input.parse::<Token![..]>().map(drop)?
+    }
     let (high, _) = until_comma(input, false)?;
     if high.is_empty() {
         return Err(wrong);

@@ -79,12 +79,7 @@ fn structure(home: &syn::Path, fields: &Fields) -> Result<Items, Error> {
         let (member, name) = (&field.member, &field.name);
         quote!((#name.to_string(), #home::Packed::shape(&self.#member)))
     });
-    Ok(Items {
-        bits,
-        pack: quote!(#(#packs)*),
-        unpack: quote!(Self { #(#unpacks),* }),
-        shape: quote!(#home::Shape::Fields(vec![#(#shapes),*])),
-    })
+    Ok(Items { bits, pack: quote!(#(#packs)*), unpack: quote!(Self { #(#unpacks),* }), shape: quote!(#home::Shape::Fields(vec![#(#shapes),*])) })
 }
 
 fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<Items, Error> {

@@ -162,6 +162,18 @@ impl<T: Packed> Packed for Box<T> {
     }
 }
 
+impl Packed for () {
+    const BITS: u32 = 0;
+
+    fn pack(&self, _out: &mut Packer) {}
+
+    fn unpack(_from: &mut Unpacker) -> Self {}
+
+    fn shape(&self) -> Shape {
+        Shape::Leaf("()".to_string())
+    }
+}
+
 macro_rules! tuples {
     ($(($($name:ident $index:tt),*)),*) => { $(
         impl<$($name: Packed),*> Packed for ($($name,)*) {
@@ -169,13 +181,11 @@ macro_rules! tuples {
 
             #[inline]
             fn pack(&self, out: &mut Packer) {
-                let _ = &out;
                 $(self.$index.pack(out);)*
             }
 
             #[inline]
             fn unpack(from: &mut Unpacker) -> Self {
-                let _ = &from;
                 ($($name::unpack(from),)*)
             }
 
@@ -187,7 +197,6 @@ macro_rules! tuples {
 }
 
 tuples!(
-    (),
     (A 0),
     (A 0, B 1),
     (A 0, B 1, C 2),

@@ -82,8 +82,11 @@ mod tests {
             any::<(i8, i64)>().prop_map(|(one, two)| Message::Pair(one, two))
         ];
         leaf.prop_recursive(3, 8, 1, |inner| {
-            ("[a-zé]{0,5}", any::<char>(), proptest::option::of(inner))
-                .prop_map(|(text, letter, inner)| Message::Named { text, letter, inner: Box::new(inner) })
+            ("[a-zé]{0,5}", any::<char>(), proptest::option::of(inner)).prop_map(|(text, letter, inner)| Message::Named {
+                text,
+                letter,
+                inner: Box::new(inner),
+            })
         })
     }
 

@@ -219,7 +219,8 @@ mod tests {
     #[test]
     fn what_differs_is_named() {
         let old = state("true", &["a", "b"], &[("1", "x")]);
-        let text = |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
+        let text =
+            |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
         assert!(text(&old).is_empty());
         assert_eq!(text(&state("false", &["a", "c"], &[("1", "x")])), ["flag: true → false", "inbox[1]: b → c"]);
         assert_eq!(text(&state("true", &["b"], &[("2", "y")])), ["inbox{}: a → absent", "votes[1]: x → absent", "votes[2]: absent → y"]);

@@ -129,7 +129,7 @@ impl Sampler {
 }
 
 /// Turns a state into the one that a search would have visited in its place.
-pub type Representative<'a> = &'a dyn Fn(&mut [Word]);
+pub type Representative<'a> = &'a dyn Fn(&mut Vec<Word>);
 
 /// What a search left behind, and where the walks go.
 #[derive(Clone, Copy)]
@@ -206,7 +206,15 @@ impl Audit<'_> {
     /// For each state whether it was visited; none where nobody can tell.
     pub fn judge(&self, mut states: States) -> Vec<Option<bool>> {
         if let Some(representative) = self.representative {
-            (0..states.len()).for_each(|index| representative(states.get_mut(index)));
+            let mut folded = States::new(states.width());
+            let mut one = Vec::new();
+            for state in states.iter() {
+                one.clear();
+                one.extend_from_slice(state);
+                representative(&mut one);
+                folded.push(&one);
+            }
+            states = folded;
         }
         if self.is_judged_by_store()
             && let Some(mut seat) = self.store.seat()

@@ -33,6 +33,8 @@ pub struct Settings {
     pub deadlock: Deadlock,
     /// After how many violations to stop; at least one.
     pub max_errors: usize,
+    /// Whether of violations that are wrong in the same way only the first is kept.
+    pub each_once: bool,
     /// Which properties are judged; all where none is given.
     pub properties: Option<PropertyBits>,
     /// What is looked for instead of violations, where something is.
@@ -62,6 +64,7 @@ impl Default for Settings {
             limits: Limits::default(),
             deadlock: Deadlock::default(),
             max_errors: 1,
+            each_once: false,
             properties: None,
             sought: None,
             aim: None,
@@ -429,6 +432,14 @@ impl<'a> Run<'a> {
         let violations = &mut self.outcome.violations;
         let most = self.settings.max_errors.max(1);
         let rank = Rank::new(length.unwrap_or(0), &cause, words);
+        if self.settings.each_once
+            && let Some(same) = violations.iter().position(|earlier| earlier.cause.is_like(&cause))
+        {
+            if length.is_none() || violations[same].rank <= rank {
+                return;
+            }
+            violations.remove(same);
+        }
         let at = if length.is_some() { violations.partition_point(|earlier| earlier.rank <= rank) } else { violations.len() };
         if at >= most {
             return;

@@ -76,6 +76,17 @@ pub enum Cause {
     Rule(Firing),
 }
 
+impl Cause {
+    /// Whether another is wrong in the same way, wherever it shows: the same property, the same fault, a deadlock, a firing of the same rule.
+    pub(crate) fn is_like(&self, other: &Cause) -> bool {
+        match (self, other) {
+            (Cause::Fault(_, one), Cause::Fault(_, other)) | (Cause::Start(_, one), Cause::Start(_, other)) => one == other,
+            (Cause::Rule(one), Cause::Rule(other)) => one.rule == other.rule,
+            _ => self == other,
+        }
+    }
+}
+
 /// Something wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -206,6 +217,17 @@ impl Outcome {
         if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && self.exhaustive && self.limit.is_none() {
             self.proof = Some(Proof);
         }
+    }
+
+    /// Keeps of violations that are wrong in the same way only the first.
+    pub fn keep_each_once(&mut self) {
+        let mut kept: Vec<Violation> = Vec::new();
+        for violation in std::mem::take(&mut self.violations) {
+            if !kept.iter().any(|earlier| earlier.cause.is_like(&violation.cause)) {
+                kept.push(violation);
+            }
+        }
+        self.violations = kept;
     }
 
     /// Takes in what another worker of the same run did, which visited other states.

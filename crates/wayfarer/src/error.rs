@@ -1,6 +1,7 @@
 //! Why a run could not be carried out.
 
 use std::fmt;
+use wayfarer_model::Misuse;
 use wayfarer_search::WitnessError;
 
 /// Why a run could not be carried out.
@@ -34,6 +35,11 @@ pub enum RunError {
         /// The store, as it was asked for.
         store: String,
     },
+    /// The store needs states of one width, and the model's have each their own.
+    NeedsFixedWidth {
+        /// The store, as it was asked for.
+        store: String,
+    },
     /// Symmetry was asked for, and the model tells elements of a scalarset apart.
     Asymmetric {
         /// `file:line:column`.
@@ -43,6 +49,26 @@ pub enum RunError {
     },
     /// A witness up to symmetry has no counterpart in the model, which was taken to be symmetric on the user's word.
     BrokenSymmetry,
+    /// A witness among representatives has no counterpart in a Rust model: the function that its `symmetry` gives does not respect it.
+    NotSymmetric,
+    /// A violation of a Rust model does not happen again.
+    NotRepeated(WitnessError),
+    /// A Rust model does not do what a model must.
+    Misuse(Misuse),
+    /// An option of a plan has a value that cannot be.
+    Wrong {
+        /// The option.
+        option: &'static str,
+        /// What would be right.
+        message: String,
+    },
+    /// A file that was asked for cannot be written.
+    Write {
+        /// Which.
+        file: String,
+        /// Why.
+        message: String,
+    },
     /// The model has no start state.
     NoStartState,
     /// A witness did not replay: a defect of this program, never of the model.
@@ -60,6 +86,9 @@ impl fmt::Display for RunError {
                 write!(out, "the memory budget is too small to begin: this model needs at least {} KiB", least.div_ceil(1024))
             }
             RunError::Unsuited { strategy, needs, store } => write!(out, "`{strategy}` needs {needs}, and `{store}` is not one"),
+            RunError::NeedsFixedWidth { store } => {
+                write!(out, "the store `{store}` needs states of a fixed width: derive Packed for the state, or use another store")
+            }
             RunError::UnknownRule { name, known } => write!(out, "there is no rule `{name}`; the model has: {}", known.join(", ")),
             RunError::Asymmetric { at, message } => {
                 write!(out, "{at}: symmetry cannot be used: {message}\n  --symmetry off checks the model without it")
@@ -70,6 +99,19 @@ impl fmt::Display for RunError {
                     "a violation was found up to symmetry, but no run of the model leads there: it tells elements of scalarsets apart; use --symmetry off"
                 )
             }
+            RunError::NotSymmetric => write!(
+                out,
+                "a violation was found among representatives, but no run of the model leads there: the function that `symmetry` gives does not respect the \
+                 model; symmetry(\"off\") checks without it"
+            ),
+            RunError::NotRepeated(error) => write!(
+                out,
+                "a violation was found, but it does not happen again ({error}): the model answers the same question differently from one time to the next; \
+                 does it use random numbers, a clock, shared state or the order of a HashMap?"
+            ),
+            RunError::Misuse(misuse) => write!(out, "{}", misuse_text(misuse)),
+            RunError::Wrong { option, message } => write!(out, "{option}: {message}"),
+            RunError::Write { file, message } => write!(out, "cannot write `{file}`: {message}"),
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
         }
@@ -77,3 +119,24 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+fn misuse_text(misuse: &Misuse) -> String {
+    match misuse {
+        Misuse::NotDeterministic { state, action, differs } => format!(
+            "`next` is not deterministic: in the state {state} the action {action} led to two different states ({differs}); does it use random numbers, a clock or \
+             shared state?"
+        ),
+        Misuse::OtherActions { state } => format!(
+            "`actions` is not deterministic: asked twice in the state {state} it gave different actions, or the same in another order; does it walk through a \
+             HashMap or HashSet?"
+        ),
+        Misuse::Unordered { field } => format!(
+            "the state's field `{field}` is written in another order each time, so that equal states look different; use BTreeMap or BTreeSet in place of HashMap \
+             or HashSet"
+        ),
+        Misuse::NotRestored { field } => format!(
+            "the state does not come back from its encoding: its field `{field}` is not what it was; is it left out or changed by a serde attribute such as skip, \
+             default or with?"
+        ),
+    }
+}

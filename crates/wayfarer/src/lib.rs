@@ -6,6 +6,8 @@
 //! - [`memory`] counts what a run takes
 
 mod allotment;
+mod amount;
+mod assert;
 mod auditing;
 mod checks;
 mod confidence;
@@ -15,16 +17,20 @@ mod explicit;
 pub mod itf;
 mod junit;
 mod load;
+pub mod machine;
 pub mod memory;
+mod modelled;
 mod outlet;
 mod place;
 mod plan;
+mod planned;
 mod program;
 pub mod repeated;
 mod report;
 mod run;
 mod running;
 mod sarif;
+pub mod sizes;
 mod stores;
 mod story;
 pub mod subject;
@@ -33,6 +39,7 @@ mod watch;
 mod writer;
 
 pub use allotment::Allotment;
+pub use amount::Amount;
 pub use checks::CheckReport;
 pub use confidence::{Confidence, ERROR as AUDIT_ERROR, RARE, SamplerReport};
 pub use discovery::Discovery;
@@ -40,8 +47,10 @@ pub use error::RunError;
 pub use explicit::Explicit;
 pub use junit::junit_failure;
 pub use load::{Finding, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
+pub use modelled::Modelled;
 pub use outlet::Outlet;
 pub use plan::Plan;
+pub use planned::Planned;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
 pub use running::space_of;
@@ -51,7 +60,14 @@ pub use subject::Subject;
 pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
+pub use wayfarer_model as model;
+pub use wayfarer_model::{Model, Packed, Properties};
 pub use wayfarer_search as search;
 pub use wayfarer_search::{StoreSpec, StrategySpec};
 pub use wayfarer_space as space;
 pub use wayfarer_theory as theory;
+
+/// What a model and its check need.
+pub mod prelude {
+    pub use crate::{Model, Packed, Plan, Planned, Properties, Report, RunError};
+}

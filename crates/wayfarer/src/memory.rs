@@ -1,7 +1,7 @@
 //! Counts what a run takes, where it is taken: an allocator that keeps a sum, and the account that compares it with the budget.
 //!
-//! A program that wants its budget kept installs [`Counting`] as its global allocator. Without it the account sees nothing and
-//! allows everything.
+//! A program that wants its budget kept to the byte installs [`Counting`] as its global allocator. Without it a run keeps a ledger: what stores and frontiers
+//! ask for and hold is counted, what a model's own code takes is not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -68,6 +68,26 @@ pub struct Budget {
     /// Machine code that was compiled for the run, which goes past the allocator.
     code: AtomicUsize,
     reserve: usize,
+    /// What was taken through [`Counting`] before the run, which is not the run's.
+    before: usize,
+    /// Kept where nothing is taken through [`Counting`].
+    ledger: Option<Ledger>,
+}
+
+/// What was allowed and what is held.
+#[derive(Debug, Default)]
+struct Ledger {
+    /// Held when it was last settled.
+    held: AtomicUsize,
+    /// Allowed since then.
+    allowed: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+impl Ledger {
+    fn used(&self) -> usize {
+        self.held.load(Ordering::Relaxed).saturating_add(self.allowed.load(Ordering::Relaxed))
+    }
 }
 
 /// Kept free for what grows between two questions: batches, their successors, the witness.
@@ -80,7 +100,29 @@ fn reserve(limit: usize) -> usize {
 impl Budget {
     /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
     pub fn new(limit: usize, besides: usize) -> Self {
-        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit) }
+        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit), before: 0, ledger: None }
+    }
+
+    /// A budget of `limit` bytes for a run inside a program that does other things, too: what was taken before is not counted. Keeps a ledger where the
+    /// program's allocator does not count.
+    pub fn of_run(limit: usize) -> Self {
+        let before = taken();
+        Budget { before, ledger: (before == 0).then(Ledger::default), ..Budget::new(limit, 0) }
+    }
+
+    /// Whether the ledger should be compared with what is held: now and then, and where much was allowed since.
+    pub(crate) fn wants_settling(&self, asked: u32) -> bool {
+        let much = |ledger: &Ledger| ledger.allowed.load(Ordering::Relaxed) > self.limit / 64;
+        self.ledger.as_ref().is_some_and(|ledger| asked % 4096 == 1 || much(ledger))
+    }
+
+    /// Says what is held now, everything that was allowed included.
+    pub(crate) fn settle(&self, held: usize) {
+        if let Some(ledger) = &self.ledger {
+            ledger.held.store(held, Ordering::Relaxed);
+            ledger.allowed.store(0, Ordering::Relaxed);
+            ledger.peak.fetch_max(held, Ordering::Relaxed);
+        }
     }
 
     /// Whether a budget of another size would allow so much now.
@@ -105,7 +147,9 @@ impl Budget {
 
     /// The most that was used at once.
     pub fn peak(&self) -> usize {
-        peak() + self.besides + self.code.load(Ordering::Relaxed)
+        let peak =
+            self.ledger.as_ref().map_or_else(|| peak().saturating_sub(self.before), |ledger| ledger.peak.load(Ordering::Relaxed).max(ledger.used()));
+        peak + self.besides + self.code.load(Ordering::Relaxed)
     }
 
     /// Notes how much machine code there is now.
@@ -116,10 +160,16 @@ impl Budget {
 
 impl Account for Budget {
     fn allows(&self, bytes: usize) -> bool {
-        self.used().saturating_add(bytes).saturating_add(self.reserve) <= self.limit
+        let fits = self.used().saturating_add(bytes).saturating_add(self.reserve) <= self.limit;
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| fits) {
+            ledger.allowed.fetch_add(bytes, Ordering::Relaxed);
+            ledger.peak.fetch_max(ledger.used(), Ordering::Relaxed);
+        }
+        fits
     }
 
     fn used(&self) -> usize {
-        taken() + self.besides + self.code.load(Ordering::Relaxed)
+        let taken = self.ledger.as_ref().map_or_else(|| taken().saturating_sub(self.before), Ledger::used);
+        taken + self.besides + self.code.load(Ordering::Relaxed)
     }
 }

@@ -46,6 +46,8 @@ pub struct Plan {
     pub audit: Option<u64>,
     /// After how many violations to stop.
     pub max_errors: usize,
+    /// Whether to go on until everything was visited, and to report each violated property once.
+    pub all_violations: bool,
     /// Whether a run that was cut counts as a failure: the command then exits with code 4, and what was not proved fails in JUnit and SARIF files.
     pub exhaustive: bool,
     /// Whether a witness that may not be a shortest one is made shorter.
@@ -78,6 +80,7 @@ impl Default for Plan {
             record: None,
             audit: None,
             max_errors: 1,
+            all_violations: false,
             exhaustive: false,
             shorten: true,
             loop_limit: 1_000_000,

@@ -129,7 +129,7 @@ impl Representatives for Orbits<'_> {
         Orbits::concrete(self, states)
     }
 
-    fn representative(&self, state: &mut [Word]) {
+    fn representative(&self, state: &mut Vec<Word>) {
         Orbits::representative(self, state);
     }
 }

@@ -17,6 +17,8 @@ pub struct Report {
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
     pub assumed: bool,
+    /// Whether states beyond the model's boundary were left out: the verdict then holds within it.
+    pub bounded: bool,
     /// Distinct states: counted, or estimated over a store that forgets or errs.
     pub states: u64,
     /// The relative standard error of `states`; 0 where they were counted.
@@ -181,6 +183,7 @@ impl Report {
             "stop": self.stop,
             "complete": self.complete,
             "assumed": self.assumed,
+            "bounded": self.bounded,
             "states": self.states,
             "states_error": self.states_error,
             "insertions": self.insertions,

@@ -5,7 +5,7 @@ use crate::discovery::Course;
 use crate::memory::Budget;
 use crate::report::{Report, RuleReport};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
-use crate::watch::{Cover, Deadline, Watch};
+use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
@@ -33,6 +33,7 @@ impl Plan {
         budget.note_code(running.code_bytes());
         let crew = self.crew();
         let chosen = stores::settled(self, space.packing(), budget, crew.stores());
+        stores::refuse_varying(chosen, space.packing())?;
         let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
         let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
         let store: Box<dyn Store> = match crew {
@@ -41,7 +42,8 @@ impl Plan {
         };
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
-        let mut watch = Watch { inner: control, budget, running, until, reserve, asked: 0, cover, course };
+        let held = (!matches!(crew, Crew::Apart(_))).then(|| Held { store: &*store, waiting: waiting(chosen, space.packing()) });
+        let mut watch = Watch { inner: control, budget, running, held, until, reserve, asked: 0, cover, course };
         let mut outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
@@ -57,6 +59,12 @@ impl Plan {
                 explore_apart(space, &part, workers, &settings, &mut watch)
             }
         };
+        if self.all_violations {
+            outcome.keep_each_once();
+        }
+        if let Some(misuse) = subject.misuse() {
+            return Err(misuse);
+        }
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
@@ -68,7 +76,7 @@ impl Plan {
             Confidence::of(&outcome, expected_omissions(store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
         });
         let met = confidence.as_mut().and_then(|confidence| {
-            let representative = orbits.map(|orbits| |state: &mut [Word]| orbits.representative(state));
+            let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
             let representative = representative.as_ref().map(|representative| representative as Representative);
             let audit = Audit { space: inner, representative, store, record: outcome.record.as_ref(), settings: &settings, seed: self.seed };
             let progress = Progress { states: outcome.covered.value as u64, fired: outcome.fired, steps: outcome.steps, ..Progress::default() };
@@ -148,7 +156,8 @@ impl Plan {
         Ok(Settings {
             limits,
             deadlock: self.deadlock,
-            max_errors: self.max_errors.max(1),
+            max_errors: if self.all_violations { usize::MAX } else { self.max_errors.max(1) },
+            each_once: self.all_violations,
             properties,
             sought,
             aim: None,
@@ -203,7 +212,8 @@ impl Plan {
             },
             stop: outcome.stop.word(),
             complete: outcome.is_complete(),
-            assumed: outcome.discarded > 0 || properties.iter().any(|property| property.kind == Asks::Assumed),
+            assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
+            bounded: outcome.discarded > 0 && subject.is_bounded(),
             states: outcome.covered.value.round() as u64,
             states_error: outcome.covered.error,
             insertions: outcome.states,
@@ -262,6 +272,11 @@ fn density_factor(outcome: &Outcome) -> Option<f64> {
     Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
 }
 
+/// Bytes of a state that waits to be expanded: none where the store gives it back.
+fn waiting(store: StoreSpec, packing: &wayfarer_space::Packing) -> usize {
+    if store.gives_back() { 8 } else { packing.words().max(4) * 8 + 24 }
+}
+
 /// Who carries a plan out: one worker, several over one store, or several each for itself.
 #[derive(Clone, Copy, Debug)]
 enum Crew {
@@ -296,5 +311,6 @@ impl Crew {
 fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
     let mut firings = outcome.firings.iter();
     let fired = |rule: RuleFacts| RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at };
-    subject.rules().into_iter().map(fired).collect()
+    // A rule without a name is one that a model could have and has not.
+    subject.rules().into_iter().map(fired).filter(|rule| !rule.rule.is_empty()).collect()
 }

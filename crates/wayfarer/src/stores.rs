@@ -17,17 +17,28 @@ pub(crate) fn settled(plan: &Plan, packing: &Packing, budget: &Budget, stores: u
     match plan.store() {
         StoreSpec::Cache { slots: None, ways, bits, replace } => {
             // The queue of a search over a cache keeps whole states, which weigh more than the fingerprints.
-            let slot = u64::from(bits + 8).div_ceil(8) + packing.words() as u64 * 8 + 24;
+            let slot = u64::from(bits + 8).div_ceil(8) + usual_words(packing) as u64 * 8 + 24;
             let slots = (fixed as u64 / slot / u64::from(ways) * u64::from(ways)).max(u64::from(ways));
             StoreSpec::Cache { slots: Some(slots), ways, bits, replace }
         }
         StoreSpec::Pool { slots: None, replace: Some(replace) } => {
             // Ghosts may be as many as states.
-            let slot = 2 * (packing.words() * 8 + 24) + 24;
+            let slot = 2 * (usual_words(packing) * 8 + 24) + 24;
             StoreSpec::Pool { slots: Some((fixed / slot).max(64) as u64), replace: Some(replace) }
         }
         store => store,
     }
+}
+
+/// Refuses a store that cannot keep states that have each their own number of words.
+pub(crate) fn refuse_varying(store: StoreSpec, packing: &Packing) -> Result<(), RunError> {
+    let unsuited = packing.is_varying() && matches!(store, StoreSpec::Tree | StoreSpec::Difference { .. });
+    if unsuited { Err(RunError::NeedsFixedWidth { store: store.to_string() }) } else { Ok(()) }
+}
+
+/// Words of a tight state; where states have each their own number, as many as many have.
+fn usual_words(packing: &Packing) -> usize {
+    if packing.is_varying() { 4 } else { packing.words() }
 }
 
 /// Builds a store whose parameters are settled; none where the budget has no room for it.
@@ -66,7 +77,7 @@ pub(crate) fn record(packing: &Packing, budget: &Budget) -> usize {
 
 /// A run needs room for what its store begins with and for some batches with their successors.
 pub(crate) fn refuse_if_too_small(plan: &Plan, space: &dyn Space, budget: &Budget) -> Result<(), RunError> {
-    if budget.allows(needs(plan, space, budget.limit())) {
+    if budget.would_allow(budget.limit(), needs(plan, space, budget.limit())) {
         return Ok(());
     }
     // What a run begins with grows a little with its budget, so the least that works is tried out.

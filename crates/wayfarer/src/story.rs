@@ -153,7 +153,8 @@ impl Report {
     /// On what conditions the verdicts of the report stand, a line for each.
     pub(crate) fn conditions(&self) -> Vec<String> {
         let assumed = self.assumed.then(|| "verdicts hold under the model's assumptions".to_string());
-        assumed.into_iter().chain(self.remarks.iter().cloned()).collect()
+        let bounded = self.bounded.then(|| "verdicts hold within the model's boundary".to_string());
+        assumed.into_iter().chain(bounded).chain(self.remarks.iter().cloned()).collect()
     }
 }
 

@@ -68,6 +68,16 @@ pub trait Subject: Send + Sync {
         RunError::Replay(error)
     }
 
+    /// Whether what leaves states out is a boundary of the model's own, and not an assumption.
+    fn is_bounded(&self) -> bool {
+        false
+    }
+
+    /// Why nothing that a run of it found can be believed, where that turned out.
+    fn misuse(&self) -> Option<RunError> {
+        None
+    }
+
     /// What it means that a witness among representatives has no counterpart.
     fn breaks_symmetry(&self, error: WitnessError) -> RunError {
         RunError::Replay(error)
@@ -104,7 +114,7 @@ pub trait Representatives: Sync {
     fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>>;
 
     /// Puts what represents it in a state's place.
-    fn representative(&self, state: &mut [Word]);
+    fn representative(&self, state: &mut Vec<Word>);
 }
 
 /// What there is to say of a rule.

@@ -6,19 +6,27 @@ use crate::memory::Budget;
 use crate::report::CoverTime;
 use crate::subject::Running;
 use std::time::Instant;
-use wayfarer_search::{Account, Control, Progress, Stop};
+use wayfarer_search::{Account, Control, Progress, Stop, Store};
 
 /// Keeps the time budget, then passes the question on.
 pub(crate) struct Watch<'a> {
     pub(crate) inner: &'a mut dyn Control,
     pub(crate) budget: &'a Budget,
     pub(crate) running: &'a dyn Running,
+    /// What holds memory, where one place can say how much.
+    pub(crate) held: Option<Held<'a>>,
     pub(crate) until: Option<Instant>,
     /// What is kept of the time for the audit.
     pub(crate) reserve: Reserve,
     pub(crate) asked: u32,
     pub(crate) cover: Cover,
     pub(crate) course: Course,
+}
+
+/// The store of a run, and what each state that waits takes besides.
+pub(crate) struct Held<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) waiting: usize,
 }
 
 /// When so much of a space of known size was covered.
@@ -65,6 +73,9 @@ impl Control for Watch<'_> {
                 }
             }
             self.budget.note_code(self.running.code_bytes());
+            if let Some(held) = self.held.as_ref().filter(|_| self.budget.wants_settling(self.asked)) {
+                self.budget.settle(held.store.bytes() + progress.frontier as usize * held.waiting);
+            }
             if !self.budget.allows(0) {
                 return Some(Stop::Memory);
             }

@@ -130,6 +130,17 @@ fn several_violations_can_be_collected() {
 }
 
 #[test]
+fn each_violation_is_shown_once_on_request() {
+    for threads in ["1", "2"] {
+        let report = report(VIOLATED, &["--all-violations", "--threads", threads]);
+        let kinds: Vec<&str> = report["violations"].as_array().unwrap().iter().map(|violation| violation["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["invariant", "deadlock"], "{report:#}");
+        assert_eq!(report["complete"], true);
+    }
+    check(VIOLATED, &["--all-violations", "--max-errors", "2"]).exits(2).complains("cannot be used with");
+}
+
+#[test]
 fn a_verdict_under_assumptions_says_so() {
     check(ASSUMES, &[]).exits(0).prints("holds: under the model's assumptions");
     assert_eq!(report(ASSUMES, &[])["assumed"], true);

@@ -68,7 +68,8 @@ macro_rules! numbers {
     )* };
 }
 
-const UNKNOWN: &str = "its type does not say how it is read: serde attributes such as untagged, tag, flatten and skip_serializing_if do not work here";
+const UNKNOWN: &str =
+    "its type does not say how it is read: serde attributes such as untagged, tag, flatten and skip_serializing_if do not work here";
 
 impl<'de> Deserializer<'de> for Reader<'_, '_> {
     type Error = Trouble;
@@ -170,22 +171,12 @@ impl<'de> Deserializer<'de> for Reader<'_, '_> {
     }
 
     #[inline]
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Trouble> {
+    fn deserialize_struct<V: Visitor<'de>>(self, _name: &'static str, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Trouble> {
         visitor.visit_seq(Elements { from: self.0, left: fields.len() })
     }
 
     #[inline]
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Trouble> {
+    fn deserialize_enum<V: Visitor<'de>>(self, _name: &'static str, _variants: &'static [&'static str], visitor: V) -> Result<V::Value, Trouble> {
         visitor.visit_enum(self)
     }
 

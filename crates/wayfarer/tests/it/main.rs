@@ -4,3 +4,4 @@ mod bad_input;
 mod generated;
 mod header;
 mod models;
+mod rust;

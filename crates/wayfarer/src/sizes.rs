@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bytes from `64M`, `2G`, `512MiB`, `1.5GiB`, `100MB` or plain `1048576`. Single letters and `…iB` are powers of 1024, `kB`, `MB`, `GB` and
 /// `TB` powers of 1000.
-pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
+pub fn parse_size(text: &str) -> Result<usize, String> {
     let wrong = || format!("`{text}` is not a size; write for example 64M, 512MiB or 2G (at least 1K)");
     let (number, unit) = split_number(text).ok_or_else(wrong)?;
     let unit: f64 = match unit.to_ascii_lowercase().as_str() {
@@ -31,7 +31,7 @@ pub(crate) fn parse_size(text: &str) -> Result<usize, String> {
 }
 
 /// A duration from `500ms`, `30s`, `10m`, `1h30m`, `2d` or a plain number of seconds.
-pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a duration; write for example 500ms, 30s, 10m or 1h30m (at least 1ms, at most 3650d)");
     let mut rest = text.trim();
     let mut seconds = 0.0;
@@ -62,7 +62,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// A count from `1000`, `1_000_000`, `1,000,000`, `10k`, `5M` or `2G`; at least 1.
-pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+pub fn parse_count(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a count; write a whole number from 1 on, for example 1000000, 1_000_000, 500k or 1M");
     let plain: String = text.chars().filter(|letter| !matches!(letter, '_' | ',')).collect();
     let (digits, factor) = match plain.char_indices().last() {
@@ -79,17 +79,17 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 /// A number of walks; 0 for `off`.
-pub(crate) fn parse_audit(text: &str) -> Result<u64, String> {
+pub fn parse_audit(text: &str) -> Result<u64, String> {
     if text == "off" { Ok(0) } else { parse_count(text).map_err(|_| "it is a number of walks, such as 3000, or `off`".to_string()) }
 }
 
 /// A count that fits 32 bits.
-pub(crate) fn parse_depth(text: &str) -> Result<u32, String> {
+pub fn parse_depth(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?).map_err(|_| format!("`{text}` is too large; the most is {}", u32::MAX))
 }
 
 /// A seed: any number of 64 bits.
-pub(crate) fn parse_seed(text: &str) -> Result<u64, String> {
+pub fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a seed; write a whole number from 0 to {}", u64::MAX))
 }
 
@@ -101,7 +101,7 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
 }
 
 /// Bytes for a person: `640 B`, `12.3 MiB`.
-pub(crate) fn bytes(count: usize) -> String {
+pub fn bytes(count: usize) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
     let mut unit = 0;
@@ -114,7 +114,7 @@ pub(crate) fn bytes(count: usize) -> String {
 }
 
 /// A duration for a person: `0.123 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`.
-pub(crate) fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     if seconds < 9.9995 {
         return format!("{seconds:.3} s");
     }
@@ -126,12 +126,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
 }
 
 /// A duration that is still running, so that its last digits would only flicker: `3.0 s`, `1 m 05 s`.
-pub(crate) fn clock(elapsed: f64) -> String {
+pub fn clock(elapsed: f64) -> String {
     if elapsed < 59.95 { format!("{elapsed:.1} s") } else { seconds(elapsed) }
 }
 
 /// A count with its thousands apart: `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -144,12 +144,12 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// A count with its noun, which takes an s where there is not exactly one: `1 step`, `2 steps`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(number)) }
 }
 
 /// A rough number for a line that changes all the time: `987`, `12.3 k`, `4.56 M`.
-pub(crate) fn rough(number: f64) -> String {
+pub fn rough(number: f64) -> String {
     let size = number.abs();
     match size {
         _ if size < 9_999.5 => format!("{number:.0}"),

@@ -4,22 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Below this the process's fixed needs (code, stacks, tables of the system) are not part of the budget: they would eat it up.
-pub(crate) const WHOLE_PROCESS: usize = 64 << 20;
+pub const WHOLE_PROCESS: usize = 64 << 20;
 
 /// Bytes that may still be taken: the least of what the machine has free and what control groups (version 1 and 2) and the limit on address
 /// space leave. None where nothing of this can be read.
-pub(crate) fn free() -> Option<usize> {
+pub fn free() -> Option<usize> {
     free_below(Path::new("/"))
 }
 
 /// The default budget: three quarters of what is free; 1 GiB where that is not known.
-pub(crate) fn default_budget() -> usize {
+pub fn default_budget() -> usize {
     free().map_or(1 << 30, |free| free / 4 * 3)
 }
 
 /// Bytes that this process holds or will hold besides the `counted` ones that it took through its allocator: stacks, tables of the system, and its
 /// own code. Code is read in when it is first run, so what will be there is counted and not what is there now.
-pub(crate) fn besides(counted: usize) -> usize {
+pub fn besides(counted: usize) -> usize {
     let status = Path::new("/proc/self/status");
     let kibibytes = |name| field(status, name).unwrap_or(0) * 1024;
     let anonymous = kibibytes("RssAnon:").saturating_sub(counted);

@@ -1,0 +1,5 @@
+//! Models written in Rust, through the same plans as all others.
+
+mod misuse;
+mod plans;
+mod two_phase;
