@@ -223,10 +223,10 @@ fn assertions_show_the_witness_and_the_line_that_repeats_it() {
 fn reports_are_the_same_again() {
     for strategy in ["bfs", "rdfs", "walk", "urs"] {
         let run = || {
-            let mut json = packed::<4>().strategy(strategy).steps(5_000).run().unwrap().to_json();
-            json["seconds"] = 0.into();
-            json["peak_memory_bytes"] = 0.into();
-            json.to_string()
+            let mut report = packed::<4>().strategy(strategy).steps(5_000).run().unwrap();
+            // Seconds, and what is forecast from them, differ from run to run.
+            report.seconds = 0.0;
+            report.to_json().to_string()
         };
         assert_eq!(run(), run(), "{strategy}");
     }
