@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 11068
 -- rules: 12654
+-- with: RetryCount=10 states=29422 rules=33696
 -- why: deep and narrow, and a goal that needs one bad turn after another: most steps have no alternative
 --
 -- The protocol of bounded_retransmission.m in small steps: setting and stopping

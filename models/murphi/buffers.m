@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 3967
 -- rules: 7436
+-- with: UnitCount=8 states=32947 rules=63300
 -- why: time as numbers that grow: no state comes back, all runs are equally long, and what is looked for is an extreme
 --
 -- Units enter one of several lanes, each of two buffers with room for one unit

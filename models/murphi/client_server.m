@@ -2,6 +2,8 @@
 -- verdict: holds
 -- states: 28575
 -- orbits: 3065
+-- with: ClientCount=4 WorkerCount=3 OutstandingMax=1 QuestionCount=3 states=35161
+-- with: ClientCount=4 WorkerCount=1 OutstandingMax=3 QuestionCount=1 states=34000
 -- why: multisets in daily use: add, choose, remove, multisetcount in an invariant, and multisetremovepred for a client that crashes
 --
 -- Clients put requests into a bag; any free worker takes any request and puts

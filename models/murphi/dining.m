@@ -2,6 +2,7 @@
 -- verdict: violated
 -- violation: deadlock
 -- witness: 5
+-- with: PhilosopherCount=8 Slow=1 witness=8
 -- why: the textbook deadlock: everybody takes the left fork and waits for the right one; no invariant is broken on the way
 --
 -- Philosophers sit in a circle with one fork between neighbours and need two

@@ -3,6 +3,8 @@
 -- states: 22724
 -- rules: 65538
 -- orbits: 513
+-- with: ProcessCount=4 WriteWithin=6 WaitFor=7 states=34624 rules=92971
+-- with: ProcessCount=6 WriteWithin=1 WaitFor=2 states=41979 rules=133064
 -- why: a clock per process and one rule that advances them all: time may pass only while no deadline is due
 --
 -- A process that found the lock free must write its name within WriteWithin

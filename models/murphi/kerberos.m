@@ -2,6 +2,9 @@
 -- verdict: holds
 -- states: 5250
 -- rules: 15722
+-- with: ClientCount=1 ServerCount=2 TicketCount=4 states=108482 rules=328249
+-- with: TicketCount=4 states=122078 rules=392446
+-- with: Named=0 verdict=violated witness=8
 -- why: an intruder who carries all messages, without a bag of messages: what she can deliver follows from what was given out and shown
 --
 --     1.  client -> login office     client, nonce

@@ -2,6 +2,8 @@
 -- verdict: holds
 -- states: 5946
 -- rules: 6849
+-- with: Length=5 ValueCount=5 Remember=1 states=1670 rules=1885
+-- with: Length=7 ValueCount=7 states=42779 rules=49283
 -- why: a wide fan of inputs that narrows to few outcomes, with one small step for each comparison
 --
 -- Items arrive one by one, in any order. Then a worker compares the items of

@@ -2,6 +2,8 @@
 -- verdict: violated
 -- violation: assertion "repetitions are answered"
 -- witness: 9
+-- with: WindowSize=4 witness=13
+-- with: WindowSize=3 Mended=1 verdict=holds states=4944 rules=36282
 -- why: a livelock that is caught as a state: everything is delivered, the sender repeats it for ever, and the receiver is silent
 --
 -- Frames may arrive in any order within the window, get lost or damaged. The

@@ -2,6 +2,7 @@
 -- verdict: violated
 -- violation: invariant "Right does not fall silent for ever"
 -- witness: 16
+-- with: ValueCount=2 witness=16
 -- why: the fault of selective_repeat.m where it is harder to find: two stations, four timers and two channels that move side by side
 --
 -- Both stations send messages, and frames carry acknowledgements for the other

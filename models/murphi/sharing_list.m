@@ -3,6 +3,8 @@
 -- states: 101340
 -- rules: 323622
 -- orbits: 17054
+-- with: ValueCount=1 states=21558 rules=67116
+-- with: CacheCount=2 states=1288 rules=2844
 -- why: a list that lives in the caches themselves and changes at several places at once, by requests that may be refused and are repeated
 --
 -- The home of a line knows only the cache at the head of a list; caches know

@@ -15,6 +15,8 @@ pub(crate) struct Header {
     /// States up to symmetry.
     pub(crate) orbits: Option<u64>,
     pub(crate) witness: Option<usize>,
+    /// Other values of constants, each with what is expected then.
+    pub(crate) with: Vec<(Vec<(String, String)>, Header)>,
 }
 
 impl Header {
@@ -26,14 +28,34 @@ impl Header {
             Some((kind, rest)) => (kind.to_string(), Some(rest.trim_matches('"').to_string())),
             None => (value, None),
         });
-        Header {
+        let mut header = Header {
             verdict: field("verdict").expect("a model's header gives its verdict"),
             violation,
             states: number("states"),
             rules: number("rules"),
             orbits: number("orbits"),
             witness: number("witness").map(|length| length as usize),
+            with: Vec::new(),
+        };
+        header.with = lines.filter(|(name, _)| *name == "with").map(|(_, value)| header.other(value)).collect();
+        header
+    }
+
+    /// A line such as `Size=4 states=62 rules=110`: constants, and what they lead to.
+    fn other(&self, line: &str) -> (Vec<(String, String)>, Header) {
+        let mut constants = Vec::new();
+        let mut other = Header { states: None, rules: None, orbits: None, witness: None, ..self.clone() };
+        for (name, value) in line.split_whitespace().map(|word| word.split_once('=').unwrap_or_else(|| panic!("`{word}` lacks its value"))) {
+            let number = || value.parse::<u64>().unwrap_or_else(|_| panic!("`{name}={value}` is no number"));
+            match name {
+                "verdict" => (other.verdict, other.violation) = (value.to_string(), None),
+                "states" => other.states = Some(number()),
+                "rules" => other.rules = Some(number()),
+                "witness" => other.witness = Some(number() as usize),
+                _ => constants.push((name.to_string(), value.to_string())),
+            }
         }
+        (constants, other)
     }
 
     /// Everything in which a report departs from the header, one line each. How long a witness is says nothing unless it is a shortest one, and

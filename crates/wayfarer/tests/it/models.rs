@@ -23,10 +23,16 @@ struct Model {
 impl Model {
     fn read(path: &Path) -> Model {
         let text = std::fs::read_to_string(path).expect("the model is there");
-        let file = path.file_name().expect("a file").to_string_lossy().into_owned();
-        let loaded = load(path.to_str().expect("a plain path"), &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        Model::load(path, Vec::new(), Header::read(&text))
+    }
+
+    fn load(path: &Path, constants: Vec<(String, String)>, header: Header) -> Model {
+        let values: String = constants.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        let file = path.file_name().expect("a file").to_string_lossy().into_owned() + &values;
+        let options = LoadOptions { constants, ..LoadOptions::default() };
+        let loaded = load(path.to_str().expect("a plain path"), &options).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(loaded.warnings, "", "{file} has warnings");
-        Model { header: Header::read(&text), file, loaded }
+        Model { header, file, loaded }
     }
 
     fn run(&self, plan: &Plan) -> Report {
@@ -83,6 +89,20 @@ fn models_are_as_their_headers_say() {
         differences.extend(model.differences(&plan("bfs", false)));
     }
     assert_none(&differences);
+}
+
+#[test]
+fn models_with_other_constants_are_as_their_headers_say() {
+    let mut differences = Vec::new();
+    let mut seen = 0;
+    for path in folder("../../models/murphi") {
+        for (constants, header) in Model::read(&path).header.with {
+            differences.extend(Model::load(&path, constants, header).differences(&plan("bfs", false)));
+            seen += 1;
+        }
+    }
+    assert_none(&differences);
+    assert!(seen >= 15, "only {seen} settings were tried");
 }
 
 #[test]
