@@ -19,7 +19,9 @@
 --        5            1             2               1            27,216     311,040     30
 --        4            2             3               1           113,200   1,491,600     36
 --        5            3             1               3           389,452   4,259,535     15
+--        4            2             2               2           644,625   7,624,800     24
 --        5            2             3               1         1,570,000  24,960,000     45
+--        6            3             1               3         4,081,357  52,434,018     18
 --
 -- Abed, Tripakis and Vincent report 35,182 states and a longest acyclic path of
 -- 28 for a client/server protocol that they do not describe. 4, 3, 1, 3 differs
