@@ -18,8 +18,8 @@
 --         10           1       154,450     986,430     36
 --         17           0     3,215,042  35,332,001     17
 --
--- Engels, Groote, van Weerdenburg and Willemse search 5 and 17 philosophers;
--- the steps of their model, which they list for mCRL2, are those of Slow = 1.
+-- Engels, Groote, van Weerdenburg and Willemse search 5 and 17 philosophers; the
+-- model that comes with mCRL2, which they use, has the steps of Slow = 1.
 
 const
   PhilosopherCount: 5;
