@@ -2,6 +2,7 @@
 
 use crate::output::Paint;
 use crate::sizes::{count, rough};
+use wayfarer::search::Sampler;
 use wayfarer::{Confidence, RARE, Report, SamplerReport};
 
 /// The whole block; empty where something was found or everything visited.
@@ -20,18 +21,31 @@ pub(crate) fn block(report: &Report, paint: Paint) -> String {
 }
 
 fn audit(confidence: &Confidence, headline: &SamplerReport, paint: Paint) -> String {
-    let name = headline.tally.sampler.name();
-    let fixed = confidence.audit.iter().filter(|report| report.tally.sampler.is_fixed()).count();
-    let mut out = format!(
-        "  With 95 % confidence, at most {} of what independent walks end in was not visited, by the worst of {fixed} samplers ({name}).\n  \
-         That is a share of that sampler's mass and not of the states: where such walks hardly come, it says nothing.\n",
-        percent(headline.missing_at_most)
-    );
+    let fixed = || confidence.audit.iter().filter(|report| report.tally.sampler.is_fixed());
+    let mut out = String::new();
+    if fixed().any(|report| report.tally.judged == 0) {
+        out.push_str("  What independent walks end in could not be judged, so that nothing is known of how much of it was visited.\n");
+    } else {
+        out.push_str(&format!(
+            "  With 95 % confidence, at most {} of what independent walks end in was not visited, by the worst of {} samplers ({}).\n  \
+             That is a share of that sampler's mass and not of the states: where such walks hardly come, it says nothing.\n",
+            percent(headline.missing_at_most),
+            fixed().count(),
+            headline.tally.sampler.name()
+        ));
+    }
     if let Some(share) = confidence.record_share.filter(|share| *share < 1.0) {
         out.push_str(&format!(
             "  The store cannot say what was visited; a record of {} of the states can, and only walks that end among those are judged.\n",
             percent(share)
         ));
+        let sieved = confidence.audit.iter().find(|report| matches!(report.tally.sampler, Sampler::Sieved { .. }));
+        if let Some(sieved) = sieved.filter(|sieved| sieved.tally.judged > headline.tally.judged) {
+            let bound = percent(sieved.missing_at_most);
+            out.push_str(&format!(
+                "  Walks that go on until they meet one of those (sieved) say more: at most {bound} of what they end in was not visited.\n"
+            ));
+        }
     }
     out.push_str(&format!("  {}\n", paint.faint(&format!("{:<16} {:>7} {:>7} {:>8} {:>9}", "sampler", "walks", "judged", "missing", "at most"))));
     for report in &confidence.audit {

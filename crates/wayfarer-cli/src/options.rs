@@ -271,7 +271,7 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
     pub(crate) depth: Option<u32>,
 
-    /// Walks of each sampler that audit a run which found nothing, or off [default: a twentieth of the search's steps, 30 to 3,000 walks]
+    /// Walks of each sampler that audit a run which found nothing, or off [default: as many as a twentieth of the search's steps buys, at most 3000]
     ///
     /// The audit makes independent random walks after the search and counts how many end in a state that was not visited. That bounds, with 95 % confidence, how much of
     /// what such walks end in was missed. Its time is part of --time; a violation that a walk meets is reported like any other. Off with --runs, unless given.

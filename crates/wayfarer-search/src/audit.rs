@@ -193,8 +193,8 @@ impl Audit<'_> {
                 tally.missing += u64::from(!visited);
             }
             from = until;
-            let ended = matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted | Stop::Violations);
-            if from == walks || ended {
+            let ended = matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted);
+            if from == walks || ended || !outcome.violations.is_empty() {
                 tally.unfinished += walks - from;
                 tally.judged += tally.unfinished;
                 tally.missing += tally.unfinished;

@@ -14,16 +14,19 @@ use wayfarer_space::{Firing, Space, States, Steps};
 
 /// Walks of one sampler.
 const MOST_WALKS: f64 = 3000.0;
-const LEAST_WALKS: f64 = 30.0;
+const LEAST_WALKS: f64 = 10.0;
 
 /// The share of the search's steps that all samplers together may take.
 const SHARE: f64 = 1.0 / 20.0;
 
-/// Steps that they may take together where the search was short and no time is set.
+/// Steps that they may take together where the search was short and did not end because of the time.
 const LEAST_STEPS: f64 = 1_000_000.0;
 
 /// A step that is drawn weighs as much as so many that are made together with others out of one state.
 const DRAWING: f64 = 2.0;
+
+/// What may be kept of a short time.
+const BRIEF: Duration = Duration::from_millis(100);
 
 /// Steps of a sieved walk beyond the number in which the record can judge one, on average.
 const PATIENCE: f64 = 4.0;
@@ -53,7 +56,7 @@ fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome, alone: bool) -> (Vec<
         Sampler::Sieved { .. } => DRAWING * (sampler.mean_steps() + away),
         _ => DRAWING * sampler.mean_steps(),
     };
-    let least = if plan.time.is_some() { 0.0 } else { LEAST_STEPS };
+    let least = if outcome.stop == Stop::Time { 0.0 } else { LEAST_STEPS };
     let fitting = (outcome.steps as f64 * SHARE).max(least) / chosen.iter().map(weight).sum::<f64>();
     (chosen, plan.audit.unwrap_or(fitting.clamp(LEAST_WALKS, MOST_WALKS) as u64))
 }
@@ -108,8 +111,10 @@ pub(crate) struct Reserve {
 
 impl Reserve {
     pub(crate) fn new(plan: &Plan, started: Instant) -> Self {
-        let most = if plan.audit == Some(0) { Duration::ZERO } else { plan.time.unwrap_or_default().mul_f64(SHARE) };
-        Reserve { started, most }
+        let time = plan.time.unwrap_or_default();
+        // A twentieth of a second or two is too little for anything.
+        let most = time.mul_f64(SHARE).max(BRIEF.min(time / 4));
+        Reserve { started, most: if plan.audit == Some(0) { Duration::ZERO } else { most } }
     }
 
     /// How much it is after so many steps: twice what the search took for as many.

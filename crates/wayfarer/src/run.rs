@@ -93,7 +93,7 @@ impl Plan {
                 (writer.space, writer.orbits) = (inner, None);
             }
         }
-        let mut deadline = Deadline { until: self.shorten_until(started), inner: control };
+        let mut deadline = Deadline { until: self.shorten_until(started, audited.is_some()), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (chosen, store), budget, started.elapsed()) };
@@ -108,9 +108,9 @@ impl Plan {
     }
 
     /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
-    /// are shortest already, or the user wants them as they are.
-    fn shorten_until(&self, started: Instant) -> Option<Instant> {
-        if !self.shorten || self.strategy.name() == "bfs" {
+    /// are shortest already, or the user wants them as they are. What an audit met is never shortest already.
+    fn shorten_until(&self, started: Instant, audited: bool) -> Option<Instant> {
+        if !self.shorten || (self.strategy.name() == "bfs" && !audited) {
             return None;
         }
         let now = Instant::now();

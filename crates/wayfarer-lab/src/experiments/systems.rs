@@ -89,5 +89,13 @@ impl System {
 /// A run that only explores.
 pub(super) fn plan(strategy: StrategySpec) -> Plan {
     // Distinct states are counted and not estimated: the record holds them all.
-    Plan { strategy, symmetry: SymmetryChoice::Off, deadlock: Deadlock::Off, record: Some(1 << 21), shorten: false, ..Plan::default() }
+    Plan {
+        strategy,
+        symmetry: SymmetryChoice::Off,
+        deadlock: Deadlock::Off,
+        record: Some(1 << 21),
+        audit: Some(0),
+        shorten: false,
+        ..Plan::default()
+    }
 }

@@ -163,7 +163,8 @@ fn a_violation_on_the_way_has_a_witness_that_replays() {
     for sampler in SAMPLERS.into_iter().chain([Sampler::Restart { cap: 200 }]) {
         let graph = graph(&mut Rng::new(11, "audited"), 400).avoiding((45..52).collect());
         let store = searched(&graph, 1, 25, false);
-        let settings = quiet();
+        // Not the first violation ends it, but it is not lost all the same.
+        let settings = Settings { max_errors: 10_000, ..quiet() };
         let (_, outcome) = audit(&graph, &store, &settings, 5).draw(sampler, 3000, &mut Unbounded);
         let violation = outcome.violations.first().unwrap_or_else(|| panic!("{sampler:?} found nothing"));
         let witness = Witness::trace(&graph, &NoStore, violation, &Unlimited).unwrap();
