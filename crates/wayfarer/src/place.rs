@@ -26,11 +26,11 @@ impl<'a> Place<'a> {
 
     /// Where the file lies: a path relative to the repository, or an absolute one outside of it. None for a model that came from no file.
     pub(crate) fn path(&self) -> Option<String> {
-        if self.file.starts_with('<') {
-            return None;
-        }
         let here = std::env::current_dir().unwrap_or_default();
-        Some(relative(Path::new(self.file), &here))
+        let file = Path::new(self.file);
+        // A model written in Rust is named by its type.
+        let is_name = self.line.is_none() && !here.ancestors().any(|folder| folder.join(file).exists());
+        (!is_name && !self.file.starts_with('<')).then(|| relative(file, &here))
     }
 }
 
@@ -97,6 +97,8 @@ mod tests {
         assert_eq!(Place::parse("b.m:0:0"), place("b.m:0:0", None, None));
         assert_eq!(Place::parse(""), None);
         assert_eq!(Place::parse("<stdin>:1:2").and_then(|place| place.path()), None);
+        assert_eq!(Place::parse("Peterson").and_then(|place| place.path()), None);
+        assert!(Place::parse("src/lib.rs:1:2").and_then(|place| place.path()).is_some_and(|path| path.ends_with("src/lib.rs")));
     }
 
     #[test]

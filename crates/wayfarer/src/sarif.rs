@@ -36,12 +36,12 @@ impl Report {
             if check.verdict == "violated" && check.violations.is_empty() {
                 // More was wrong than violations were asked for, and it is not about a state.
                 let message = format!("{} does not hold", check.label());
-                results.push(result(check.kind, &message, &[&check.at, &self.model], &check.name));
+                results.push(result(check.kind, &message, &self.places(&check.at), &check.name));
             }
             if check.verdict == "not-found" {
                 let message = format!("{}: {}", check.label(), self.why_open(check));
                 match self.exhaustive && self.verdict == "not-found" {
-                    true => results.push(result("not-proved", &message, &[&check.at, &self.model], &check.name)),
+                    true => results.push(result("not-proved", &message, &self.places(&check.at), &check.name)),
                     false => notes.push(notification("warning", &message, location(&check.at))),
                 }
             }
@@ -67,11 +67,18 @@ impl Report {
         if let Some(again) = &self.again {
             message.push_str(&format!("repeat it with: {again}\n"));
         }
-        let mut result = result(violation.kind, message.trim_end(), &[violation.place(), &self.model], &violation.name);
+        let places = self.places(violation.place());
+        let mut result = result(violation.kind, message.trim_end(), &places, &violation.name);
         if let Some(witness) = &violation.witness {
-            result["codeFlows"] = json!([flow(witness, &self.model)]);
+            result["codeFlows"] = json!([flow(witness, &places)]);
         }
         result
+    }
+
+    /// Where something can be shown, the best first. Code scanning refuses a file with a result that has no place, and an action of a Rust model has none: it is
+    /// shown at a property of the model.
+    fn places<'a>(&'a self, best: &'a str) -> Vec<&'a str> {
+        [best, self.model.as_str()].into_iter().chain(self.checks.iter().map(|check| check.at.as_str())).collect()
     }
 }
 
@@ -141,21 +148,24 @@ fn location(at: &str) -> Option<Value> {
 }
 
 /// The way to a violation: the start state with its values, and each step with what it changed.
-fn flow(witness: &WitnessReport, model: &str) -> Value {
+fn flow(witness: &WitnessReport, places: &[&str]) -> Value {
+    // A start state is shown where the model is, if that is a file.
+    let start_places: Vec<&str> = places.iter().skip(1).chain(places).copied().collect();
     let start = format!("start {}\n{}", witness.start, witness.start_lines().join("\n"));
-    let mut steps = vec![stop(0, start.trim_end(), model, model, witness.start_state.iter().map(|(path, value)| (path.as_str(), value.as_str())))];
+    let mut steps =
+        vec![stop(0, start.trim_end(), "", &start_places, witness.start_state.iter().map(|(path, value)| (path.as_str(), value.as_str())))];
     let told = witness.told();
     for (index, step) in witness.steps.iter().enumerate().filter(|(index, _)| told(*index)) {
         let message = format!("{}. {}\n{}", index + 1, step.rule, step.lines().join("\n"));
         let after = step.changes.iter().map(|change| (change.path.as_str(), change.to.as_str()));
-        steps.push(stop(index + 1, &message, &step.at, model, after));
+        steps.push(stop(index + 1, &message, &step.at, places, after));
     }
     json!({ "message": { "text": format!("witness of {} steps", witness.length) }, "threadFlows": [{ "locations": steps }] })
 }
 
 /// One stop of a flow: what happened, where, and the values after it.
-fn stop<'a>(order: usize, message: &str, at: &str, model: &str, values: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
-    let mut place = location(at).or_else(|| location(model)).unwrap_or_else(|| json!({}));
+fn stop<'a>(order: usize, message: &str, at: &str, places: &[&str], values: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
+    let mut place = location(at).or_else(|| places.iter().find_map(|at| location(at))).unwrap_or_else(|| json!({}));
     place["message"] = json!({ "text": message });
     let state: Map<String, Value> = values.map(|(path, value)| (path.to_string(), json!({ "text": value }))).collect();
     json!({ "executionOrder": order, "location": place, "state": state })

@@ -154,7 +154,13 @@ impl Report {
     pub(crate) fn conditions(&self) -> Vec<String> {
         let assumed = self.assumed.then(|| "verdicts hold under the model's assumptions".to_string());
         let bounded = self.bounded.then(|| "verdicts hold within the model's boundary".to_string());
-        assumed.into_iter().chain(bounded).chain(self.remarks.iter().cloned()).collect()
+        let audited = self.confidence.as_ref().and_then(|confidence| confidence.headline()).map(|worst| {
+            format!(
+                "with 95 % confidence, at most {:.2} % of what independent walks end in was not visited; that is a share of what such walks meet, not of the states",
+                100.0 * worst.missing_at_most
+            )
+        });
+        assumed.into_iter().chain(bounded).chain(audited).chain(self.remarks.iter().cloned()).collect()
     }
 }
 
