@@ -45,6 +45,12 @@ pub trait Model: Send + Sync {
         format!("{action:?}")
     }
 
+    /// An action for a person who sees it taken in a state, which may say more.
+    fn format_step(&self, state: &Self::State, action: &Self::Action) -> String {
+        let _ = state;
+        self.format_action(action)
+    }
+
     /// A state for a person, where it should not be shown field by field.
     fn format_state(&self, state: &Self::State) -> Option<String> {
         let _ = state;
@@ -111,6 +117,14 @@ impl<M: Model + ?Sized> Properties<M> {
     #[track_caller]
     fn add(&mut self, name: String, kind: PropertyKind, condition: Condition<M>) -> &mut Self {
         self.0.push(Property { name, kind, at: Location::caller().to_string(), condition });
+        self
+    }
+
+    /// Says where the last property was named, `file:line:column`, where that is not where it was added.
+    pub fn at(&mut self, place: impl Into<String>) -> &mut Self {
+        if let Some(last) = self.0.last_mut() {
+            last.at = place.into();
+        }
         self
     }
 

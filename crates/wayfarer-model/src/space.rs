@@ -140,7 +140,7 @@ where
             let state = M::State::decode(state);
             let mut actions = Vec::new();
             self.model.actions(&state, &mut actions);
-            actions.get(firing.outcome as usize).map(|action| self.model.format_action(action))
+            actions.get(firing.outcome as usize).map(|action| self.model.format_step(&state, action))
         });
         text.ok().flatten()
     }

@@ -61,7 +61,7 @@ pub use symmetry::SymmetryChoice;
 pub use wayfarer_ir as ir;
 pub use wayfarer_lang as lang;
 pub use wayfarer_model as model;
-pub use wayfarer_model::{Model, Packed, Properties};
+pub use wayfarer_model::{Model, Packed, Properties, Representative};
 pub use wayfarer_search as search;
 pub use wayfarer_search::{StoreSpec, StrategySpec};
 pub use wayfarer_space as space;
@@ -69,5 +69,18 @@ pub use wayfarer_theory as theory;
 
 /// What a model and its check need.
 pub mod prelude {
-    pub use crate::{Model, Packed, Plan, Planned, Properties, Report, RunError};
+    pub use crate::{Model, Packed, Plan, Planned, Properties, Report, Representative, RunError};
+}
+
+/// The pages in `docs/`, whose snippets are tests of this crate.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../../docs/first-model.md")]
+    mod first_model {}
+    #[doc = include_str!("../../../docs/strategies.md")]
+    mod strategies {}
+    #[doc = include_str!("../../../docs/report.md")]
+    mod report {}
+    #[doc = include_str!("../../../docs/ci.md")]
+    mod ci {}
 }

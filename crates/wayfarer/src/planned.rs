@@ -112,6 +112,16 @@ impl Planned {
         Planned { subject, plan, given: String::new(), beginning, threads: None, progress: true, witness: None, wrong: None }
     }
 
+    /// The same plan with the Rust text that makes it, for the line that repeats a run: for those who make plans in a way of their own.
+    pub fn written(self, beginning: impl Into<String>) -> Self {
+        Planned { beginning: beginning.into(), ..self }
+    }
+
+    /// The same plan, which cannot be carried out for this reason.
+    pub fn refused(self, why: RunError) -> Self {
+        Planned { wrong: self.wrong.or(Some(why)), ..self }
+    }
+
     fn option<T>(mut self, option: &'static str, amount: impl Amount<T>, set: impl FnOnce(&mut Plan, T)) -> Self {
         self.given.push_str(&format!(".{option}({})", amount.text()));
         match amount.value() {

@@ -1,6 +1,7 @@
 //! The one integration-test binary of this crate; each module is a suite.
 
 mod bad_input;
+mod examples;
 mod generated;
 mod header;
 mod models;
