@@ -134,7 +134,7 @@ impl Known {
         let (Some(store), Ok(parsed)) = (store, StrategySpec::parse(strategy)) else { return };
         let mut built = parsed.build(&Site { limits: &settings.limits, packing, account: &Unlimited, seed, store: spec });
         let Outcome { record, .. } = explore(space, &*store, &mut *built, &settings, &mut Unbounded);
-        let knowing = Audit { space, representative: None, store: &*store, record: record.as_ref(), settings: &settings, seed };
+        let knowing = Audit { space, representative: None, store: &*store, record: record.as_ref(), settings: &settings, seed, workers: 1 };
         // A search over a cache is judged by a record that holds a quarter of the states.
         let small = record.as_ref().filter(|_| strategy == "rbfs").map(|whole| {
             let mut small = Record::new(self.states as usize / 4, packing.clone());

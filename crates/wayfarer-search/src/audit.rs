@@ -19,7 +19,10 @@ mod walks;
 
 pub use mass::Mass;
 
-use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Record, Seat, Settings, Stop, Store, Visit, explore};
+use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit, explore};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use walks::{Origin, Walks};
 use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, hash};
 
@@ -57,7 +60,7 @@ pub enum Sampler {
 }
 
 /// Walks that are judged together.
-const CHUNK: u64 = 256;
+const CHUNK: u64 = 128;
 
 /// A priority walk draws its priorities anew once in so many steps, on average.
 pub const CHANGE: u64 = 32;
@@ -129,7 +132,7 @@ impl Sampler {
 }
 
 /// Turns a state into the one that a search would have visited in its place.
-pub type Representative<'a> = &'a dyn Fn(&mut Vec<Word>);
+pub type Representative<'a> = &'a (dyn Fn(&mut Vec<Word>) + Sync);
 
 /// What a search left behind, and where the walks go.
 #[derive(Clone, Copy)]
@@ -146,6 +149,8 @@ pub struct Audit<'a> {
     pub settings: &'a Settings,
     /// The seed of the walks.
     pub seed: u64,
+    /// How many threads make them; what comes of them does not depend on it.
+    pub workers: usize,
 }
 
 /// What came of the walks of one sampler.
@@ -165,42 +170,123 @@ pub struct Tally {
     pub steps: u64,
 }
 
+impl Tally {
+    fn add(&mut self, more: &Tally) {
+        self.walks += more.walks;
+        self.unfinished += more.unfinished;
+        self.judged += more.judged;
+        self.missing += more.missing;
+        self.steps += more.steps;
+    }
+}
+
+/// Asks the outside, and tells the others.
+struct Leader<'a> {
+    halted: &'a AtomicBool,
+    inner: &'a mut dyn Control,
+}
+
+impl Control for Leader<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        let stop = self.inner.ask(progress);
+        if stop.is_some() {
+            self.halted.store(true, Ordering::Relaxed);
+        }
+        stop
+    }
+}
+
+/// Ends when the leader says so.
+struct Follower<'a> {
+    halted: &'a AtomicBool,
+}
+
+impl Control for Follower<'_> {
+    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+        self.halted.load(Ordering::Relaxed).then_some(Stop::Interrupted)
+    }
+}
+
 impl Audit<'_> {
     /// Whether the store is the judge, and not the record.
     pub fn is_judged_by_store(&self) -> bool {
         self.store.fidelity() == Fidelity::Exact && !self.store.is_empty()
     }
 
-    /// Makes so many walks and judges what they kept. The outcome says what they met on the way; `control` may end them.
-    pub fn draw(&self, sampler: Sampler, walks: u64, control: &mut dyn Control) -> (Tally, Outcome) {
+    /// Makes so many walks and judges what they kept. What the first of them met on the way that is wrong comes back, too; `control` may end them.
+    pub fn draw(&self, sampler: Sampler, walks: u64, control: &mut dyn Control) -> (Tally, Vec<Violation>) {
+        // Some at a time, so that few kept states wait to be judged, and several workers can share them.
+        let (next, ended, halted) = (AtomicU64::new(0), AtomicBool::new(false), AtomicBool::new(false));
+        let work = |control: &mut dyn Control| {
+            let (mut tally, mut met) = (Tally { sampler, walks: 0, unfinished: 0, judged: 0, missing: 0, steps: 0 }, None);
+            while !ended.load(Ordering::Relaxed) {
+                let from = next.fetch_add(CHUNK, Ordering::Relaxed);
+                if from >= walks {
+                    break;
+                }
+                let outcome = self.chunk(sampler, from..walks.min(from + CHUNK), &mut tally, control);
+                // Those before it were begun before it, so the first with a violation is found however many workers there are.
+                if !outcome.violations.is_empty() {
+                    met = Some((from, outcome.violations));
+                }
+                if met.is_some() || matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted) {
+                    ended.store(true, Ordering::Relaxed);
+                }
+            }
+            (tally, met)
+        };
+        let (mut tally, mut met) = std::thread::scope(|scope| {
+            let (work, ended, halted) = (&work, &ended, &halted);
+            let others: Vec<_> = (1..self.workers.min(walks.div_ceil(CHUNK) as usize))
+                .filter_map(|worker| {
+                    let name = format!("audit {worker}");
+                    std::thread::Builder::new().name(name).spawn_scoped(scope, move || work(&mut Follower { halted })).ok()
+                })
+                .collect();
+            let (mut tally, mut met) = work(&mut Leader { halted, inner: control });
+            while others.iter().any(|other| !other.is_finished()) {
+                std::thread::sleep(Duration::from_millis(1));
+                if control.ask(&Progress::default()).is_some() {
+                    halted.store(true, Ordering::Relaxed);
+                    ended.store(true, Ordering::Relaxed);
+                }
+            }
+            for other in others {
+                match other.join() {
+                    Ok((more, also)) => {
+                        tally.add(&more);
+                        met = [met, also].into_iter().flatten().min_by_key(|(from, _)| *from);
+                    }
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            (tally, met)
+        });
+        // Those that were never begun are unfinished, too.
+        let never = walks - tally.walks;
+        tally.add(&Tally { sampler, walks: never, unfinished: never, judged: never, missing: never, steps: 0 });
+        (tally, met.take().map_or_else(Vec::new, |(_, violations)| violations))
+    }
+
+    /// Some walks, counted.
+    fn chunk(&self, sampler: Sampler, walks: Range<u64>, tally: &mut Tally, control: &mut dyn Control) -> Outcome {
         let origin = match (sampler, self.record) {
             (Sampler::Restart { .. }, _) => Origin::Stored(self.store),
             (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
             _ => Origin::Start,
         };
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
-        let mut tally = Tally { sampler, walks, unfinished: 0, judged: 0, missing: 0, steps: 0 };
-        // Some at a time, so that few kept states wait to be judged.
-        let mut from = 0;
-        loop {
-            let until = walks.min(from + CHUNK);
-            let mut strategy = Walks::new(sampler, from..until, self.seed, origin, self.space.width());
-            let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
-            tally.steps += strategy.all_steps();
-            tally.unfinished += until - from - strategy.finished();
-            for visited in self.judge(strategy.into_kept()).into_iter().flatten() {
-                tally.judged += 1;
-                tally.missing += u64::from(!visited);
-            }
-            from = until;
-            let ended = matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted);
-            if from == walks || ended || !outcome.violations.is_empty() {
-                tally.unfinished += walks - from;
-                tally.judged += tally.unfinished;
-                tally.missing += tally.unfinished;
-                return (tally, outcome);
-            }
+        let number = walks.end - walks.start;
+        let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
+        let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
+        let unfinished = number - strategy.finished();
+        let mut more = Tally { sampler, walks: number, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
+        for visited in self.judge(strategy.into_kept()).into_iter().flatten() {
+            more.judged += 1;
+            more.missing += u64::from(!visited);
         }
+        tally.add(&more);
+        outcome
     }
 
     /// For each state whether it was visited; none where nobody can tell.

@@ -40,12 +40,12 @@ pub(crate) struct Met {
 }
 
 /// The samplers after a search, and how many walks each of them makes.
-fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome, alone: bool) -> (Vec<Sampler>, u64) {
+fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64) {
     let mut chosen = Sampler::FIXED.to_vec();
     let mut away = 0.0;
     if audit.is_judged_by_store() {
         // With several workers not every handle below the number of states stands for one.
-        chosen.extend(alone.then_some(Sampler::Restart { cap: 64 }));
+        chosen.extend((audit.workers == 1).then_some(Sampler::Restart { cap: 64 }));
     } else if let Some(share) = audit.record.map(Record::share).filter(|share| *share < 1.0) {
         away = 1.0 / share.max(1e-9);
         chosen.push(Sampler::Sieved { cap: 1024, reach: (PATIENCE * away).min(1e9) as u32 });
@@ -79,7 +79,6 @@ pub(crate) fn audit(
     audit: &Audit,
     searched: &dyn Space,
     outcome: &Outcome,
-    alone: bool,
     control: &mut dyn Control,
     confidence: &mut Confidence,
 ) -> Option<Met> {
@@ -88,13 +87,13 @@ pub(crate) fn audit(
     }
     let judge = if audit.is_judged_by_store() { "store" } else { "record" };
     confidence.record_share = confidence.record_share.filter(|_| judge == "record");
-    let (samplers, walks) = samplers(plan, audit, outcome, alone);
+    let (samplers, walks) = samplers(plan, audit, outcome);
     for sampler in samplers {
         let among_representatives = matches!(sampler, Sampler::Restart { .. });
         let audit = if among_representatives { Audit { space: searched, representative: None, ..*audit } } else { *audit };
         let (tally, met) = audit.draw(sampler, walks, control);
-        if !met.violations.is_empty() {
-            return Some(Met { violations: met.violations, among_representatives });
+        if !met.is_empty() {
+            return Some(Met { violations: met, among_representatives });
         }
         confidence.audit.push(SamplerReport::new(tally, judge));
     }

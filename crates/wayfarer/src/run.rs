@@ -78,10 +78,11 @@ impl Plan {
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
             let representative = representative.as_ref().map(|representative| representative as Representative);
-            let audit = Audit { space: inner, representative, store, record: outcome.record.as_ref(), settings: &settings, seed: self.seed };
+            let (record, seed, workers) = (outcome.record.as_ref(), self.seed, crew.workers());
+            let audit = Audit { space: inner, representative, store, record, settings: &settings, seed, workers };
             let progress = Progress { states: outcome.covered.value as u64, fired: outcome.fired, steps: outcome.steps, ..Progress::default() };
             let mut watch = AuditWatch { until, budget, running, inner: control, progress };
-            auditing::audit(self, &audit, space, &outcome, crew.workers() == 1, &mut watch, confidence)
+            auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
         let mut writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
         let mut audited = None;
@@ -120,7 +121,7 @@ impl Plan {
 
     /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
     fn draws(&self) -> bool {
-        !["bfs", "dfs", "rdfs", "rbfs"].contains(&self.strategy.name())
+        !["auto", "bfs", "dfs", "rdfs", "rbfs"].contains(&self.strategy.name())
     }
 
     /// Who carries the plan out.

@@ -37,7 +37,7 @@ fn quiet() -> Settings {
 }
 
 fn audit<'a>(space: &'a Graph, store: &'a dyn Store, settings: &'a Settings, seed: u64) -> Audit<'a> {
-    Audit { space, representative: None, store, record: None, settings, seed }
+    Audit { space, representative: None, store, record: None, settings, seed, workers: 1 }
 }
 
 #[test]
@@ -152,10 +152,22 @@ fn unfinished_walks_count_as_missing() {
     let graph = graph(&mut Rng::new(3, "audited"), 300);
     let settings = quiet();
     let store = searched(&graph, 1, u64::MAX, false);
-    let (tally, outcome) = audit(&graph, &store, &settings, 5).draw(SAMPLERS[0], 1000, &mut Rounds(50));
-    assert_eq!(outcome.stop, Stop::Time);
+    let (tally, _) = audit(&graph, &store, &settings, 5).draw(SAMPLERS[0], 1000, &mut Rounds(50));
     assert!(tally.unfinished > 500);
-    assert_eq!((tally.judged, tally.missing), (1000, tally.unfinished));
+    assert_eq!((tally.walks, tally.judged, tally.missing), (1000, 1000, tally.unfinished));
+}
+
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    let graph = graph(&mut Rng::new(6, "audited"), 2000);
+    let settings = quiet();
+    let store = searched(&graph, 1, 500, true);
+    let one = audit(&graph, &store, &settings, 5);
+    for sampler in SAMPLERS {
+        assert_eq!(one.draw(sampler, 1000, &mut Unbounded).0, Audit { workers: 4, ..one }.draw(sampler, 1000, &mut Unbounded).0);
+    }
+    let (stopped, _) = Audit { workers: 3, ..one }.draw(SAMPLERS[0], 100_000, &mut Rounds(40));
+    assert!(stopped.unfinished > 10_000 && stopped.judged == 100_000, "{stopped:?}");
 }
 
 #[test]
@@ -165,8 +177,10 @@ fn a_violation_on_the_way_has_a_witness_that_replays() {
         let store = searched(&graph, 1, 25, false);
         // Not the first violation ends it, but it is not lost all the same.
         let settings = Settings { max_errors: 10_000, ..quiet() };
-        let (_, outcome) = audit(&graph, &store, &settings, 5).draw(sampler, 3000, &mut Unbounded);
-        let violation = outcome.violations.first().unwrap_or_else(|| panic!("{sampler:?} found nothing"));
+        let audit = audit(&graph, &store, &settings, 5);
+        let (_, violations) = audit.draw(sampler, 3000, &mut Unbounded);
+        let violation = violations.first().unwrap_or_else(|| panic!("{sampler:?} found nothing"));
+        assert_eq!(violations, Audit { workers: 3, ..audit }.draw(sampler, 3000, &mut Unbounded).1);
         let witness = Witness::trace(&graph, &NoStore, violation, &Unlimited).unwrap();
         witness.replay(&graph, true).unwrap();
     }
