@@ -21,11 +21,11 @@ const MODELS: [(&str, &[(&str, i64)]); 8] = [
     ("alternating_bit.m", &[]),
     ("bounded_retransmission.m", &[]),
     ("ticket_lock.m", &[("ProcessCount", 4)]),
-    ("coffee_can.m", &[("BeanMax", 6)]),
+    ("ring_election.m", &[("NodeCount", 4)]),
     ("ring_election_phases.m", &[("NodeCount", 5)]),
     ("sort.m", &[("Length", 5), ("Greatest", 2)]),
     ("fischer.m", &[("ProcessCount", 2)]),
-    ("mcs_lock.m", &[("ProcessCount", 2)]),
+    ("lost_wakeup.m", &[("Capacity", 20)]),
 ];
 
 const STRATEGIES: [&str; 4] = ["bfs", "rdfs", "walk:restart=100", "rbfs"];

@@ -1,5 +1,6 @@
 //! What "not found" is worth, as plain data.
 
+use crate::Report;
 use crate::discovery::Discovery;
 use serde_json::{Value, json};
 use wayfarer_search::{Outcome, Record, Tally};
@@ -110,11 +111,15 @@ impl Confidence {
         Some(discovery.expected(3600.0 * discovery.steps as f64 / seconds))
     }
 
-    /// As JSON; `seconds` is how long the search took.
-    pub(crate) fn to_json(&self, seconds: f64) -> Value {
+    /// As JSON, with what the report says elsewhere, so that all evidence is in one place.
+    pub(crate) fn to_json(&self, report: &Report) -> Value {
         let headline = self.headline();
         json!({
             "level": 1.0 - ERROR,
+            "states": { "distinct": report.states, "error": report.states_error },
+            "redundancy": report.redundancy,
+            "depth": report.depth,
+            "rules_never_fired": report.unfired_rules().count(),
             "headline": headline.map(|report| json!({ "sampler": report.tally.sampler.name(), "missing_at_most": report.missing_at_most })),
             "audit": self.audit.iter().map(SamplerReport::to_json).collect::<Vec<_>>(),
             "record_share": self.record_share,
@@ -125,7 +130,7 @@ impl Confidence {
             "expected_omissions": self.expected_omissions,
             "forecast": self.discovery.map(|discovery| json!({
                 "new_states_per_step": discovery.rate(),
-                "new_states_next_hour": self.next_hour(seconds),
+                "new_states_next_hour": self.next_hour(report.seconds),
             })),
         })
     }

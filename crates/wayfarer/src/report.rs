@@ -221,7 +221,7 @@ impl Report {
             }).collect::<Vec<_>>(),
             "checks": self.checks,
             "remarks": self.remarks,
-            "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self.seconds)),
+            "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })
     }
 }

@@ -44,6 +44,7 @@ fn a_run_that_found_nothing_is_audited() {
     assert!(worst > 1.0 / 3.0 && worst < 1.0, "{worst}");
     assert!(confidence["forecast"]["new_states_next_hour"].as_f64().unwrap() > 0.0);
     assert!(confidence["walks_needed"]["walks"].as_f64().unwrap() > 299_000.0);
+    assert_eq!((&confidence["states"]["distinct"], &confidence["rules_never_fired"]), (&Value::from(500), &Value::from(1)));
 }
 
 #[test]
