@@ -9,7 +9,7 @@ use wayfarer_space::Firing;
 /// One thing that a run judged, or was told not to judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// `invariant` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule` for what was
+    /// `invariant`, `never` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule` for what was
     /// looked for.
     pub kind: &'static str,
     /// The property's name; `deadlock` and `fault` have their own.
@@ -46,9 +46,9 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
         let at = property.at.clone();
         checks.push(match property.kind {
             Asks::Assumed => continue,
-            Asks::Always => {
+            kind @ (Asks::Always | Asks::Never) => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
-                make("invariant", &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+                make(kind.word(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
             }
             Asks::Reachable if plan.find.contains(&property.name) => {
                 make("found", &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))

@@ -77,7 +77,8 @@ where
 
     fn properties(&self) -> Vec<PropertyFacts> {
         let kind = |kind| match kind {
-            PropertyKind::Always | PropertyKind::Never => Asks::Always,
+            PropertyKind::Always => Asks::Always,
+            PropertyKind::Never => Asks::Never,
             PropertyKind::Sometimes => Asks::Reachable,
         };
         let facts = self.space.named_properties().iter();

@@ -108,7 +108,7 @@ pub struct RuleReport {
 /// Something wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViolationReport {
-    /// `invariant`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
+    /// `invariant`, `never`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
     pub kind: &'static str,
     /// The property's name or the fault's message.
     pub name: String,

@@ -12,8 +12,9 @@ use std::io;
 use std::path::Path;
 
 /// Every kind of result: its name, what it means, and how bad it is.
-const RULES: [(&str, &str, &str); 10] = [
+const RULES: [(&str, &str, &str); 11] = [
     ("invariant", "A reachable state violates an invariant", "error"),
+    ("never", "A reachable state satisfies what must never hold", "error"),
     ("deadlock", "A reachable state has no way out", "error"),
     ("assertion", "An assertion can fail", "error"),
     ("error", "An error statement can be reached", "error"),

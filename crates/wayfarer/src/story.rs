@@ -14,6 +14,7 @@ impl ViolationReport {
         let name = &self.name;
         match self.kind {
             "invariant" => format!("invariant `{name}` does not hold"),
+            "never" => format!("`{name}` holds in a reachable state, and must in none"),
             "deadlock" => "deadlock".to_string(),
             "assertion" => format!("assertion failed: {name}"),
             "error" => format!("error statement reached: {name}"),

@@ -144,6 +144,8 @@ pub struct PropertyFacts {
 pub enum Asks {
     /// To hold in every reachable state.
     Always,
+    /// To hold in no reachable state.
+    Never,
     /// To be taken for granted: states in which it does not hold are left out.
     Assumed,
     /// To hold in some reachable state.
@@ -155,6 +157,7 @@ impl Asks {
     pub fn word(self) -> &'static str {
         match self {
             Asks::Always => "invariant",
+            Asks::Never => "never",
             Asks::Assumed => "assumption",
             Asks::Reachable => "cover",
         }

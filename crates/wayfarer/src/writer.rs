@@ -66,7 +66,8 @@ impl Writer<'_> {
         match *cause {
             Cause::Property(number) => {
                 let (name, at) = property(number);
-                ("invariant", name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
+                let kind = self.properties[number as usize].kind.word();
+                (kind, name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {
                 let FaultFacts { message, at, .. } = self.subject.fault(fault, self.plan);

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod examples;
+mod files;
 mod generated;
 mod header;
 mod models;
