@@ -14,7 +14,7 @@ use wayfarer_space::{Firing, Space, States, Steps};
 
 /// Walks of one sampler.
 const MOST_WALKS: f64 = 3000.0;
-const LEAST_WALKS: f64 = 10.0;
+const LEAST_WALKS: f64 = 3.0;
 
 /// The share of the search's steps that all samplers together may take.
 const SHARE: f64 = 1.0 / 20.0;
@@ -24,6 +24,9 @@ const LEAST_STEPS: f64 = 1_000_000.0;
 
 /// A step that is drawn weighs as much as so many that are made together with others out of one state.
 const DRAWING: f64 = 2.0;
+
+/// What is enough for most audits.
+const AMPLE: Duration = Duration::from_secs(5);
 
 /// What may be kept of a short time.
 const BRIEF: Duration = Duration::from_millis(100);
@@ -116,11 +119,12 @@ impl Reserve {
         Reserve { started, most: if plan.audit == Some(0) { Duration::ZERO } else { most } }
     }
 
-    /// How much it is after so many steps: twice what the search took for as many.
+    /// How much it is after so many steps: what the search took for as many as the audit may take, and some seconds where a twentieth allows them, because walks
+    /// that do not end in time spoil the bound.
     pub(crate) fn after(&self, now: Instant, steps: u64) -> Duration {
         let walks: f64 = Sampler::FIXED.iter().map(|sampler| 2.0 * DRAWING * sampler.mean_steps()).sum();
-        let share = (SHARE.min(MOST_WALKS * walks / steps.max(1) as f64) * 2.0).min(1.0);
-        self.most.min((now - self.started).mul_f64(share))
+        let share = SHARE.min(MOST_WALKS * walks / steps.max(1) as f64);
+        self.most.min((now - self.started).mul_f64(share).max(AMPLE))
     }
 }
 

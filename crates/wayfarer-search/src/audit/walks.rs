@@ -12,6 +12,9 @@ use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Width, Word, hash
 /// Walks side by side, so that a round's fixed cost is shared.
 const LANES: usize = 16;
 
+/// Steps that are made in a round, about, where all steps out of a state are.
+const STEPS: usize = 2048;
+
 /// Where walks begin and end, besides the sampler's law.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
@@ -33,6 +36,8 @@ pub(super) struct Walks<'a> {
     origin: Origin<'a>,
     starts: Option<States>,
     lanes: Vec<Lane>,
+    /// How many of them go on in a round: few where states have many successors, which take memory.
+    wide: usize,
     /// The lane behind each selected state.
     chosen: Vec<usize>,
     /// For each of these the step that was drawn in the running round.
@@ -77,6 +82,7 @@ impl<'a> Walks<'a> {
             origin,
             starts: None,
             lanes: vec![Lane::default(); LANES],
+            wide: if sampler.expands() { 1 } else { LANES },
             chosen: Vec::new(),
             drawn: Vec::new(),
             kept: States::new(width),
@@ -179,6 +185,9 @@ impl Strategy for Walks<'_> {
         selection.stepping = if self.sampler.expands() { Stepping::All } else { Stepping::One };
         self.chosen.clear();
         for at in 0..self.lanes.len() {
+            if self.chosen.len() == self.wide {
+                break;
+            }
             if self.lanes[at].walk.is_none()
                 && let Some(walk) = self.ahead.next()
                 && let Some(lane) = self.begin(walk)
@@ -223,6 +232,9 @@ impl Strategy for Walks<'_> {
         if selection.handles.is_empty() {
             self.starts = Some(steps.states.clone());
             return;
+        }
+        if self.sampler.expands() {
+            self.wide = (STEPS * selection.handles.len() / steps.len().max(1)).clamp(1, LANES);
         }
         let mut next = 0;
         for source in 0..kept {

@@ -187,6 +187,19 @@ fn a_violation_on_the_way_has_a_witness_that_replays() {
 }
 
 #[test]
+fn walks_come_to_their_end_where_states_have_many_successors() {
+    // Few walks go side by side in the hub, and those that wait are not forgotten.
+    let edges = (0..3000).map(|node| if node % 3 == 0 { (0..3000).collect() } else { vec![node - 1] });
+    let graph = Graph::new(edges.collect::<Vec<_>>(), vec![0]);
+    let settings = quiet();
+    let store = searched(&graph, 1, 1, false);
+    for sampler in [Sampler::Shallow { cap: 5 }, Sampler::Priority { cap: 20 }] {
+        let (tally, _) = audit(&graph, &store, &settings, 5).draw(sampler, 100, &mut Unbounded);
+        assert_eq!((tally.walks, tally.unfinished, tally.judged), (100, 0, 100));
+    }
+}
+
+#[test]
 fn restarts_begin_in_stored_states() {
     // Two nodes that only lead to each other: from what was visited nothing else can be reached.
     let graph = Graph::new(vec![vec![1], vec![0], vec![3], vec![2]], vec![0, 2]);
