@@ -2,6 +2,7 @@
 
 mod check;
 mod ci;
+mod compare;
 mod confidence;
 mod corpus;
 mod curve;
@@ -82,6 +83,7 @@ fn run(command: &Command) -> Exit {
         Command::Corpus(options) => corpus::corpus(options),
         Command::Graph(options) => graph::graph(options),
         Command::Predict { shape } => predict::predict(shape),
+        Command::Compare(options) => compare::compare(options),
         Command::Lab { what } => lab::lab(what),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { command } => manual::man(command.as_deref()),

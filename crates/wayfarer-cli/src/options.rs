@@ -1,10 +1,12 @@
 //! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
+mod compare;
 mod lab;
 mod predict;
 
 use crate::sizes::{parse_audit, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use compare::CompareOptions;
 pub(crate) use lab::{Lab, LabOptions};
 pub(crate) use predict::{GraphOptions, MOST_STEPS, Method, Predict, PredictOutput, Question, StorageOptions};
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ Examples:
   wayfarer info german.m                       what the model consists of
   wayfarer simulate german.m --seed 7          watch one random run
   wayfarer step german.m                       choose every rule yourself
+  wayfarer compare german.m --html page.html   which strategy suits this model
   wayfarer lab all --quick --html lab.html     the experiments of the papers, rerun
 
 `wayfarer COMMAND --help` explains a command and all its options.";
@@ -151,6 +154,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         shape: Predict,
     },
+    /// Run several strategies on a model and advise on which to use
+    #[command(after_long_help = compare::COMPARE_EXAMPLES)]
+    Compare(Box<CompareOptions>),
     /// Rerun the experiments of the papers, their figures beside ours
     #[command(after_long_help = lab::LAB_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
     Lab {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer::memory::Budget;
 use wayfarer::search::{Control, Progress, Stop};
-use wayfarer::{Loaded, Plan, Report};
+use wayfarer::{Loaded, Plan, Report, Subject};
 
 /// Why an experiment has no findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,19 +124,19 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads a model of the laboratory.
-    pub fn load(&self, model: Model, constants: &[(&str, i64)]) -> Result<Loaded, LabError> {
-        model.load(constants).map_err(LabError::Failed)
+    pub(crate) fn load(&self, model: Model, constants: &[(&str, i64)]) -> Result<Loaded, LabError> {
+        model.load(constants, None).map_err(LabError::Failed)
     }
 
     /// Carries out a plan without a memory budget.
     pub fn run(&self, loaded: &Loaded, plan: &Plan) -> Result<Report, LabError> {
-        self.run_watched(loaded, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
+        self.run_watched(&loaded.program, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
     }
 
     /// Carries out a plan, shown its progress at the edge of every round.
-    pub fn run_watched(&self, loaded: &Loaded, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
+    pub fn run_watched(&self, subject: &dyn Subject, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
         let mut control = Watched { watch: self.watch, seen, asked: 0 };
-        let report = plan.check(&loaded.program, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", loaded.name)))?;
+        let report = plan.check(subject, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
         if report.stop == "interrupted" { Err(LabError::Interrupted) } else { Ok(report) }
     }
 

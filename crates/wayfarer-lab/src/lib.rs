@@ -5,20 +5,25 @@
 //! - [`Findings`] is what comes of it: tables, plots and a judgement of each claim, as plain data
 //! - [`Findings::text`], serde and [`page`] render it for the terminal, for scripts and for a browser
 //! - [`Shelf`] keeps finished experiments
+//! - [`compare`] does for any model what the experiments do for the papers'
 
+mod compare;
 mod desk;
 mod experiment;
 mod experiments;
 mod figures;
 mod findings;
-mod graphs;
+
 mod models;
+pub mod nets;
 mod page;
 mod plot;
+mod searches;
 mod shapes;
 mod shelf;
 pub mod text;
 
+pub use compare::{Comparison, compare};
 pub use desk::{Desk, LabError, Unwatched, Watch};
 pub use experiment::{Experiment, Settings, experiments};
 pub use figures::{grouped, plain};

@@ -4,9 +4,9 @@ use wayfarer::{LoadOptions, Loaded, load_text};
 
 /// A Murphi model of `models/murphi`.
 #[derive(Clone, Copy, Debug)]
-pub struct Model {
+pub(crate) struct Model {
     /// Its file.
-    pub file: &'static str,
+    pub(crate) file: &'static str,
     text: &'static str,
 }
 
@@ -19,16 +19,25 @@ macro_rules! models {
 }
 
 models! {
+    BOUNDED_RETRANSMISSION_TIMERS = "bounded_retransmission_timers.m";
+    BUFFERS = "buffers.m";
     CLIENT_SERVER = "client_server.m";
+    DINING = "dining.m";
     FISCHER = "fischer.m";
+    KERBEROS = "kerberos.m";
+    OTHELLO = "othello.m";
     QUICKSORT = "quicksort.m";
+    SELECTIVE_REPEAT = "selective_repeat.m";
+    SHARING_LIST = "sharing_list.m";
     TOKEN_RING_LAN = "token_ring_lan.m";
 }
 
 impl Model {
-    pub(crate) fn load(self, constants: &[(&str, i64)]) -> Result<Loaded, String> {
+    /// The model with these values of its constants and, where one is given, a predicate on states that can be looked for.
+    pub(crate) fn load(self, constants: &[(&str, i64)], find: Option<&str>) -> Result<Loaded, String> {
+        let find = find.map(str::to_string);
         let constants = constants.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        load_text(self.file, self.text.to_string(), &LoadOptions { constants, ..LoadOptions::default() })
+        load_text(self.file, self.text.to_string(), &LoadOptions { constants, find, ..LoadOptions::default() })
             .map_err(|error| format!("{}: {error}", self.file))
     }
 }
@@ -44,6 +53,6 @@ pub(crate) fn fingerprint() -> u64 {
 mod tests {
     #[test]
     fn every_model_loads() {
-        super::ALL.iter().for_each(|model| drop(model.load(&[]).unwrap()));
+        super::ALL.iter().for_each(|model| drop(model.load(&[], None).unwrap()));
     }
 }

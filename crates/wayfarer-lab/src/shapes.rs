@@ -1,7 +1,7 @@
 //! Trees and grids: what theory says of random searches on them, and what Wayfarer's own strategies do there.
 
 use crate::desk::{Desk, LabError};
-use crate::graphs;
+use crate::searches;
 use std::ops::ControlFlow;
 use wayfarer::search::{Limits, StrategySpec};
 use wayfarer::space::Graph;
@@ -114,14 +114,14 @@ impl Made {
         strategy: &str,
         limits: Limits,
         runs: u32,
-        figure: fn(&graphs::Search) -> f64,
+        figure: fn(&searches::Search) -> f64,
     ) -> Result<Option<Interval>, LabError> {
         let strategy: StrategySpec = spec(strategy)?;
         let seeds: Vec<u64> = (0..u64::from(runs)).map(|run| desk.seed.wrapping_add(run)).collect();
         let parts: Vec<&[u64]> = seeds.chunks(runs.div_ceil(8).max(1) as usize).collect();
         let figures = desk.each(&parts, |seeds| {
             let one = |seed: &u64| {
-                if desk.ended() { Err(LabError::Interrupted) } else { Ok(figure(&graphs::search(&self.graph, &strategy, *seed, limits))) }
+                if desk.ended() { Err(LabError::Interrupted) } else { Ok(figure(&searches::search(&self.graph, &strategy, *seed, limits))) }
             };
             seeds.iter().map(one).collect::<Result<Vec<f64>, _>>()
         })?;

@@ -3,7 +3,7 @@
 use crate::{Folder, wayfarer};
 use serde_json::Value;
 use std::io::Write;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn the_laboratory_lists_what_it_has() {
@@ -47,6 +47,59 @@ fn findings_read_well_in_a_terminal() {
     let done = wayfarer(&["lab", "run", "back-loops", "--quick", "--quiet"]).exits(0);
     let done = done.prints("agrees   After 50 steps random search has not found it").prints("rdfs").prints("of 4 claims");
     assert!(done.out.lines().all(|line| line.chars().count() <= 112), "{}", done.out);
+}
+
+#[test]
+fn strategies_are_compared_on_a_model() {
+    let folder = Folder::new();
+    let model = folder.file("model.m", DINING);
+    let page = folder.path("page.html");
+    let arguments = ["compare", &model, "--strategies", "bfs,rdfs,walk:restart=50,lanes=1,urs", "--runs", "4", "--steps", "20k", "--quiet"];
+    let done = wayfarer(&[&arguments[..], &["--html", &page]].concat()).exits(0);
+    let done =
+        done.prints("walk:restart=50,lanes=1").prints("Advice: to find it again soon, use ").prints("Density factor m/h = ").prints("The rule: ");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("<caption>Means: steps"), "{}", done.out);
+    let json = wayfarer(&[&arguments[..], &["--json"]].concat()).exits(0).json();
+    let rows = json["comparison"]["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row[1].as_f64().unwrap()).collect::<Vec<_>>(), [1.0, 4.0, 4.0, 4.0], "bfs needs no repetition");
+    assert!(json["comparison"]["plots"][0]["lines"].as_array().unwrap().len() == 4);
+    wayfarer(&["compare", &model, "--strategies", "bsf"]).exits(2).complains("did you mean");
+    wayfarer(&["compare", &model, "--property", "nothing of this name"]).exits(2).complains("nothing of this name");
+}
+
+/// Three philosophers who take their left forks first.
+const DINING: &str = "\
+type seat: 0..2;
+var fork: array[seat] of boolean; mood: array[seat] of 0..2;
+startstate begin for s: seat do fork[s] := true; mood[s] := 0; end; end;
+ruleset s: seat do
+  rule \"left\" mood[s] = 0 & fork[s] ==> begin fork[s] := false; mood[s] := 1; end;
+  rule \"right\" mood[s] = 1 & fork[(s + 1) % 3] ==> begin fork[(s + 1) % 3] := false; mood[s] := 2; end;
+  rule \"down\" mood[s] = 2 ==> begin fork[s] := true; fork[(s + 1) % 3] := true; mood[s] := 0; end;
+end;
+";
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_is_finished() {
+    let folder = Folder::new();
+    let out = folder.path("results");
+    // The second experiment takes minutes in full.
+    let child = crate::program()
+        .args(["lab", "run", "components", "cover-models", "--out", &out])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let kept = std::path::PathBuf::from(folder.path("results/components.json"));
+    while !kept.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = crate::Done::new(&child.wait_with_output().unwrap()).exits(3);
+    let done = done.complains("interrupted in `cover-models`; 1 of 2 experiments are done and kept");
+    assert!(done.out.contains("components") && !std::path::Path::new(&folder.path("results/cover-models.json")).exists());
+    wayfarer(&["lab", "run", "components", "--out", &out]).exits(0).complains("components: found in the folder");
 }
 
 /// Opens a page in Chromium: at the width of a phone and at that of a desk, without errors on the console, without anything wider than the window, and

@@ -1,15 +1,22 @@
 //! The experiments, one file each; what several share stands in the file they share it from.
 
 mod back_loops;
+mod beyond_memory;
+mod buffers;
 mod components;
 mod cover;
 mod cover_models;
 mod diamond;
+mod difference;
+mod dining;
 mod frequencies;
+mod rbfs;
+mod rbfs_sensitivity;
 mod restarts;
 mod restarts_on_shapes;
 mod substructures;
 mod systems;
+mod witnesses;
 
 use crate::Experiment;
 
@@ -21,8 +28,17 @@ pub(crate) const ALL: &[&Experiment] = &[
     &restarts_on_shapes::GRIDS,
     &cover_models::EXPERIMENT,
     &restarts::EXPERIMENT,
+    &beyond_memory::EXPERIMENT,
+    &difference::EXPERIMENT,
+    &rbfs::SCI,
+    &rbfs::KERBEROS,
+    &rbfs_sensitivity::EXPERIMENT,
     &diamond::EXPERIMENT,
     &back_loops::EXPERIMENT,
     &components::EXPERIMENT,
+    &buffers::EXPERIMENT,
+    &dining::SEVENTEEN,
+    &dining::FIVE,
+    &witnesses::EXPERIMENT,
     &frequencies::EXPERIMENT,
 ];

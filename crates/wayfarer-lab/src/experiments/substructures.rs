@@ -1,7 +1,7 @@
 //! What the three substructures of the highway paper share: searches that are repeated, and the chance to have found something after so many visited states.
 
 use crate::desk::{Desk, LabError};
-use crate::graphs;
+use crate::searches;
 use crate::shapes::spec;
 use crate::{Line, Settings};
 use wayfarer::search::Limits;
@@ -28,7 +28,7 @@ impl Runs {
         let parts: Vec<&[u64]> = seeds.chunks(250).collect();
         let limits = Limits { steps, ..Limits::default() };
         let logs = desk
-            .each(&parts, |seeds| Ok(seeds.iter().map(|seed| graphs::search(graph, &strategy, *seed, limits).visited).collect::<Vec<_>>()))?
+            .each(&parts, |seeds| Ok(seeds.iter().map(|seed| searches::search(graph, &strategy, *seed, limits).visited).collect::<Vec<_>>()))?
             .concat();
         let repeats = ["random", "walk"].contains(&strategy.name());
         let firsts = logs.iter().map(|log| first_visits(log, graph.nodes(), repeats)).collect();

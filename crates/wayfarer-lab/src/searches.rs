@@ -1,4 +1,4 @@
-//! Searches on explicit graphs, with a log of which nodes were visited when.
+//! Searches on a space that is made once for many runs, with a note of every state whose successors are looked at.
 
 use std::sync::Mutex;
 use wayfarer::search::{
@@ -15,12 +15,17 @@ pub(crate) struct Search {
 
 /// Runs a strategy on a graph over the store that suits it.
 pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: Limits) -> Search {
-    let logged = Logged { graph, visited: Mutex::new(Vec::new()) };
-    let outcome = find(&logged, strategy, seed, limits, Deadlock::Off);
-    Search { outcome, visited: logged.visited.into_inner().unwrap_or_default() }
+    let visited = Mutex::new(Vec::new());
+    let note = |state: &[Word], _: bool| {
+        if let Ok(mut visited) = visited.lock() {
+            visited.push(state[0] as u32);
+        }
+    };
+    let outcome = find(&Noting { space: graph, note: &note }, strategy, seed, limits, Deadlock::Off);
+    Search { outcome, visited: visited.into_inner().unwrap_or_default() }
 }
 
-/// Runs a strategy on a space that was made once for many runs, over the store that suits it; what it found has no witness.
+/// Runs a strategy on a space over the store that suits it; what it finds comes without a witness.
 pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits, deadlock: Deadlock) -> Outcome {
     let (chosen, packing) = (strategy.default_store(), space.packing());
     let exact = || -> Box<dyn Store> {
@@ -41,64 +46,62 @@ pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits
 /// Room for an exact store; it takes what it needs.
 const MOST_BYTES: usize = 1 << 32;
 
-/// A graph that notes whose successors are asked for.
-struct Logged<'a> {
-    graph: &'a Graph,
-    visited: Mutex<Vec<u32>>,
+/// A space that tells of each state whose successors are asked for, and whether it has none.
+pub(crate) struct Noting<'a> {
+    pub(crate) space: &'a dyn Space,
+    pub(crate) note: &'a (dyn Fn(&[Word], bool) + Sync),
 }
 
-impl Logged<'_> {
-    fn note(&self, nodes: impl Iterator<Item = u32>) {
-        if let Ok(mut visited) = self.visited.lock() {
-            visited.extend(nodes);
-        }
-    }
-}
-
-impl Space for Logged<'_> {
+impl Space for Noting<'_> {
     fn width(&self) -> Width {
-        self.graph.width()
+        self.space.width()
     }
 
     fn packing(&self) -> &Packing {
-        self.graph.packing()
+        self.space.packing()
     }
 
     fn rules(&self) -> u32 {
-        self.graph.rules()
+        self.space.rules()
     }
 
     fn properties(&self) -> u32 {
-        self.graph.properties()
+        self.space.properties()
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
-        self.graph.initial(steps)
+        self.space.initial(steps)
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
-        self.note(batch.iter().map(|state| state[0] as u32));
-        self.graph.expand(batch, from, steps)
+        let completeness = self.space.expand(batch, from, steps);
+        // Asked for the rest of a state's steps, a space does not say whether there were any before.
+        let whole = from == Firing::of(0);
+        for (state, enabled) in batch.iter().zip(&steps.enabled) {
+            (self.note)(state, whole && *enabled == 0);
+        }
+        completeness
     }
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
-        self.note(std::iter::once(state[0] as u32));
-        self.graph.sample(state, rng, out)
+        let fired = self.space.sample(state, rng, out);
+        (self.note)(state, fired.is_none());
+        fired
     }
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
-        self.graph.fire(state, firing, out)
+        self.space.fire(state, firing, out)
     }
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        self.graph.check(state, bits)
+        self.space.check(state, bits)
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.graph.asks_to_reach(property)
+        self.space.asks_to_reach(property)
     }
 
     fn fault_class(&self, fault: Fault) -> FaultClass {
-        self.graph.fault_class(fault)
+        self.space.fault_class(fault)
     }
 }

@@ -1,0 +1,97 @@
+//! `wayfarer compare`: several strategies on one model, one table, one page, and advice.
+
+use crate::lab::{style, width, writable};
+use crate::options::CompareOptions;
+use crate::output::{complain, print};
+use crate::progress::Style;
+use crate::signals::Signals;
+use crate::{Exit, Failure, memory, model, sizes};
+use serde_json::json;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use wayfarer::Plan;
+use wayfarer::memory::Budget;
+use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page};
+
+/// Carries out `wayfarer compare`.
+pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
+    let limit = options.memory.unwrap_or_else(memory::default_budget);
+    let opened = model::open_finding(&options.model, options.find.as_deref())?;
+    for strategy in &options.strategies.0 {
+        strategy.suits(&strategy.default_store()).map_err(|needs| Failure::wrong(format!("`{strategy}` needs {needs}")))?;
+    }
+    writable(options.html.as_deref())?;
+    let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
+    let plan = Plan {
+        memory: Some(limit),
+        time: options.time,
+        states: options.states,
+        steps: Some(options.steps),
+        find: options.find.iter().cloned().collect(),
+        find_rules: options.find_rules.clone(),
+        symmetry: options.symmetry,
+        deadlock: options.deadlock.rule.into(),
+        properties: options.properties.clone(),
+        loop_limit: options.model.loop_limit,
+        ..Plan::default()
+    };
+    let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
+    let question = Comparison { subject: opened.subject(), plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
+    let watcher = Watcher::new(&signals, options.quiet);
+    // One hand: runs that go side by side would share the memory, and their times would say nothing.
+    let done = carry_out(&Desk::new(false, options.seed, 1, &watcher), &question);
+    watcher.finish();
+    let findings = done.map_err(|error| match error {
+        LabError::Interrupted => Failure::failed("interrupted"),
+        LabError::Failed(message) => Failure::wrong(message),
+    })?;
+    if let Some(file) = &options.html {
+        let introduction = "Strategies on one model, all within the same limits. Intervals are 95 %.";
+        let written = std::fs::write(file, page(&findings.title, introduction, std::slice::from_ref(&findings)));
+        written.map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))?;
+        complain(&format!("page written to {}\n", file.display()));
+    }
+    let text = if options.json { format!("{}\n", json!({ "schema": 1, "comparison": findings })) } else { findings.text(width(), style()) };
+    print(&text).map_err(Failure::failed)?;
+    Ok(Exit::Well)
+}
+
+/// Shows how many runs are done.
+struct Watcher<'a> {
+    signals: &'a Signals,
+    style: Style,
+    started: Instant,
+    shown: Mutex<(Instant, bool)>,
+}
+
+impl<'a> Watcher<'a> {
+    fn new(signals: &'a Signals, quiet: bool) -> Self {
+        let now = Instant::now();
+        Watcher { signals, style: Style::fitting(quiet), started: now, shown: Mutex::new((now, false)) }
+    }
+
+    fn finish(&self) {
+        if self.shown.lock().is_ok_and(|shown| shown.1) && self.style == Style::Terminal {
+            complain("\r\x1b[K");
+        }
+    }
+}
+
+impl Watch for Watcher<'_> {
+    fn ended(&self) -> bool {
+        self.signals.end()
+    }
+
+    fn progress(&self, share: f64) {
+        let every = if self.style == Style::Terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
+        let Ok(mut shown) = self.shown.lock() else { return };
+        if self.style == Style::Quiet || shown.0.elapsed() < every {
+            return;
+        }
+        let seconds = self.started.elapsed().as_secs_f64();
+        let line =
+            format!("{:.0} % · {} · about {} left", 100.0 * share, sizes::clock(seconds), sizes::clock(seconds / share.max(0.001) * (1.0 - share)));
+        complain(&if self.style == Style::Terminal { format!("\r\x1b[K{line}") } else { format!("{line}\n") });
+        *shown = (Instant::now(), true);
+    }
+}

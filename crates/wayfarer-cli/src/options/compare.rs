@@ -1,0 +1,135 @@
+//! The options of `compare`.
+
+use super::{DeadlockOption, ModelOptions};
+use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use clap::Args;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+use wayfarer::{StrategySpec, SymmetryChoice};
+
+pub(super) const COMPARE_EXAMPLES: &str = "\
+Examples:
+  wayfarer compare german.m
+      The usual strategies, ten runs each, with a million steps for each run.
+  wayfarer compare dining.m --strategies bfs,rdfs,random,highway:width=8 --runs 100 --html dining.html
+      Which of them finds the deadlock, how soon, and with how long a witness; one page with the coverage curves.
+  wayfarer compare german.m --strategies urs,sdrs --steps 10M --json
+
+All runs have the same limits. Strategies are parted by commas; so are a strategy's own parameters, as in walk:restart=1000,lanes=4,urs: what is no
+strategy's name belongs to the strategy before it.
+
+Exit codes:
+  0  the strategies were compared, whatever they found
+  2  the model or the command line is wrong
+  3  the comparison could not be carried out, or Ctrl-C came first";
+
+/// Strategies parted by commas.
+#[derive(Clone, Debug)]
+pub(crate) struct Strategies(pub(crate) Vec<StrategySpec>);
+
+impl FromStr for Strategies {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts: Vec<String> = Vec::new();
+        for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
+            let name = piece.split(':').next().unwrap_or(piece);
+            match parts.last_mut() {
+                // A parameter of the strategy before it, by itself or after the first one.
+                Some(last) if !StrategySpec::names().any(|known| known == name) && (piece.contains('=') || last.contains(':')) => {
+                    last.push(',');
+                    last.push_str(piece);
+                }
+                _ => parts.push(piece.to_string()),
+            }
+        }
+        if parts.is_empty() {
+            return Err("name at least one strategy, such as bfs".to_string());
+        }
+        parts
+            .iter()
+            .map(|part| part.parse().map_err(|error: wayfarer::search::SpecError| error.to_string()))
+            .collect::<Result<_, _>>()
+            .map(Strategies)
+    }
+}
+
+/// The options of `compare`.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CompareOptions {
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
+
+    /// What to compare, parted by commas; parameters as in highway:width=8
+    #[arg(long, value_name = "A,B,…", default_value = "bfs,rdfs,walk,urs,sdrs,highway", value_parser = str::parse::<Strategies>, help_heading = "Search")]
+    pub(crate) strategies: Strategies,
+
+    /// How often to run each strategy that is random, each time with the next seed
+    #[arg(long, value_name = "K", default_value = "10", value_parser = parse_depth, help_heading = "Search")]
+    pub(crate) runs: u32,
+
+    /// The first seed
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
+    pub(crate) seed: u64,
+
+    /// Whether states that differ only in which element of a scalarset is which count as one: off, on or auto
+    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = str::parse::<SymmetryChoice>, help_heading = "Search")]
+    pub(crate) symmetry: SymmetryChoice,
+
+    /// Steps of each run: fired rules, or random choices where the strategy makes them
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count, help_heading = "Budget")]
+    pub(crate) steps: u64,
+
+    /// Distinct states of each run
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
+    pub(crate) states: Option<u64>,
+
+    /// Time of each run; figures then depend on the machine
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
+    pub(crate) time: Option<Duration>,
+
+    /// Memory of each run [default: three quarters of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
+    pub(crate) memory: Option<usize>,
+
+    #[command(flatten)]
+    pub(crate) deadlock: DeadlockOption,
+
+    /// Judge this property only; may be given several times
+    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) properties: Vec<String>,
+
+    /// Look for a state that satisfies this expression of the model's language, instead of violations
+    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
+    pub(crate) find: Option<String>,
+
+    /// Look for a firing of this rule, instead of violations; may be given several times
+    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) find_rules: Vec<String>,
+
+    /// Write one page that needs nothing else, for a browser or for print
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Print one JSON object on the standard output, and nothing else there
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_belong_to_the_strategy_before_them() {
+        let read = |text: &str| text.parse::<Strategies>().map(|all| all.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(read("bfs,walk:restart=1000,lanes=4,urs").unwrap(), ["bfs", "walk:restart=1000,lanes=4", "urs"]);
+        assert_eq!(read("rbfs:own,slots=10,highway:width=8").unwrap(), ["rbfs:slots=10,own=on", "highway:width=8"]);
+        assert!(read("bfs,wolk").unwrap_err().contains("did you mean") && read(" ,").is_err());
+    }
+}
