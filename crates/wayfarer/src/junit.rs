@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+/// How many violations of one check are told in full.
+const STORIES_TOLD: usize = 10;
+
 impl Report {
     /// The report as JUnit XML.
     pub fn junit(&self) -> String {
@@ -81,10 +84,12 @@ impl Report {
 
     /// What is wrong, and the line that repeats it.
     fn bad(&self, violations: &[&ViolationReport]) -> Bad {
-        let stories = violations.iter().map(|violation| violation.story());
+        let more = violations.len().saturating_sub(STORIES_TOLD);
+        let stories = violations.iter().take(STORIES_TOLD).map(|violation| violation.story());
+        let others = (more > 0).then(|| format!("and {more} more against the same\n"));
         let repeat = self.again.iter().map(|again| format!("repeat it with: {again}\n"));
         let (kind, message) = violations.first().map_or_else(Default::default, |first| (first.kind.to_string(), first.sentence()));
-        Bad { kind, message, story: stories.chain(repeat).collect() }
+        Bad { kind, message, story: stories.chain(others).chain(repeat).collect() }
     }
 
     /// Writes the report to a file as JUnit XML, whole or not at all.

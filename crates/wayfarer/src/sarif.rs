@@ -26,13 +26,19 @@ const RULES: [(&str, &str, &str); 11] = [
     ("model", "The model cannot be read", "error"),
 ];
 
+/// Code scanning refuses files with very many results, and nobody reads them.
+const MOST_RESULTS: usize = 1000;
+
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 impl Report {
     /// The report as a SARIF log of one run.
     pub fn sarif(&self) -> String {
-        let mut results: Vec<Value> = self.violations.iter().map(|violation| self.violated(violation)).collect();
+        let mut results: Vec<Value> = self.violations.iter().take(MOST_RESULTS).map(|violation| self.violated(violation)).collect();
         let mut notes: Vec<Value> = self.conditions().iter().map(|condition| notification("note", condition, None)).collect();
+        if self.violations.len() > MOST_RESULTS {
+            notes.push(notification("note", &format!("{} further violations are left out", self.violations.len() - MOST_RESULTS), None));
+        }
         for check in &self.checks {
             if check.verdict == "violated" && check.violations.is_empty() {
                 // More was wrong than violations were asked for, and it is not about a state.

@@ -7,6 +7,8 @@ use wayfarer_ir::show::ABSENT;
 /// A witness longer than this is told by its beginning and its end: nobody reads more, and what reads the files has limits.
 const STEPS_TOLD: usize = 200;
 const STEPS_TOLD_FIRST: usize = 20;
+/// The same for the values of a start state.
+const LINES_TOLD: usize = 200;
 
 impl ViolationReport {
     /// What is wrong, in a sentence.
@@ -84,7 +86,13 @@ impl WitnessReport {
     pub(crate) fn start_lines(&self) -> Vec<String> {
         let defined = self.start_state.iter().filter(|(_, value)| value != UNDEFINED);
         let mut lines: Vec<String> = defined.map(|(path, value)| format!("{path}: {value}")).collect();
-        match self.start_state.len() - lines.len() {
+        let undefined = self.start_state.len() - lines.len();
+        if lines.len() > LINES_TOLD {
+            let more = lines.len() - LINES_TOLD;
+            lines.truncate(LINES_TOLD);
+            lines.push(format!("{more} other values"));
+        }
+        match undefined {
             0 => {}
             1 => lines.push("1 other value undefined".to_string()),
             undefined => lines.push(format!("{undefined} other values undefined")),

@@ -253,6 +253,20 @@ fn a_model_that_cannot_be_read_is_an_error_at_its_place() {
 }
 
 #[test]
+fn files_stay_small_where_much_is_wrong() {
+    // Twenty-one states are bad, each of them more than 200 steps deep, and a start state has hundreds of values.
+    let model = "type num: 0..260; var x: num; a: array [0..299] of boolean;\n\
+        startstate begin x := 0; for i: 0..299 do a[i] := false; end; end;\n\
+        rule \"up\" x < 260 ==> begin x := x + 1; end;\n\
+        invariant \"small\" x < 240;\n";
+    let files = both(model, &["--max-errors", "5000", "--deadlock", "off"]);
+    assert_eq!(files.results().len(), 21);
+    for part in ["and 11 more against the same", "40 steps are left out here", "101 other values"] {
+        assert!(files.junit.contains(part), "no `{part}` in {}", files.junit);
+    }
+}
+
+#[test]
 fn a_model_from_the_standard_input_has_no_place() {
     let folder = Folder::new();
     let (junit, sarif) = (folder.path("out.xml"), folder.path("out.sarif"));
