@@ -1,9 +1,64 @@
 //! Wayfarer explores the state space of a concurrent system within a budget of memory and time, and says what its answer is worth.
 //!
-//! - [`load`] reads a model and gives a [`wayfarer_ir::Program`], or the diagnostics that say why not
-//! - [`Plan`] holds everything chosen for a run, and [`Plan::check`] carries it out
-//! - [`Report`] is what came of it: plain data that can be shown, serialised and asserted on
+//! A [`Model`] says where a system starts, what may happen, and what must hold. A [`Plan`] says how to look, and within what; running it gives a [`Report`]. Here a
+//! farmer takes a wolf, a goat and a cabbage across a river, one at a time, and must not leave the goat alone with either of the others. The model claims that
+//! they never all get across; the violation is the solution of the puzzle, and a shortest one.
+//!
+//! ```
+//! use wayfarer::prelude::*;
+//!
+//! struct River;
+//!
+//! const FARMER: usize = 0;
+//! const WOLF: usize = 1;
+//! const GOAT: usize = 2;
+//! const CABBAGE: usize = 3;
+//!
+//! #[derive(Debug)]
+//! enum Action { Alone, With(usize) }
+//!
+//! impl Model for River {
+//!     /// Who is on the far bank.
+//!     type State = [bool; 4];
+//!     type Action = Action;
+//!
+//!     fn initial(&self) -> Vec<[bool; 4]> {
+//!         vec![[false; 4]]
+//!     }
+//!
+//!     fn actions(&self, far: &[bool; 4], actions: &mut Vec<Action>) {
+//!         actions.push(Action::Alone);
+//!         actions.extend([WOLF, GOAT, CABBAGE].into_iter().filter(|who| far[*who] == far[FARMER]).map(Action::With));
+//!     }
+//!
+//!     fn next(&self, far: &[bool; 4], action: &Action) -> Option<[bool; 4]> {
+//!         let mut next = *far;
+//!         next[FARMER] = !far[FARMER];
+//!         if let Action::With(who) = *action {
+//!             next[who] = !far[who];
+//!         }
+//!         let alone = next[GOAT] != next[FARMER];
+//!         (!alone || next[WOLF] != next[GOAT] && next[CABBAGE] != next[GOAT]).then_some(next)
+//!     }
+//!
+//!     fn properties(&self, properties: &mut Properties<Self>) {
+//!         properties.never("all are across", |_, far| *far == [true; 4]);
+//!     }
+//! }
+//!
+//! let report = Plan::packed(River).memory("64M").time("10s").run()?;
+//! println!("{report}");
+//! report.assert_violated("all are across");
+//! assert_eq!(report.violations[0].witness.as_ref().map(|witness| witness.length), Some(7));
+//! # Ok::<(), RunError>(())
+//! ```
+//!
+//! - [`Plan::new`] and its relatives give a [`Planned`], to which options are added: those of the command line, by the same names
+//! - [`Report`] is plain data that can be shown, serialised and asserted on, and written as JUnit XML and SARIF for continuous integration
+//! - [`Subject`] is what a run is about: a Rust model, an explicit graph, a Murphi program, or something of your own
 //! - [`memory`] counts what a run takes
+//!
+//! `examples/` has larger models, and the repository's `docs/` a short book.
 
 mod allotment;
 mod amount;
