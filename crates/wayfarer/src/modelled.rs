@@ -97,7 +97,7 @@ where
     }
 
     fn start(&self, number: u32) -> String {
-        format!("start state {number}")
+        number.to_string()
     }
 
     fn fault(&self, fault: Fault, _plan: &Plan) -> FaultFacts {
