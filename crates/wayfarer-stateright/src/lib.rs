@@ -1,8 +1,9 @@
 //! Stateright models under Wayfarer, unchanged: any [`stateright::Model`] whose state `serde` can write and read becomes a plan by
 //! [`Plan::from_stateright`](FromStateright::from_stateright).
 //!
-//! `always` and `sometimes` properties, the boundary, and the model's own words for actions and steps are taken over. An `eventually` property is about endless
-//! behaviours, which Wayfarer does not check: such a model is refused, or [checked without it](FromStateright::from_stateright_without_eventually).
+//! `always` and `sometimes` properties, the boundary, and the model's own words for actions and steps are taken over. An `eventually` property is
+//! about endless behaviours, which Wayfarer does not check: such a model is refused, or [checked without
+//! it](FromStateright::from_stateright_without_eventually).
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +14,8 @@ use std::sync::Arc;
 use wayfarer::model::BySerde;
 use wayfarer::{Model, Modelled, Plan, Planned, Properties, Representative, RunError};
 
-/// A Stateright model that can be checked here: its state can be written, read and shown, and it can be asked from several threads. Nobody needs to implement this.
+/// A Stateright model that can be checked here: its state can be written, read and shown, and it can be asked from several threads. Nobody needs to
+/// implement this.
 pub trait Checkable:
     stateright::Model<State: Serialize + DeserializeOwned + Clone + Debug + 'static, Action: Clone + Debug> + Send + Sync + 'static
 {
@@ -31,8 +33,8 @@ pub trait FromStateright {
     /// Running it is an error where the model has an `eventually` property.
     fn from_stateright<M: Checkable>(model: M) -> Planned;
 
-    /// The same up to a symmetry, as `symmetry_fn` names it under Stateright: states of one representative are taken for one. Give `Representative::representative`
-    /// for a state that implements Stateright's trait.
+    /// The same up to a symmetry, as `symmetry_fn` names it under Stateright: states of one representative are taken for one. Give
+    /// `Representative::representative` for a state that implements Stateright's trait.
     fn from_stateright_symmetric<M: Checkable>(model: M, representative: fn(&M::State) -> M::State) -> Planned;
 
     /// The same as [`from_stateright`](FromStateright::from_stateright) without the model's `eventually` properties: nothing is said about these.

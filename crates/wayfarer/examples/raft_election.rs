@@ -1,5 +1,5 @@
-//! The election of a leader in Raft (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014): three servers, each of which can time out,
-//! crash and come back. A server keeps its term and its vote on disk; one that forgets its vote can elect two leaders in one term.
+//! The election of a leader in Raft (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014): three servers, each of which
+//! can time out, crash and come back. A server keeps its term and its vote on disk; one that forgets its vote can elect two leaders in one term.
 //!
 //! Terms have no end, so the model has a boundary, and the verdict says that it is one within the boundary.
 

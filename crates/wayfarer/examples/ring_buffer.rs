@@ -1,5 +1,5 @@
-//! A lock-free queue in a ring of slots, for several producers and several consumers, in the manner of Dmitry Vyukov's bounded queue: each slot carries a turn
-//! that says who may use it next, positions are claimed by a compare-and-swap, and writing the turn hands the slot over.
+//! A lock-free queue in a ring of slots, for several producers and several consumers, in the manner of Dmitry Vyukov's bounded queue: each slot
+//! carries a turn that says who may use it next, positions are claimed by a compare-and-swap, and writing the turn hands the slot over.
 //!
 //! The mistake to find: a producer that hands its slot over before it has written the value.
 

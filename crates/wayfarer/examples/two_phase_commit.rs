@@ -1,8 +1,8 @@
-//! Two-phase commit, after Gray and Lamport, "Consensus on Transaction Commit" (2006): one transaction manager asks several resource managers whether they are
-//! prepared, and decides. Messages are never lost, and what was sent can be read again.
+//! Two-phase commit, after Gray and Lamport, "Consensus on Transaction Commit" (2006): one transaction manager asks several resource managers whether
+//! they are prepared, and decides. Messages are never lost, and what was sent can be read again.
 //!
-//! The state is packed by a derive into a few bits for each manager. Resource managers are alike, so the model also names a representative for states that
-//! differ only in which manager is which.
+//! The state is packed by a derive into a few bits for each manager. Resource managers are alike, so the model also names a representative for states
+//! that differ only in which manager is which.
 
 use wayfarer::prelude::*;
 

@@ -9,15 +9,15 @@ use wayfarer_space::Firing;
 /// One thing that a run judged, or was told not to judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// `invariant`, `never` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule` for what was
-    /// looked for.
+    /// `invariant`, `never` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule`
+    /// for what was looked for.
     pub kind: &'static str,
     /// The property's name; `deadlock` and `fault` have their own.
     pub name: String,
     /// `file:line:column`; empty where it has no place.
     pub at: String,
-    /// `holds`, `violated`, `not-found`, or `not-judged` where it was left out on request. A cover that was reached holds in any case, and what was looked
-    /// for is `violated` where it was found.
+    /// `holds`, `violated`, `not-found`, or `not-judged` where it was left out on request. A cover that was reached holds in any case, and what was
+    /// looked for is `violated` where it was found.
     pub verdict: &'static str,
     /// Which of the report's violations speak against it.
     pub violations: Vec<usize>,

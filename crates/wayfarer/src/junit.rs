@@ -1,8 +1,8 @@
 //! Reports as JUnit XML, the form in which continuous integration reads tests: the model is a suite, and each check a case.
 //!
 //! A case passes only where its check is proved. What a budget left open is skipped, with the reason; it fails where the plan asks for everything
-//! (`exhaustive`). The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the actions for GitHub read; times of single cases are
-//! left out, since one search judges all of them.
+//! (`exhaustive`). The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the actions for GitHub read; times of single
+//! cases are left out, since one search judges all of them.
 
 use crate::place::Place;
 use crate::{CheckReport, Finding, Outlet, Report, ViolationReport};

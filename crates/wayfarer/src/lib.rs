@@ -1,8 +1,8 @@
 //! Wayfarer explores the state space of a concurrent system within a budget of memory and time, and says what its answer is worth.
 //!
-//! A [`Model`] says where a system starts, what may happen, and what must hold. A [`Plan`] says how to look, and within what; running it gives a [`Report`]. Here a
-//! farmer takes a wolf, a goat and a cabbage across a river, one at a time, and must not leave the goat alone with either of the others. The model claims that
-//! they never all get across; the violation is the solution of the puzzle, and a shortest one.
+//! A [`Model`] says where a system starts, what may happen, and what must hold. A [`Plan`] says how to look, and within what; running it gives a
+//! [`Report`]. Here a farmer takes a wolf, a goat and a cabbage across a river, one at a time, and must not leave the goat alone with either of the
+//! others. The model claims that they never all get across; the violation is the solution of the puzzle, and a shortest one.
 //!
 //! ```
 //! use wayfarer::prelude::*;

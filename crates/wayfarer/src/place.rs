@@ -36,8 +36,8 @@ impl<'a> Place<'a> {
 
 /// A path relative to the repository that holds it, or to `here` where there is none; with forward slashes.
 ///
-/// The compiler names a source file from the workspace's root, while tests run in the package's folder: so a file that is not found from `here` is looked for
-/// from the folders above.
+/// The compiler names a source file from the workspace's root, while tests run in the package's folder: so a file that is not found from `here` is
+/// looked for from the folders above.
 fn relative(file: &Path, here: &Path) -> String {
     let from = here.ancestors().find(|folder| folder.join(file).exists()).unwrap_or(here);
     let whole = plain(&from.join(file));

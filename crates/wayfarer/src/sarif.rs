@@ -1,7 +1,7 @@
 //! Reports as SARIF 2.1.0, the form in which code scanning reads findings: what is wrong with its place, and the way there as a code flow.
 //!
-//! Only what is wrong is a result: some readers show every result as an alert, whatever its kind. What a budget left open is a notification, and a result where
-//! the plan asks for everything (`exhaustive`).
+//! Only what is wrong is a result: some readers show every result as an alert, whatever its kind. What a budget left open is a notification, and a
+//! result where the plan asks for everything (`exhaustive`).
 //!
 //! The standard: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020.
 
@@ -82,8 +82,8 @@ impl Report {
         result
     }
 
-    /// Where something can be shown, the best first. Code scanning refuses a file with a result that has no place, and an action of a Rust model has none: it is
-    /// shown at a property of the model.
+    /// Where something can be shown, the best first. Code scanning refuses a file with a result that has no place, and an action of a Rust model has
+    /// none: it is shown at a property of the model.
     fn places<'a>(&'a self, best: &'a str) -> Vec<&'a str> {
         [best, self.model.as_str()].into_iter().chain(self.checks.iter().map(|check| check.at.as_str())).collect()
     }

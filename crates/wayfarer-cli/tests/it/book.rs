@@ -1,5 +1,5 @@
-//! The pages in `docs/`: every command on them is run, in a folder that has the pages' own models and the shipped ones, and must print what the page shows.
-//! (Their Rust snippets are documentation tests of the crates `wayfarer` and `wayfarer-stateright`.)
+//! The pages in `docs/`: every command on them is run, in a folder that has the pages' own models and the shipped ones, and must print what the page
+//! shows. (Their Rust snippets are documentation tests of the crates `wayfarer` and `wayfarer-stateright`.)
 
 use crate::{Folder, program};
 use std::path::{Path, PathBuf};
