@@ -31,7 +31,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
             let mut worst = 0f64;
             for file in PROMISE {
                 let path = request.corpus.join("murphi").join(file);
-                let more = ["--memory", budget, "--time", "6s", "--store", store, "--strategy", strategy];
+                let more = ["--memory", budget, "--time", "6s", "--store", store, "--strategy", strategy, "--audit", "1000"];
                 let run = format!("{file} --store {store} --memory {budget}");
                 let cost = match process::run(&mut checking(request, &path, &more)) {
                     Ok(cost) => cost,

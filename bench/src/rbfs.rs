@@ -120,7 +120,7 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
 /// One run, whose states are counted and not estimated: the record holds them all.
 pub(crate) fn run(program: &Arc<Program>, strategy: &str, seed: u64, symmetry: SymmetryChoice) -> Option<Report> {
     let strategy = strategy.parse().ok()?;
-    let plan = Plan { strategy, seed, symmetry, deadlock: wayfarer::search::Deadlock::Off, record: Some(1 << 21), ..Plan::default() };
+    let plan = Plan { strategy, seed, symmetry, deadlock: wayfarer::search::Deadlock::Off, record: Some(1 << 21), audit: Some(0), ..Plan::default() };
     plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut Unbounded).ok()
 }
 

@@ -133,9 +133,10 @@ impl<'a> Desk<'a> {
         self.run_watched(&loaded.program, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
     }
 
-    /// Carries out a plan, shown its progress at the edge of every round.
+    /// Carries out a plan, shown its progress at the edge of every round. There is no audit: what that takes and finds is not the strategy's.
     pub fn run_watched(&self, subject: &dyn Subject, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
         let mut control = Watched { watch: self.watch, seen, asked: 0 };
+        let plan = Plan { audit: Some(0), ..plan.clone() };
         let report = plan.check(subject, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
         if report.stop == "interrupted" { Err(LabError::Interrupted) } else { Ok(report) }
     }
