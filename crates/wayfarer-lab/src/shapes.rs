@@ -24,6 +24,9 @@ pub(crate) const BOTH: [(Algorithm, &str); 2] = [(Algorithm::Urs, "urs"), (Algor
 /// What tables of exact computation may take.
 const ALLOWED: u64 = 1 << 28;
 
+/// Beyond so many nodes their sets are too many to try.
+const MOST_NODES: u32 = 24;
+
 /// A shape with its graph made.
 pub(crate) struct Made {
     pub(crate) name: String,
@@ -72,7 +75,8 @@ impl Made {
         let prediction = match tree {
             Some(Ok(times)) => Prediction::Exact(times),
             Some(Err(TheoryError::TooLarge { .. })) | None => {
-                predict_cover_times(&self.explicit, algorithm, ALLOWED, simulation(desk, runs), &mut watch).map_err(failed)?
+                let allowed = if self.nodes <= MOST_NODES { ALLOWED } else { 0 };
+                predict_cover_times(&self.explicit, algorithm, allowed, simulation(desk, runs), &mut watch).map_err(failed)?
             }
             Some(Err(error)) => return Err(failed(error)),
         };
@@ -95,7 +99,9 @@ impl Made {
         let prediction = match tree {
             Some(Ok(coverage)) => Prediction::Exact(coverage),
             Some(Err(TheoryError::TooLarge { .. })) | None => {
-                predict_coverage(&self.explicit, algorithm, Some(capacity), steps, 1 << 24, simulation(desk, runs), &mut watch).map_err(failed)?
+                // Sets of up to `capacity` nodes: many, unless there are few of either.
+                let allowed = if self.nodes <= MOST_NODES || !desk.quick { 1 << 24 } else { 0 };
+                predict_coverage(&self.explicit, algorithm, Some(capacity), steps, allowed, simulation(desk, runs), &mut watch).map_err(failed)?
             }
             Some(Err(error)) => return Err(failed(error)),
         };
