@@ -1,0 +1,74 @@
+//! One side of the comparison with Stateright: two-phase commit explored once, in a process of its own.
+//!
+//! ```text
+//! two-phase SIDE MANAGERS
+//! ```
+//!
+//! A side is `packed`, `serde`, `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over the same two forms of states: `bfs-plain`,
+//! `dfs-plain`, `bfs-loose`, `dfs-loose`. Prints the resident set before the first state, in bytes, and how many states there are.
+
+mod loose;
+mod plain;
+
+use loose::Loose;
+use plain::Plain;
+use std::process::ExitCode;
+use wayfarer::prelude::*;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (Some(side), Some(managers)) = (arguments.first(), arguments.get(1).and_then(|text| text.parse().ok())) else {
+        eprintln!("usage: two-phase SIDE MANAGERS");
+        return ExitCode::from(2);
+    };
+    let before = resident();
+    let states = match managers {
+        3 => explore::<3>(side),
+        5 => explore::<5>(side),
+        7 => explore::<7>(side),
+        8 => explore::<8>(side),
+        _ => Err("there may be 3, 5, 7 or 8 managers".to_string()),
+    };
+    match states {
+        Ok(states) => {
+            println!("{before} {states}");
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            eprintln!("two-phase: {message}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn explore<const N: usize>(side: &str) -> Result<u64, String> {
+    let ours = |planned: Planned| {
+        let report = planned.deadlock("off").threads(1).memory("1G").audit("off").run().map_err(|error| error.to_string())?;
+        Ok(report.states)
+    };
+    match side {
+        "packed" => ours(Plan::new(Plain::<N>)),
+        "compact" => ours(Plan::new(Plain::<N>).store("compact").memory("64M")),
+        "serde" => ours(Plan::new(Loose(N))),
+        "bfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), true)),
+        "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
+        "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),
+        "dfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), false)),
+        _ => Err(format!("what is `{side}`?")),
+    }
+}
+
+fn theirs<M>(checker: stateright::CheckerBuilder<M>, breadth: bool) -> u64
+where
+    M: stateright::Model + Send + Sync + 'static,
+    M::State: std::hash::Hash + Send + Sync + Clone + std::fmt::Debug + PartialEq,
+    M::Action: Send + Sync + Clone + std::fmt::Debug + PartialEq,
+{
+    use stateright::Checker;
+    if breadth { checker.threads(1).spawn_bfs().join().unique_state_count() as u64 } else { checker.threads(1).spawn_dfs().join().unique_state_count() as u64 }
+}
+
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4096
+}
