@@ -14,6 +14,18 @@ pub(crate) struct Field {
     pub(crate) bits: TokenStream,
     pub(crate) pack: Pack,
     pub(crate) unpack: TokenStream,
+    /// The code for the word of an expression, and for the value of the bits in `word`.
+    pub(crate) word: Pack,
+    pub(crate) from_word: TokenStream,
+}
+
+/// How values of a type are written and read.
+struct Ways {
+    bits: TokenStream,
+    pack: Pack,
+    unpack: TokenStream,
+    word: Pack,
+    from_word: TokenStream,
 }
 
 impl Field {
@@ -26,34 +38,54 @@ impl Field {
             Some(ident) => (Member::Named(ident.clone()), ident.to_string().trim_start_matches("r#").to_string()),
             None => (Member::Unnamed(Index::from(index)), index.to_string()),
         };
-        let (bits, pack, unpack) = match Given::of(&field.attrs)?.range {
+        let Ways { bits, pack, unpack, word, from_word } = match Given::of(&field.attrs)?.range {
             None => plain(home, &field.ty),
             Some(range) => ranged(home, &field.ty, &name, &range),
         };
-        Ok(Field { member, name, bits, pack, unpack })
+        Ok(Field { member, name, bits, pack, unpack, word, from_word })
     }
 }
 
-fn plain(home: &Path, ty: &Type) -> (TokenStream, Pack, TokenStream) {
+fn plain(home: &Path, ty: &Type) -> Ways {
     let trait_of = quote!(<#ty as #home::Packed>);
-    let packs = trait_of.clone();
-    (quote!(#trait_of::BITS), Box::new(move |value| quote!(#packs::pack(&#value, out);)), quote!(#trait_of::unpack(from)))
+    let (packs, words) = (trait_of.clone(), trait_of.clone());
+    Ways {
+        bits: quote!(#trait_of::BITS),
+        pack: Box::new(move |value| quote!(#packs::pack(&#value, out);)),
+        unpack: quote!(#trait_of::unpack(from)),
+        word: Box::new(move |value| quote!(#words::word(&#value))),
+        from_word: quote!(#trait_of::from_word(word)),
+    }
 }
 
 /// An integer of a range, or an array or option of them.
-fn ranged(home: &Path, ty: &Type, name: &str, range: &(TokenStream, TokenStream)) -> (TokenStream, Pack, TokenStream) {
+fn ranged(home: &Path, ty: &Type, name: &str, range: &(TokenStream, TokenStream)) -> Ways {
     let (low, high) = range;
     if let Type::Array(array) = ty {
-        let (bits, pack, unpack) = ranged(home, &array.elem, name, range);
+        let Ways { bits, pack, unpack, word, from_word } = ranged(home, &array.elem, name, range);
         let length = &array.len;
-        let packs: Pack = Box::new(move |value| {
+        let pack: Pack = Box::new(move |value| {
             let one = pack(&quote!((*element)));
             quote!(for element in #value.iter() { #one })
         });
-        return (quote!((#bits) * (#length) as u32), packs, quote!(::std::array::from_fn(|_| #unpack)));
+        let (size, place) = (bits.clone(), home.clone());
+        let words: Pack = Box::new(move |value| {
+            let one = word(&quote!((*element)));
+            quote!(#value.iter().enumerate().fold(0, |all, (index, element)| all | #place::whole::up(#one, index as u32 * (#size))))
+        });
+        return Ways {
+            bits: quote!((#bits) * (#length) as u32),
+            pack,
+            unpack: quote!(::std::array::from_fn(|_| #unpack)),
+            word: words,
+            from_word: quote!(::std::array::from_fn(|index| {
+                let word = #home::whole::cut(word, index as u32 * (#bits), #bits);
+                #from_word
+            })),
+        };
     }
     if let Some(inner) = inside_option(ty) {
-        let (bits, pack, unpack) = ranged(home, inner, name, range);
+        let Ways { bits, pack, unpack, word, from_word } = ranged(home, inner, name, range);
         let size = bits.clone();
         let packs: Pack = Box::new(move |value| {
             let one = pack(&quote!((*inner)));
@@ -66,13 +98,26 @@ fn ranged(home: &Path, ty: &Type, name: &str, range: &(TokenStream, TokenStream)
             }
         });
         let unpack = quote!(if from.take(1) == 1 { Some(#unpack) } else { from.skip(#bits); None });
-        return (quote!((1 + #bits)), packs, unpack);
+        let place = home.clone();
+        let words: Pack = Box::new(move |value| {
+            let one = word(&quote!((*inner)));
+            quote!(match &#value {
+                Some(inner) => 1 | #place::whole::up(#one, 1),
+                None => 0,
+            })
+        });
+        let from_word = quote!(if word & 1 == 1 { let word = word >> 1; Some(#from_word) } else { None });
+        return Ways { bits: quote!((1 + #bits)), pack: packs, unpack, word: words, from_word };
     }
     let bits = quote!(#home::ranged::bits((#low) as i128, (#high) as i128));
-    let (home, name, low, high) = (home.clone(), name.to_string(), low.clone(), high.clone());
     let unpack = quote!(#home::ranged::unpack((#low) as i128, (#high) as i128, from) as #ty);
-    let pack: Pack = Box::new(move |value| quote!(#home::ranged::pack(#value as i128, (#low) as i128, (#high) as i128, #name, out);));
-    (bits, pack, unpack)
+    let from_word = quote!(#home::ranged::from_word((#low) as i128, word) as #ty);
+    let limits = quote!((#low) as i128, (#high) as i128, #name);
+    let (packs, words) = (quote!(#home::ranged::pack), quote!(#home::ranged::word));
+    let others = limits.clone();
+    let pack: Pack = Box::new(move |value| quote!(#packs(#value as i128, #limits, out);));
+    let word: Pack = Box::new(move |value| quote!(#words(#value as i128, #others)));
+    Ways { bits, pack, unpack, word, from_word }
 }
 
 fn inside_option(ty: &Type) -> Option<&Type> {

@@ -22,6 +22,8 @@ struct Items {
     bits: TokenStream,
     pack: TokenStream,
     unpack: TokenStream,
+    word: TokenStream,
+    from_word: TokenStream,
     shape: TokenStream,
 }
 
@@ -39,7 +41,7 @@ fn derive(input: &DeriveInput) -> Result<TokenStream, Error> {
         }
     }
     let (name, (parameters, arguments, bounds)) = (&input.ident, generics.split_for_impl());
-    let Items { bits, pack, unpack, shape } = items;
+    let Items { bits, pack, unpack, word, from_word, shape } = items;
     Ok(quote! {
         #[automatically_derived]
         impl #parameters #home::Packed for #name #arguments #bounds {
@@ -47,14 +49,31 @@ fn derive(input: &DeriveInput) -> Result<TokenStream, Error> {
 
             #[inline]
             fn pack(&self, out: &mut #home::Packer) {
-                let _ = &out;
-                #pack
+                if Self::BITS <= 64 {
+                    out.put(#home::Packed::word(self), Self::BITS);
+                } else {
+                    #pack
+                }
             }
 
             #[inline]
             fn unpack(from: &mut #home::Unpacker) -> Self {
-                let _ = &from;
-                #unpack
+                if Self::BITS <= 64 {
+                    <Self as #home::Packed>::from_word(from.take(Self::BITS))
+                } else {
+                    #unpack
+                }
+            }
+
+            #[inline]
+            fn word(&self) -> u64 {
+                #word
+            }
+
+            #[inline]
+            fn from_word(word: u64) -> Self {
+                let _ = word;
+                #from_word
             }
 
             fn shape(&self) -> #home::Shape {
@@ -75,11 +94,22 @@ fn structure(home: &syn::Path, fields: &Fields) -> Result<Items, Error> {
         let (member, unpack) = (&field.member, &field.unpack);
         quote!(#member: #unpack)
     });
+    let from_words = from_words(home, &fields, quote!(0));
     let shapes = fields.iter().map(|field| {
         let (member, name) = (&field.member, &field.name);
         quote!((#name.to_string(), #home::Packed::shape(&self.#member)))
     });
-    Ok(Items { bits, pack: quote!(#(#packs)*), unpack: quote!(Self { #(#unpacks),* }), shape: quote!(#home::Shape::Fields(vec![#(#shapes),*])) })
+    Ok(Items {
+        bits,
+        pack: quote!(#(#packs)*),
+        unpack: quote!(Self { #(#unpacks),* }),
+        word: words(home, &fields, quote!(0), |field| {
+            let member = &field.member;
+            quote!(self.#member)
+        }),
+        from_word: quote!(Self { #(#from_words),* }),
+        shape: quote!(#home::Shape::Fields(vec![#(#shapes),*])),
+    })
 }
 
 fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<Items, Error> {
@@ -88,6 +118,7 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
     }
     let tag = usize::BITS - (data.variants.len() - 1).leading_zeros();
     let (mut sizes, mut packs, mut unpacks, mut shapes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut to_words, mut out_of_words) = (Vec::new(), Vec::new());
     for (number, variant) in data.variants.iter().enumerate() {
         let (ident, number) = (&variant.ident, number as u64);
         let fields = Field::all(home, &variant.fields)?;
@@ -97,6 +128,12 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
         let pattern = quote!(Self::#ident { #(#members: #bound),* });
         let pack = fields.iter().zip(&bound).map(|(field, bound)| (field.pack)(&quote!((*#bound))));
         let rest = quote!(<Self as #home::Packed>::BITS - #tag - (#size));
+        let word = words(home, &fields, quote!(#tag), |field| {
+            let at = members.iter().position(|member| **member == field.member).unwrap_or_default();
+            let bound = &bound[at];
+            quote!((*#bound))
+        });
+        to_words.push(quote!(#pattern => #number | #word));
         packs.push(quote! {
             #pattern => {
                 out.put(#number, #tag);
@@ -114,6 +151,8 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
                 value
             }
         });
+        let parts = from_words(home, &fields, quote!(#tag));
+        out_of_words.push(quote!(#number_or_rest => Self::#ident { #(#parts),* }));
         let text = ident.to_string();
         let names = fields.iter().map(|field| &field.name);
         shapes.push(match &variant.fields {
@@ -142,8 +181,39 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
         bits,
         pack: quote!(match self { #(#packs)* }),
         unpack: quote!(match from.take(#tag) { #(#unpacks)* }),
+        word: quote!(match self { #(#to_words),* }),
+        from_word: quote!(match #home::whole::cut(word, 0, #tag) { #(#out_of_words),* }),
         shape: quote!(match self { #(#shapes),* }),
     })
+}
+
+/// The words of fields put together, the first at a given place.
+fn words(home: &syn::Path, fields: &[Field], from: TokenStream, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
+    let mut place = from;
+    let mut parts = Vec::new();
+    for field in fields {
+        let word = (field.word)(&value(field));
+        parts.push(quote!(#home::whole::up(#word, #place)));
+        let bits = &field.bits;
+        place = quote!(#place + #bits);
+    }
+    quote!(0u64 #(| #parts)*)
+}
+
+/// The fields of a word, the first at a given place.
+fn from_words(home: &syn::Path, fields: &[Field], from: TokenStream) -> Vec<TokenStream> {
+    let mut place = from;
+    let mut parts = Vec::new();
+    for field in fields {
+        let (member, from_word, bits) = (&field.member, &field.from_word, &field.bits);
+        parts.push(quote!(#member: {
+            let word = #home::whole::cut(word, #place, #bits);
+            let _ = word;
+            #from_word
+        }));
+        place = quote!(#place + #bits);
+    }
+    parts
 }
 
 fn sum<'a>(parts: impl Iterator<Item = &'a TokenStream>) -> TokenStream {

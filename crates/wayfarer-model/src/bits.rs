@@ -116,17 +116,22 @@ impl Growing {
     }
 
     /// Appends the low `bits` bits of `value`, whose others are zero.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, value: Word, bits: u32) {
-        self.gathered |= value << self.filled;
-        let filled = self.filled + bits;
-        if filled >= 64 {
-            self.words.push(self.gathered);
-            self.gathered = value.checked_shr(64 - self.filled).unwrap_or(0);
-            self.filled = filled - 64;
-        } else {
-            self.filled = filled;
+        let before = self.filled;
+        self.gathered |= value << before;
+        self.filled = before + bits;
+        if self.filled >= 64 {
+            self.spill(value, before);
         }
+    }
+
+    /// Puts the word that is full to the others. It is out of the way so that all else is short enough to be put where it is used.
+    #[inline(never)]
+    fn spill(&mut self, value: Word, before: u32) {
+        self.words.push(self.gathered);
+        self.gathered = value.checked_shr(64 - before).unwrap_or(0);
+        self.filled -= 64;
     }
 
     /// The words, what is left included.

@@ -56,6 +56,12 @@ impl<S: Packed> Coded<Tight> for S {
 
     #[inline]
     fn encode(&self, states: &mut States, _scratch: &mut Scratch) {
+        if S::BITS <= 64 {
+            // Judged before room is taken: a value outside of its range does not leave half a state behind.
+            let word = self.word();
+            states.push_dirty(1)[0] = word;
+            return;
+        }
         let mut packer = Packer::new(states.push_dirty(words::<S>()));
         self.pack(&mut packer);
         packer.finish();
@@ -63,7 +69,7 @@ impl<S: Packed> Coded<Tight> for S {
 
     #[inline]
     fn decode(words: &[Word]) -> Self {
-        S::unpack(&mut Unpacker::new(words))
+        if S::BITS <= 64 { S::from_word(words.first().copied().unwrap_or(0)) } else { S::unpack(&mut Unpacker::new(words)) }
     }
 
     fn shape(&self) -> Shape {

@@ -18,7 +18,7 @@ pub use bits::{Packer, Unpacker};
 pub use caught::{Faults, Misuse};
 pub use coded::{BySerde, Coded, Scratch, Tight};
 pub use model::{Model, Properties, Property, PropertyKind, Representative};
-pub use packed::{Packed, ranged};
+pub use packed::{Packed, ranged, whole};
 pub use shape::{ABSENT, Difference, Shape};
 pub use space::{KINDS, ModelSpace, WANTED};
 pub use wayfarer_derive::Packed;

@@ -36,21 +36,63 @@ pub trait Packed: Sized {
     /// Reads the value that wrote these bits.
     fn unpack(from: &mut Unpacker) -> Self;
 
+    /// The bits as one word, where there are at most 64: the fast way, without branches where everything inside takes it, too.
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        let mut out = [0];
+        let mut packer = Packer::new(&mut out);
+        self.pack(&mut packer);
+        packer.finish();
+        out[0]
+    }
+
+    /// The value whose bits are those of a word, where there are at most 64.
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Self::unpack(&mut Unpacker::new(&[word]))
+    }
+
     /// The value for a person.
     fn shape(&self) -> Shape;
+}
+
+/// What the derive puts words together with.
+pub mod whole {
+    /// A word moved up, to nothing where that is out of it.
+    #[inline(always)]
+    pub const fn up(word: u64, bits: u32) -> u64 {
+        if bits < 64 { word << bits } else { 0 }
+    }
+
+    /// So many bits of a word from some place on.
+    #[inline(always)]
+    pub const fn cut(word: u64, from: u32, bits: u32) -> u64 {
+        let word = if from < 64 { word >> from } else { 0 };
+        if bits < 64 { word & ((1 << bits) - 1) } else { word }
+    }
 }
 
 impl Packed for bool {
     const BITS: u32 = 1;
 
-    #[inline]
+    #[inline(always)]
     fn pack(&self, out: &mut Packer) {
         out.put(u64::from(*self), 1);
     }
 
-    #[inline]
+    #[inline(always)]
     fn unpack(from: &mut Unpacker) -> Self {
         from.take(1) == 1
+    }
+
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        u64::from(*self)
+    }
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        word == 1
     }
 
     fn shape(&self) -> Shape {
@@ -63,14 +105,24 @@ macro_rules! integers {
         impl Packed for $type {
             const BITS: u32 = $bits;
 
-            #[inline]
+            #[inline(always)]
             fn pack(&self, out: &mut Packer) {
                 out.put(*self as $unsigned as u64, $bits);
             }
 
-            #[inline]
+            #[inline(always)]
             fn unpack(from: &mut Unpacker) -> Self {
                 from.take($bits) as $type
+            }
+
+            #[inline(always)]
+            fn word(&self) -> u64 {
+                *self as $unsigned as u64
+            }
+
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                word as $type
             }
 
             fn shape(&self) -> Shape {
@@ -121,6 +173,16 @@ impl<T: Packed> Packed for Option<T> {
         }
     }
 
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        self.as_ref().map_or(0, |value| 1 | whole::up(value.word(), 1))
+    }
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        (word & 1 == 1).then(|| T::from_word(word >> 1))
+    }
+
     fn shape(&self) -> Shape {
         self.as_ref().map_or_else(|| Shape::Leaf("None".to_string()), T::shape)
     }
@@ -129,14 +191,28 @@ impl<T: Packed> Packed for Option<T> {
 impl<T: Packed, const N: usize> Packed for [T; N] {
     const BITS: u32 = T::BITS * N as u32;
 
-    #[inline]
+    #[inline(always)]
     fn pack(&self, out: &mut Packer) {
-        self.iter().for_each(|element| element.pack(out));
+        if Self::BITS <= 64 {
+            out.put(self.word(), Self::BITS);
+        } else {
+            self.iter().for_each(|element| element.pack(out));
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn unpack(from: &mut Unpacker) -> Self {
-        std::array::from_fn(|_| T::unpack(from))
+        if Self::BITS <= 64 { Self::from_word(from.take(Self::BITS)) } else { std::array::from_fn(|_| T::unpack(from)) }
+    }
+
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        self.iter().enumerate().fold(0, |word, (index, element)| word | whole::up(element.word(), index as u32 * T::BITS))
+    }
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        std::array::from_fn(|index| T::from_word(whole::cut(word, index as u32 * T::BITS, T::BITS)))
     }
 
     fn shape(&self) -> Shape {
@@ -155,6 +231,16 @@ impl<T: Packed> Packed for Box<T> {
     #[inline]
     fn unpack(from: &mut Unpacker) -> Self {
         Box::new(T::unpack(from))
+    }
+
+    #[inline(always)]
+    fn word(&self) -> u64 {
+        (**self).word()
+    }
+
+    #[inline(always)]
+    fn from_word(word: u64) -> Self {
+        Box::new(T::from_word(word))
     }
 
     fn shape(&self) -> Shape {
@@ -224,6 +310,21 @@ pub mod ranged {
             outside(value, low, high, name);
         }
         out.put((value - low) as u64, bits(low, high));
+    }
+
+    /// The word of a value of the range.
+    #[inline(always)]
+    pub fn word(value: i128, low: i128, high: i128, name: &str) -> u64 {
+        if value < low || value > high {
+            outside(value, low, high, name);
+        }
+        (value - low) as u64
+    }
+
+    /// The value of a word.
+    #[inline(always)]
+    pub fn from_word(low: i128, word: u64) -> i128 {
+        low + i128::from(word)
     }
 
     /// Reads one.

@@ -157,7 +157,7 @@ where
     }
 
     /// The rule of an action.
-    #[inline]
+    #[inline(always)]
     fn kind(&self, action: &M::Action) -> u32 {
         let mut number = Number(0);
         std::mem::discriminant(action).hash(&mut number);
@@ -186,7 +186,7 @@ where
     }
 
     /// Asks for the actions of a state and puts them in the order of their rules.
-    #[inline]
+    #[inline(always)]
     fn list(&self, state: &M::State, work: &mut Work<M::Action>) {
         work.actions.clear();
         work.order.clear();
@@ -223,7 +223,7 @@ where
     }
 
     /// Appends a step to a state, unless it lies beyond the boundary.
-    #[inline]
+    #[inline(always)]
     fn arrive(&self, source: u32, from: &[Word], firing: Firing, next: Option<M::State>, scratch: &mut Scratch, steps: &mut Steps) {
         let Some(next) = next else { return };
         if !self.model.within_boundary(&next) {

@@ -26,7 +26,7 @@ use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use wayfarer_space::{Hash, Packing, States, Word, hash};
+use wayfarer_space::{Hash, Packing, States, Steps, Word, hash};
 
 /// Candidates whose cache lines are fetched together.
 const GROUP: usize = 96;
@@ -501,13 +501,13 @@ impl Store for DifferenceStore<'_> {
         Some(Seat::new(DifferenceSeat { index, place: Place::default(), tight: vec![0; GROUP * words], search, record: Vec::new(), full: false }))
     }
 
-    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+    fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
         let Some(seat) = seat.of::<DifferenceSeat>() else { return };
         self.index.enter(&seat.index);
         match hint {
-            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Place => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
             Hint::State => {
-                for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
+                for handle in steps.hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
                     prefetch_line(self.chain.head(handle).0);
                 }
             }

@@ -16,7 +16,7 @@ use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
 use forms::{Form, Tight};
 use std::sync::atomic::{AtomicU64, Ordering};
 use strings::Strings;
-use wayfarer_space::{Hash, Packing, States};
+use wayfarer_space::{Hash, Packing, States, Steps};
 
 /// The usual size of a segment of records.
 const SEGMENT: usize = 2 << 20;
@@ -82,14 +82,16 @@ impl<F: Form> Keeper<'_, F> {
         Some(Seat::new(ExactSeat { index, group: self.form.group(GROUP), hinted: 0, full: false }))
     }
 
-    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
+    fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
         let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
         self.index.enter(&seat.index);
         match hint {
-            Hint::Place => hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Place => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
             Hint::State => {
-                hashes.iter().for_each(|hash| self.fetch_records(*hash));
-                seat.hinted += hashes.len();
+                // What leads back to its source is not looked for.
+                let looked_for = steps.hashes.iter().zip(&steps.changed).filter(|(_, changed)| **changed != 0);
+                looked_for.for_each(|(hash, _)| self.fetch_records(*hash));
+                seat.hinted += steps.hashes.len();
             }
         }
         self.index.leave(&seat.index);
@@ -159,7 +161,14 @@ impl<F: Form> Keeper<'_, F> {
         let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
         let mut new = 0;
         self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
-            let visit = self.visit(seat, hash, at, candidates.parent(index), room > 0);
+            let parent = candidates.parent(index);
+            // A step that leads back to its source leads to what is known, and nobody need look for it.
+            if candidates.steps.changed[index] == 0
+                && let Some(parent) = parent
+            {
+                return Visit::Seen(parent);
+            }
+            let visit = self.visit(seat, hash, at, parent, room > 0);
             match visit {
                 Visit::New(_) => {
                     room -= 1;
@@ -218,8 +227,8 @@ impl Store for ExactStore<'_> {
         kept!(self, keeper => keeper.seat())
     }
 
-    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
-        kept!(self, keeper => keeper.hint(seat, hashes, hint));
+    fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
+        kept!(self, keeper => keeper.hint(seat, steps, hint));
     }
 
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {

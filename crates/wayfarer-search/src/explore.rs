@@ -113,9 +113,9 @@ pub(crate) fn work(
         let selected = !round.selection.is_empty();
         if selected {
             run.step(strategy, &mut round);
-            store.hint(&mut run.seat, &round.steps.hashes, Hint::Place);
+            store.hint(&mut run.seat, &round.steps, Hint::Place);
             if let Some(last) = waiting.back() {
-                store.hint(&mut run.seat, &last.steps.hashes, Hint::State);
+                store.hint(&mut run.seat, &last.steps, Hint::State);
             }
             waiting.push_back(round);
         } else {

@@ -1,7 +1,7 @@
 //! What a store is to the loop.
 
 use std::any::Any;
-use wayfarer_space::{Hash, States, Steps, Word};
+use wayfarer_space::{States, Steps, Word};
 
 /// A stored state. With one worker, stores that can give states back number them from 0 in the order of their insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,8 +78,8 @@ pub trait Store: Sync {
 
     /// Says that these states will be visited soon, so that memory can be fetched while other work goes on. Called twice for a batch, with some time
     /// between: first as [`Hint::Place`], then as [`Hint::State`].
-    fn hint(&self, seat: &mut Seat, hashes: &[Hash], hint: Hint) {
-        let _ = (seat, hashes, hint);
+    fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
+        let _ = (seat, steps, hint);
     }
 
     /// Says of each candidate whether it is new, and inserts nothing. A new one's handle means nothing.

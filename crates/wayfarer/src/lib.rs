@@ -69,8 +69,10 @@ mod confidence;
 mod discovery;
 mod error;
 mod explicit;
+mod finding;
 pub mod itf;
 mod junit;
+#[cfg(feature = "murphi")]
 mod load;
 pub mod machine;
 pub mod memory;
@@ -79,10 +81,12 @@ mod outlet;
 mod place;
 mod plan;
 mod planned;
+#[cfg(feature = "murphi")]
 mod program;
 pub mod repeated;
 mod report;
 mod run;
+#[cfg(feature = "murphi")]
 mod running;
 mod sarif;
 pub mod sizes;
@@ -90,6 +94,8 @@ mod stores;
 mod story;
 pub mod subject;
 mod symmetry;
+#[cfg(feature = "murphi")]
+mod values;
 mod watch;
 mod writer;
 
@@ -100,20 +106,25 @@ pub use confidence::{Confidence, ERROR as AUDIT_ERROR, RARE, SamplerReport};
 pub use discovery::Discovery;
 pub use error::RunError;
 pub use explicit::Explicit;
+pub use finding::Finding;
 pub use junit::junit_failure;
-pub use load::{Finding, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
+#[cfg(feature = "murphi")]
+pub use load::{LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
 pub use modelled::Modelled;
 pub use outlet::Outlet;
 pub use plan::Plan;
 pub use planned::Planned;
 pub use repeated::{Interval, Repeated};
 pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+#[cfg(feature = "murphi")]
 pub use running::space_of;
 pub use sarif::sarif_failure;
 pub use story::stop_words;
 pub use subject::Subject;
 pub use symmetry::SymmetryChoice;
+#[cfg(feature = "murphi")]
 pub use wayfarer_ir as ir;
+#[cfg(feature = "murphi")]
 pub use wayfarer_lang as lang;
 pub use wayfarer_model as model;
 pub use wayfarer_model::{Model, Packed, Properties, Representative};

@@ -95,7 +95,8 @@ impl Plan {
         Planned::about(subject, "Plan::about")
     }
 
-    /// The plan to check what a file holds: a Murphi model, or a graph where its name ends in `.aut`.
+    /// The plan to check what a file holds (feature `murphi`): a Murphi model, or a graph where its name ends in `.aut`.
+    #[cfg(feature = "murphi")]
     pub fn from_file(path: &str) -> Result<Planned, crate::LoadError> {
         let subject: Arc<dyn Subject> = match crate::open(path, &crate::LoadOptions::default())? {
             crate::Opened::Program(loaded) => Arc::new(loaded.program),

@@ -3,7 +3,7 @@
 use crate::report::Change;
 use crate::running::{CODE_SHARE, Executable, LEAST_TO_COMPILE};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts};
-use crate::{Plan, RunError, SymmetryChoice, itf};
+use crate::{Plan, RunError, SymmetryChoice, values};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
@@ -21,7 +21,7 @@ impl Subject for Arc<Program> {
     }
 
     fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
-        (!plan.interpret && memory >= LEAST_TO_COMPILE).then_some(memory / CODE_SHARE)
+        (cfg!(feature = "jit") && !plan.interpret && memory >= LEAST_TO_COMPILE).then_some(memory / CODE_SHARE)
     }
 
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Space + 'a> {
@@ -105,7 +105,7 @@ impl Subject for Arc<Program> {
     }
 
     fn itf(&self, state: &[Word]) -> Map<String, Value> {
-        itf::values(self, state)
+        values::values(self, state)
     }
 
     fn breaks_symmetry(&self, error: WitnessError) -> RunError {

@@ -4,11 +4,13 @@ use crate::Plan;
 use crate::subject::Running;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Program};
+#[cfg(feature = "jit")]
 use wayfarer_jit::Compiled;
 use wayfarer_space::Space;
 
 /// A program that runs.
 pub(crate) enum Executable {
+    #[cfg(feature = "jit")]
     Compiled(Box<Compiled>),
     Interpreted(Box<Interpreter>),
 }
@@ -22,6 +24,7 @@ pub(crate) const CODE_SHARE: usize = 8;
 impl Executable {
     pub(crate) fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
         let limits = plan.code_limits();
+        #[cfg(feature = "jit")]
         if !plan.interpret
             && memory >= LEAST_TO_COMPILE
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
@@ -35,6 +38,7 @@ impl Executable {
 impl Running for Executable {
     fn space(&self) -> &dyn Space {
         match self {
+            #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => &**compiled,
             Executable::Interpreted(interpreter) => &**interpreter,
         }
@@ -42,6 +46,7 @@ impl Running for Executable {
 
     fn code_bytes(&self) -> usize {
         match self {
+            #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => compiled.code_bytes(),
             Executable::Interpreted(_) => 0,
         }
@@ -51,6 +56,7 @@ impl Running for Executable {
 /// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
 pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
     match Executable::new(program, plan, usize::MAX) {
+        #[cfg(feature = "jit")]
         Executable::Compiled(compiled) => compiled,
         Executable::Interpreted(interpreter) => interpreter,
     }

@@ -2,7 +2,7 @@
 
 use crate::{Change, CheckReport, Report, StepReport, ViolationReport, WitnessReport};
 use std::fmt::{self, Write as _};
-use wayfarer_ir::show::ABSENT;
+use wayfarer_model::ABSENT;
 
 /// A witness longer than this is told by its beginning and its end: nobody reads more, and what reads the files has limits.
 const STEPS_TOLD: usize = 200;

@@ -65,7 +65,11 @@ where
     M::Action: Send + Sync + Clone + std::fmt::Debug + PartialEq,
 {
     use stateright::Checker;
-    if breadth { checker.threads(1).spawn_bfs().join().unique_state_count() as u64 } else { checker.threads(1).spawn_dfs().join().unique_state_count() as u64 }
+    if breadth {
+        checker.threads(1).spawn_bfs().join().unique_state_count() as u64
+    } else {
+        checker.threads(1).spawn_dfs().join().unique_state_count() as u64
+    }
 }
 
 fn resident() -> u64 {

@@ -17,12 +17,13 @@ pub(crate) fn decode<T: DeserializeOwned>(words: &[Word]) -> Result<T, Trouble> 
 struct Reader<'a, 'b>(&'a mut Unpacker<'b>);
 
 impl Reader<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn number(&mut self) -> u64 {
         let group = self.0.take(GROUP);
         if group < 1 << PAYLOAD { group } else { self.groups(group) }
     }
 
+    #[inline(never)]
     fn groups(&mut self, mut group: u64) -> u64 {
         let (mut value, mut shift) = (0, 0);
         while group >= 1 << PAYLOAD && shift < 63 {
@@ -40,6 +41,7 @@ impl Reader<'_, '_> {
     }
 
     /// A number of elements. One that the words cannot hold comes from a type that does not read what it wrote.
+    #[inline]
     fn length(&mut self) -> Result<usize, Trouble> {
         let length = self.number() as usize;
         if length > 1 << 32 { Err(Trouble::new("it does not read what was written")) } else { Ok(length) }

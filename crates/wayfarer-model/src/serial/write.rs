@@ -14,11 +14,12 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Growing) -> Res
 struct Writer<'a>(&'a mut Growing);
 
 impl Writer<'_> {
-    #[inline]
+    #[inline(always)]
     fn number(self, value: u64) {
         if value < 1 << PAYLOAD { self.0.put(value, GROUP) } else { self.groups(value) }
     }
 
+    #[inline(never)]
     fn groups(self, mut value: u64) {
         while value >= 1 << PAYLOAD {
             self.0.put(value & ((1 << PAYLOAD) - 1) | 1 << PAYLOAD, GROUP);
@@ -33,6 +34,7 @@ impl Writer<'_> {
         self.number((value << 1 ^ value >> 63) as u64);
     }
 
+    #[inline(always)]
     fn length(&mut self, length: Option<usize>) -> Result<(), Trouble> {
         let length = length.ok_or_else(|| Trouble::new("a sequence or map does not say how long it is before it is written"))?;
         Writer(self.0).number(length as u64);
