@@ -59,6 +59,11 @@
 //! - [`memory`] counts what a run takes
 //!
 //! `examples/` has larger models, and the repository's `docs/` a short book.
+//!
+//! # Features
+//!
+//! - `murphi`: models in Murphi and graphs in Aldebaran files, through `Plan::from_file`
+//! - `jit`: the same compiled to machine code, at the cost of building Cranelift
 
 mod allotment;
 mod amount;

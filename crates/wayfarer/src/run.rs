@@ -273,9 +273,13 @@ fn density_factor(outcome: &Outcome) -> Option<f64> {
     Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
 }
 
-/// Bytes of a state that waits to be expanded: none where the store gives it back.
+/// About how many bytes a state takes that waits to be expanded: where the store does not give it back, a packed one with a number, and a part of a waypoint.
 fn waiting(store: StoreSpec, packing: &wayfarer_space::Packing) -> usize {
-    if store.gives_back() { 8 } else { packing.words().max(4) * 8 + 24 }
+    match (store.gives_back(), packing.is_varying()) {
+        (true, _) => 8,
+        (false, true) => 48,
+        (false, false) => (packing.bits() + 32).div_ceil(64) * 8 + packing.words() * 2 + 3,
+    }
 }
 
 /// Who carries a plan out: one worker, several over one store, or several each for itself.

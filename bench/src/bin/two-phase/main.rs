@@ -1,7 +1,7 @@
 //! One side of the comparison with Stateright: two-phase commit explored once, in a process of its own.
 //!
 //! ```text
-//! two-phase SIDE MANAGERS
+//! two-phase SIDE MANAGERS [MEMORY]
 //! ```
 //!
 //! A side is `packed`, `serde`, `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over the same two forms of states: `bfs-plain`,
@@ -18,15 +18,16 @@ use wayfarer::prelude::*;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (Some(side), Some(managers)) = (arguments.first(), arguments.get(1).and_then(|text| text.parse().ok())) else {
-        eprintln!("usage: two-phase SIDE MANAGERS");
+        eprintln!("usage: two-phase SIDE MANAGERS [MEMORY]");
         return ExitCode::from(2);
     };
+    let memory = arguments.get(2).map(String::as_str);
     let before = resident();
     let states = match managers {
-        3 => explore::<3>(side),
-        5 => explore::<5>(side),
-        7 => explore::<7>(side),
-        8 => explore::<8>(side),
+        3 => explore::<3>(side, memory),
+        5 => explore::<5>(side, memory),
+        7 => explore::<7>(side, memory),
+        8 => explore::<8>(side, memory),
         _ => Err("there may be 3, 5, 7 or 8 managers".to_string()),
     };
     match states {
@@ -41,15 +42,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn explore<const N: usize>(side: &str) -> Result<u64, String> {
+fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, String> {
     let ours = |planned: Planned| {
-        let report = planned.deadlock("off").threads(1).memory("1G").audit("off").run().map_err(|error| error.to_string())?;
-        Ok(report.states)
+        let report = planned.deadlock("off").threads(1).audit("off").progress(false).run().map_err(|error| error.to_string())?;
+        Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
     };
     match side {
-        "packed" => ours(Plan::new(Plain::<N>)),
-        "compact" => ours(Plan::new(Plain::<N>).store("compact").memory("64M")),
-        "serde" => ours(Plan::new(Loose(N))),
+        "packed" => ours(Plan::new(Plain::<N>).memory(memory.unwrap_or("64M"))),
+        "compact" => ours(Plan::new(Plain::<N>).store("compact").strategy("dfs").memory(memory.unwrap_or("14M"))),
+        "serde" => ours(Plan::new(Loose(N)).memory("256M")),
         "bfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), true)),
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),
