@@ -152,6 +152,9 @@ mod book {
     mod strategies {}
     #[doc = include_str!("../../../docs/report.md")]
     mod report {}
+    #[cfg(feature = "murphi")]
+    #[doc = include_str!("../../../docs/from-murphi.md")]
+    mod from_murphi {}
     #[doc = include_str!("../../../docs/ci.md")]
     mod ci {}
 }
