@@ -21,6 +21,7 @@ mod raw;
 mod rbfs;
 mod results;
 mod rumur;
+mod rust;
 mod speed;
 mod spin;
 mod start;
@@ -45,7 +46,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 17] = [
+const PARTS: [(&str, Part); 18] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -62,11 +63,12 @@ const PARTS: [(&str, Part); 17] = [
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),
+    ("rust", rust::measure),
     ("raw", |_, results| raw::measure_all(results)),
 ];
 
 /// Parts that need neither the corpus nor the program.
-const ALONE: [&str; 3] = ["nets", "raw", "calibration"];
+const ALONE: [&str; 4] = ["nets", "raw", "calibration", "rust"];
 
 /// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
 #[global_allocator]

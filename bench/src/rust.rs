@@ -1,0 +1,70 @@
+//! Models in Rust against Stateright 0.31: two-phase commit, one thread, each side a process of its own. States come in two forms, plain values of fixed size and
+//! lists with a set; Stateright searches both breadth-first and depth-first over hashes, and its best search counts.
+
+use crate::Request;
+use crate::process::{self, Cost};
+use crate::results::Results;
+use serde_json::json;
+
+/// Our sides, the rival's searches over the same form of states, and the ratio wanted of the best of all its searches.
+const SIDES: [(&str, [&str; 2], f64); 2] = [("packed", ["bfs-plain", "dfs-plain"], 4.0), ("serde", ["bfs-loose", "dfs-loose"], 1.5)];
+
+/// Managers, and the states there are with them.
+const SIZES: [(u32, f64); 2] = [(7, 296_448.0), (8, 1_745_408.0)];
+
+/// Sides whose memory is measured: bytes a state wanted.
+const MEMORY: [(&str, f64); 4] = [("packed", 4.5 + 12.0), ("compact", 8.0), ("bfs-plain", f64::NAN), ("dfs-plain", f64::NAN)];
+
+/// Prints states per CPU second and bytes a state.
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    println!(
+        "\nstates per CPU second on two-phase commit, whole process, best of {} interleaved runs; Stateright 0.31 over the same and over both forms",
+        request.runs
+    );
+    println!("{:<9} {:<8} {:>10} {:>12} {:>12} {:>12} {:>8}", "managers", "states", "M/s", "same, M/s", "ratio", "both forms", "wanted");
+    for (managers, states) in SIZES {
+        let names: Vec<&str> = SIDES.iter().flat_map(|(ours, theirs, _)| [*ours, theirs[0], theirs[1]]).collect();
+        let mut best = vec![0f64; names.len()];
+        for _ in 0..request.runs {
+            for (name, best) in names.iter().zip(&mut best) {
+                match run(request, name, managers) {
+                    Ok((cost, _, found)) if found == states => *best = best.max(states / cost.cpu),
+                    Ok((_, _, found)) => println!("  {name}: {found} states, not {states}"),
+                    Err(error) => println!("  {name}: {error}"),
+                }
+            }
+        }
+        let rate = |name: &str| names.iter().position(|other| *other == name).map_or(0.0, |index| best[index]);
+        let all = SIDES.iter().flat_map(|(_, theirs, _)| theirs).map(|name| rate(name)).fold(0.0, f64::max);
+        for (ours, theirs, wanted) in SIDES {
+            let (rate, same) = (rate(ours), theirs.iter().map(|name| rate(name)).fold(0.0, f64::max));
+            println!("{managers:<9} {ours:<8} {:>10.2} {:>12.2} {:>11.2}x {:>11.2}x {wanted:>7.1}x", rate / 1e6, same / 1e6, rate / same, rate / all);
+            let row = json!({ "part": "rust", "managers": managers, "states": ours, "per_cpu_second": rate, "stateright_same": same, "stateright_all": all });
+            results.add(row);
+        }
+    }
+    println!("\nbytes a state with 8 managers: peak resident less resident before the first state");
+    for (side, wanted) in MEMORY {
+        let (managers, states) = SIZES[1];
+        match run(request, side, managers) {
+            Ok((cost, before, _)) => {
+                let bytes = (cost.peak as f64 - before) / states;
+                let wanted = if wanted.is_nan() { String::new() } else { format!(" ({wanted} wanted)") };
+                println!("{side:<9} {bytes:>8.2}{wanted}");
+                results.add(json!({ "part": "rust", "managers": managers, "states": side, "bytes_per_state": bytes }));
+            }
+            Err(error) => println!("{side:<9} {error}"),
+        }
+    }
+}
+
+/// Runs one side and gives its cost, the resident set before its first state, and how many states it found.
+fn run(request: &Request, side: &str, managers: u32) -> Result<(Cost, f64, f64), String> {
+    let program = request.wayfarer.with_file_name("two-phase");
+    let cost = process::run(std::process::Command::new(&program).args([side, &managers.to_string()]))?;
+    let numbers: Vec<f64> = cost.output.split_whitespace().filter_map(|text| text.parse().ok()).collect();
+    match numbers[..] {
+        [before, states] => Ok((cost, before, states)),
+        _ => Err(format!("{} printed no figures", program.display())),
+    }
+}
