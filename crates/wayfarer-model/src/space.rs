@@ -216,7 +216,7 @@ where
             if firing >= from {
                 let next = self.model.next(&state, &work.actions[outcome as usize]);
                 enabled += u32::from(next.is_some());
-                self.arrive(source, words, firing, next, &mut work.scratch, steps);
+                self.arrive(source, words, firing, next.as_ref(), &mut work.scratch, steps);
             }
         }
         enabled
@@ -224,9 +224,9 @@ where
 
     /// Appends a step to a state, unless it lies beyond the boundary.
     #[inline(always)]
-    fn arrive(&self, source: u32, from: &[Word], firing: Firing, next: Option<M::State>, scratch: &mut Scratch, steps: &mut Steps) {
+    fn arrive(&self, source: u32, from: &[Word], firing: Firing, next: Option<&M::State>, scratch: &mut Scratch, steps: &mut Steps) {
         let Some(next) = next else { return };
-        if !self.model.within_boundary(&next) {
+        if !self.model.within_boundary(next) {
             steps.discarded += 1;
             return;
         }
@@ -237,7 +237,7 @@ where
             && changed != 0
         {
             steps.states.pop();
-            representative(&self.model, &next).encode(&mut steps.states, scratch);
+            representative(&self.model, next).encode(&mut steps.states, scratch);
             match changed_words(from, steps.states.get(steps.states.len() - 1)) {
                 0 => {}
                 other => changed = other,
@@ -281,7 +281,7 @@ where
             let done = caught::catch(|| {
                 let next = self.model.next(&state, action);
                 let some = next.is_some();
-                self.arrive(source, words, firing, next, &mut work.scratch, steps);
+                self.arrive(source, words, firing, next.as_ref(), &mut work.scratch, steps);
                 some
             });
             enabled += u32::from(*done.as_ref().unwrap_or(&true));
@@ -529,7 +529,7 @@ where
         let done = caught::catch(|| {
             let next = self.model.next(state, action);
             let some = next.is_some();
-            self.arrive(0, from, firing, next, &mut Scratch::default(), &mut steps);
+            self.arrive(0, from, firing, next.as_ref(), &mut Scratch::default(), &mut steps);
             some
         });
         match done {
