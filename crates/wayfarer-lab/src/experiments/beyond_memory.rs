@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Covered states beyond the memory",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 5; Resource-Aware Verification, Figure 5",
     question: "Given memory for a part of a large system, how many distinct states do breadth-first search, RURS, RSDRS and auto cover?",
-    seconds: (24.0, 480.0),
+    seconds: (6.0, 600.0),
     settings,
     run,
 };

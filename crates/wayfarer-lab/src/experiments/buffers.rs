@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "A network of buffers: extreme propagation times",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.1, Figure 6",
     question: "Which shortest and longest times for 100 units does each search find, allowed 202·N states?",
-    seconds: (8.0, 400.0),
+    seconds: (2.0, 120.0),
     settings,
     run,
 };

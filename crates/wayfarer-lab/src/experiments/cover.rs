@@ -11,7 +11,7 @@ pub(super) const TREES: Experiment = Experiment {
     title: "Mean cover time of trees",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 1; Resource-Aware Verification, Figure 3, left",
     question: "How many steps do URS and SDRS take to cover a share of a tree T(h, m), and when is which of them faster?",
-    seconds: (3.0, 60.0),
+    seconds: (1.5, 40.0),
     settings: |quick| settings(quick, true),
     run: |desk, findings| run(desk, findings, true),
 };
@@ -21,16 +21,16 @@ pub(super) const GRIDS: Experiment = Experiment {
     title: "Mean cover time of grids",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 3; Resource-Aware Verification, Figure 4, left",
     question: "How many steps do URS and SDRS take to cover a share of a grid G(L, d), and is URS further ahead there than on trees?",
-    seconds: (3.0, 30.0),
+    seconds: (1.5, 60.0),
     settings: |quick| settings(quick, false),
     run: |desk, findings| run(desk, findings, false),
 };
 
 /// The last tree is thin: its density factor is below the 0.05 of the paper.
 const QUICK_TREES: [Shape; 4] = [Shape::Tree(2, 10), Shape::Tree(3, 4), Shape::Tree(5, 2), Shape::Tree(30, 1)];
-const TREES_SHAPES: [Shape; 5] = [Shape::Tree(2, 16), Shape::Tree(3, 6), Shape::Tree(4, 3), Shape::Tree(6, 2), Shape::Tree(60, 1)];
+const TREES_SHAPES: [Shape; 5] = [Shape::Tree(2, 12), Shape::Tree(3, 5), Shape::Tree(4, 3), Shape::Tree(6, 2), Shape::Tree(60, 1)];
 const QUICK_GRIDS: [Shape; 3] = [Shape::Grid(2, 4), Shape::Grid(4, 3), Shape::Grid(9, 2)];
-const GRID_SHAPES: [Shape; 4] = [Shape::Grid(1, 8), Shape::Grid(3, 4), Shape::Grid(6, 3), Shape::Grid(15, 2)];
+const GRID_SHAPES: [Shape; 4] = [Shape::Grid(1, 7), Shape::Grid(3, 4), Shape::Grid(5, 3), Shape::Grid(12, 2)];
 
 const SHARES: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 1.0];
 
@@ -44,7 +44,7 @@ fn shapes(quick: bool, trees: bool) -> &'static [Shape] {
 }
 
 fn runs(quick: bool) -> u32 {
-    if quick { 200 } else { 4000 }
+    if quick { 200 } else { 1000 }
 }
 
 fn settings(quick: bool, trees: bool) -> Settings {

@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Mean cover time of four systems, and where coverage stagnates",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Tables 1 and 2; Resource-Aware Verification, Tables 1 and 2",
     question: "How long do URS and SDRS take to cover 60 to 100 % of Quicksort, Token ring, Fischer and Client/Server, and which is faster at which density factor?",
-    seconds: (15.0, 1200.0),
+    seconds: (7.0, 1500.0),
     settings,
     run,
 };
@@ -29,7 +29,7 @@ fn runs(quick: bool) -> u32 {
 
 /// Steps after which a run that has not covered everything is given up.
 fn most_steps(quick: bool) -> u64 {
-    if quick { 1_000_000 } else { 6_000_000 }
+    if quick { 1_000_000 } else { 4_000_000 }
 }
 
 fn settings(quick: bool) -> Settings {

@@ -10,7 +10,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Storing states as differences: space and time against δ",
     source: "Mukherjee, Tari, Bertok: Memory Efficient State-Space Analysis in Software Model-Checking (2010), Tables 1 to 3, Figures 8 to 10",
     question: "What does storing every δ-th state whole and the others as differences save, and what does it cost in time?",
-    seconds: (12.0, 150.0),
+    seconds: (2.5, 30.0),
     settings,
     run,
 };

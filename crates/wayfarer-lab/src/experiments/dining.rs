@@ -14,7 +14,7 @@ pub(super) const SEVENTEEN: Experiment = Experiment {
     title: "Seventeen dining philosophers: who finds the deadlock",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.3, Figure 8, left; Grosu, Smolka 2005 for the number of walks",
     question: "How likely does each search find the one deadlock within 5,000 states, and how likely does a random run of 68 states?",
-    seconds: (4.0, 40.0),
+    seconds: (2.0, 20.0),
     settings: |quick| {
         vec![
             ("model", "dining.m PhilosopherCount=17 Slow=1".to_string()),
@@ -30,7 +30,7 @@ pub(super) const FIVE: Experiment = Experiment {
     title: "Five dining philosophers: wider highways find the deadlock less often",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.3, Figure 8, right",
     question: "How does the total probability to find the deadlock depend on a highway's width, ideal and approximate?",
-    seconds: (4.0, 40.0),
+    seconds: (2.0, 30.0),
     settings: |quick| {
         vec![
             ("model", "dining.m PhilosopherCount=5 Slow=1".to_string()),

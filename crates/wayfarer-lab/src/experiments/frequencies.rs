@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Visit frequencies of a random walk",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2, after Pelánek et al. 2005",
     question: "How unevenly does a random walk visit the states, and do the frequencies follow a power law?",
-    seconds: (2.0, 60.0),
+    seconds: (1.0, 30.0),
     settings,
     run,
 };

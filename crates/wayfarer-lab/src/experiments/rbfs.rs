@@ -13,7 +13,7 @@ pub(super) const SCI: Experiment = Experiment {
     title: "Randomised breadth-first search on a protocol like SCI",
     source: "Tronci, Della Penna, Intrigila, Venturini Zilli: A Probabilistic Approach to Automatic Verification of Concurrent Systems (2001), Figures 4 and 5",
     question: "With memory 1.0 to 0.1 of what a full search needs: visits, omission probability, overhead, coverage and collisions?",
-    seconds: (6.0, 120.0),
+    seconds: (4.0, 60.0),
     settings: |quick| settings(&SHARING_LIST, quick),
     run: |desk, findings| run(desk, findings, &SHARING_LIST),
 };
@@ -23,7 +23,7 @@ pub(super) const KERBEROS: Experiment = Experiment {
     title: "Randomised breadth-first search on a login like Kerberos",
     source: "Tronci, Della Penna, Intrigila, Venturini Zilli (2001), Figures 4 and 6",
     question: "The same on a system of small diameter.",
-    seconds: (6.0, 400.0),
+    seconds: (2.0, 300.0),
     settings: |quick| settings(&TICKETS, quick),
     run: |desk, findings| run(desk, findings, &TICKETS),
 };

@@ -9,7 +9,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Randomised breadth-first search: maxpom, samples, g, and errors of both types",
     source: "Tronci, Della Penna, Intrigila, Venturini Zilli (2001), section 4",
     question: "Do MAXPOM (0.01, 0.05, 0.1), the number of samples (Reach/100, Reach/1000) and g (0.1, 0.8) matter, and how often is a run wrongly accepted or wrongly refused?",
-    seconds: (8.0, 200.0),
+    seconds: (6.0, 100.0),
     settings,
     run,
 };

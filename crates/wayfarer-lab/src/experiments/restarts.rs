@@ -11,7 +11,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Restarts from the start state against restarts from a visited state",
     source: "Abed, Tripakis, Vincent (SPIN 2008), section 2 (after Pelánek et al. 2005); Resource-Aware Verification, section 2",
     question: "With memory for 15 % of the states, does it matter where RURS and RSDRS start anew?",
-    seconds: (8.0, 240.0),
+    seconds: (2.5, 240.0),
     settings,
     run,
 };

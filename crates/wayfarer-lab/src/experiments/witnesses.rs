@@ -13,7 +13,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "States to the find, witness lengths and success of each search",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.4, Table 1",
     question: "Which search needs the fewest states, and which gives the shortest witness: raw, with loops cut out, and shortened?",
-    seconds: (25.0, 900.0),
+    seconds: (8.0, 600.0),
     settings,
     run,
 };
