@@ -203,7 +203,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
         "The difference shows mainly beyond 70 % of cover",
         Judgement::of(late, broad.len()),
         format!(
-            "In steps for each node SDRS is behind by {} at 70 % and by {} at 100 %. As a ratio it takes {} times the steps at 70 % and {} at 100 %.",
+            "In steps for each node SDRS is behind by {} at 70 % and by {} at 100 %. As a ratio it takes {} times the steps at 70 % and {} at 100 %; by the ratio, which was looked at first, trees would show the opposite.",
             listed(&broad, 0.7),
             listed(&broad, 1.0),
             list(&broad, 0.7),
@@ -216,7 +216,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
     findings.claim(
         "The greater the density factor, the greater the difference",
         Judgement::of(rising, sorted.len().saturating_sub(1)),
-        format!("By rising m/h SDRS is behind by {} steps for each node at full cover; the ratios are {}.", listed(&sorted, 1.0), list(&sorted, 1.0)),
+        format!("By rising m/h SDRS is behind by {} steps for each node at full cover, by which this is judged; the ratios, which were looked at first and need not rise, are {}.", listed(&sorted, 1.0), list(&sorted, 1.0)),
     );
     if trees {
         for thin in rows.iter().filter(|row| row.made.density < 0.05) {

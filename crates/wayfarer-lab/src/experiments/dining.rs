@@ -197,9 +197,9 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let falling = falls.iter().filter(|(first, (lowest, _))| *first > lowest + 0.05).count();
     findings.claim(
         "The probability to find the deadlock falls as highways become wider",
-        Judgement::of(falling, 2),
+        if falling == 0 { Judgement::Differs } else { Judgement::Partly },
         format!(
-            "Approximate: {} at width 1, least {} at width {}; ideal: {} at width 1, least {} at width {}. Where the highway holds whole levels of the 392 states, it must find it again.",
+            "Approximate: {} at width 1, least {} at width {}; ideal: {} at width 1, least {} at width {}. It is no steady fall: width 1 finds it less often than the next ones, and 48 more often than 32. The paper's range of widths is not readable; a first look at 1 to 12 alone showed no fall below width 1, and wider ones were then added.",
             percent(falls[0].0), percent(falls[0].1.0), falls[0].1.1, percent(falls[1].0), percent(falls[1].1.0), falls[1].1.1
         ),
     );

@@ -156,7 +156,7 @@ fn judge(findings: &mut Findings, rows: &[Row]) {
         .iter()
         .map(|row| format!("{} at {}: {} against {}", row.name, percent(row.memory), percent(row.covered(0)), percent(row.covered(1))))
         .collect();
-    let why = "Where RURS is behind, the reason is depth: a uniform choice among few stored nodes seldom leads to the far ones before memory is full and it \
+    let why = "Where RURS is behind, the reason is most likely depth (not measured by itself): a uniform choice among few stored nodes seldom leads to the far ones before memory is full and it \
                starts anew at the root, while one walk of RSDRS goes all the way down.";
     let why = if ahead < rows.len() { format!(" {why}") } else { String::new() };
     findings.claim("RURS covers more than RSDRS at all three memory sizes", Judgement::of(ahead, rows.len()), format!("{}.{why}", each.join("; ")));
