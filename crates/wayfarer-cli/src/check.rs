@@ -87,7 +87,7 @@ fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget:
 
 /// What the process holds besides what it takes through the allocator.
 fn besides(limit: usize) -> usize {
-    if limit >= memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) } else { 0 }
+    if limit >= wayfarer::memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) } else { 0 }
 }
 
 fn warn_if_not_there(wanted: Option<usize>) {
@@ -120,6 +120,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         threads: options.threads.map_or(0, |threads| threads as usize),
         seed: options.seed,
         strategy: options.strategy.clone(),
+        confidence: options.confidence,
         store: options.store,
         symmetry: options.symmetry,
         find: options.find.iter().cloned().collect(),
@@ -137,7 +138,8 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         exhaustive: options.exhaustive,
         loop_limit: options.model.loop_limit,
         interpret: options.interpret,
-    })
+    }
+    .settled())
 }
 
 fn failure(error: &RunError, limit: usize) -> Failure {
@@ -165,7 +167,7 @@ fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: u
     } else {
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
-        let view = View { paint, form, memory: limit, besides_on_top: limit < memory::WHOLE_PROCESS, again };
+        let view = View { paint, form, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
         print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
     }
     for file in files {
@@ -239,6 +241,9 @@ fn again(options: &CheckOptions) -> String {
     }
     if options.strategy != defaults.strategy {
         words.push(format!("--strategy {}", options.strategy));
+    }
+    if options.confidence != defaults.confidence {
+        words.push(format!("--confidence {}", options.confidence));
     }
     words.extend(options.store.map(|store| format!("--store {store}")));
     if options.symmetry != defaults.symmetry {

@@ -4,7 +4,7 @@ mod compare;
 mod lab;
 mod predict;
 
-use crate::sizes::{parse_audit, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use crate::sizes::{parse_audit, parse_confidence, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::CompareOptions;
 pub(crate) use lab::{Lab, LabOptions};
@@ -284,14 +284,23 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "N", value_parser = parse_audit, help_heading = "Budget")]
     pub(crate) audit: Option<u64>,
 
-    /// Where to look first: bfs, dfs, rdfs, walk, random, urs, sdrs, rurs, rsdrs, highway or rbfs, with parameters as in walk:restart=1000,lanes=4
+    /// Where to look first: auto, bfs, dfs, rdfs, walk, random, urs, sdrs, rurs, rsdrs, highway or rbfs, with parameters as in walk:restart=1000,lanes=4
     ///
-    /// `bfs` finds shortest witnesses, `dfs` goes deep, `rdfs` deep in random order; these three visit everything while memory lasts. The others are
+    /// `auto` never gives up: it is `bfs` with some random searches beside it while memory lasts; then the same search goes on over fingerprints of the states, as
+    /// many bits each as there is room for, and over again under another hash, until it is sure enough (--confidence) or the time is over. `bfs` finds
+    /// shortest witnesses, `dfs` goes deep, `rdfs` deep in random order; these three visit everything while memory lasts. The others are
     /// random and never run out of memory: `walk` and `random` need none, `urs` and `sdrs` go on from what they have visited, `rurs` and `rsdrs` start anew
     /// when memory is full, `highway` keeps so many states to a level, `rbfs` forgets and says how likely it is to have missed something. A name or
     /// parameter that does not exist lists what does.
-    #[arg(long, value_name = "STRATEGY", default_value = "bfs", value_parser = str::parse::<StrategySpec>, help_heading = "Search")]
+    #[arg(long, value_name = "STRATEGY", default_value = "auto", value_parser = str::parse::<StrategySpec>, help_heading = "Search")]
     pub(crate) strategy: StrategySpec,
+
+    /// How sure `auto` must be that no state was omitted before it ends, where memory is too small for every state
+    ///
+    /// A probability such as 0.999. It speaks of states that the store may have taken for known ones; states that can be reached only through omitted ones are
+    /// not reckoned with.
+    #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = parse_confidence, help_heading = "Search")]
+    pub(crate) confidence: f64,
 
     /// What to remember of visited states: exact, tree, difference:delta=20, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random [default: what suits the strategy]
     ///

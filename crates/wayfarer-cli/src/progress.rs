@@ -185,6 +185,9 @@ impl Snapshot {
             sizes::bytes(self.limit),
             sizes::clock(self.elapsed.as_secs_f64()),
         );
+        if !self.progress.phase.is_empty() {
+            line.push_str(&format!(" · {}", self.progress.phase));
+        }
         if self.progress.violations > 0 {
             line.push_str(&format!(" · {}", sizes::counted(self.progress.violations as u64, "violation")));
         }
@@ -212,8 +215,8 @@ mod tests {
 
     #[test]
     fn a_line_says_where_a_run_stands() {
-        let before = Progress { states: 1000, fired: 1, steps: 1, frontier: 900, depth: 3, violations: 0 };
-        let progress = Progress { states: 51_000, fired: 1, steps: 1, frontier: 400, depth: 12, violations: 0 };
+        let before = Progress { states: 1000, fired: 1, steps: 1, frontier: 900, depth: 3, ..Progress::default() };
+        let progress = Progress { states: 51_000, fired: 1, steps: 1, frontier: 400, depth: 12, ..Progress::default() };
         let snapshot = Snapshot { elapsed: Duration::from_secs(3), since: Duration::from_secs(2), progress, before, used: 3 << 20, limit: 1 << 30 };
         assert_eq!(snapshot.line(), "51,000 states (25.0 k/s) · frontier 400 (-250/s) · depth 12 · 3.0 MiB of 1.0 GiB · 3.0 s");
         assert_eq!(snapshot.short_line(), "51.0 k states 25.0 k/s, frontier 400 -250/s, depth 12, 3.0 MiB, 3.0 s");

@@ -138,6 +138,19 @@ fn figures(report: &Report, view: &View) -> String {
     if let Some(factor) = report.density_factor {
         lines.push(("density factor", format!("{factor:.3}")));
     }
+    if report.phases.len() > 1 {
+        for (number, phase) in report.phases.iter().enumerate() {
+            let text = format!(
+                "{}, until {} states, {} steps, depth {} ({})",
+                phase.name,
+                count(phase.states),
+                count(phase.steps),
+                count(u64::from(phase.depth)),
+                phase.ended
+            );
+            lines.push((if number == 0 { "phases" } else { "" }, text));
+        }
+    }
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
     lines.push(("search", format!("{}, {} store, seed {}{threads}", report.strategy, report.store, report.seed)));
     let wide = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
@@ -249,6 +262,8 @@ fn cut(report: &Report, view: &View) -> String {
         ),
         "interrupted" => format!("The run was interrupted: {left}."),
         "accepted" => "Accepted: by the samples, no state is likely to have been missed in one step. That is evidence and not a proof. For more, try a smaller maxpom."
+            .to_string(),
+        "confident" => "Few enough states are expected to have been omitted (--confidence). That is evidence and not a proof: states that can be reached only through omitted ones are not reckoned with."
             .to_string(),
         "overhead" | "collisions" => format!("The search forgets more than it can bear: {left}. Try more --memory, or rbfs:own."),
         "restarts" => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::emit::{Emitter, Environment, Outcome, Setting, Stop, parameters};
-use crate::foundry::{Foundry, JitError};
+use crate::foundry::{Foundry, JitError, Meter};
 use crate::functions;
 use crate::guards::{Guards, Way};
 use crate::roots::{self, Metering};
@@ -166,6 +166,12 @@ impl Compiled {
     /// Leaves commands to the interpreter once there is this much machine code, those that cover properties excepted.
     pub fn with_code_limit(mut self, bytes: usize) -> Self {
         self.code_limit = bytes;
+        self
+    }
+
+    /// Tells someone what compiling takes.
+    pub fn with_meter(self, meter: Meter) -> Self {
+        self.foundry().set_meter(meter);
         self
     }
 

@@ -40,7 +40,13 @@ pub(crate) struct Foundry {
     builder_context: FunctionBuilderContext,
     bytes: usize,
     functions: usize,
+    /// Told before and after each function is made.
+    meter: Option<Meter>,
 }
+
+/// Counts memory, for those who want to know what compiling takes: the first says how much is taken now, the second is told what the first said before a
+/// function was made, when it has been.
+pub type Meter = (fn() -> usize, fn(usize));
 
 impl Foundry {
     pub(crate) fn new() -> Result<Self, JitError> {
@@ -63,7 +69,7 @@ impl Foundry {
         let _ = &mut builder;
         let module = JITModule::new(builder);
         let context = module.make_context();
-        Ok(Foundry { module: Some(module), context, builder_context: FunctionBuilderContext::new(), bytes: 0, functions: 0 })
+        Ok(Foundry { module: Some(module), context, builder_context: FunctionBuilderContext::new(), bytes: 0, functions: 0, meter: None })
     }
 
     /// Bytes of machine code made so far.
@@ -81,8 +87,27 @@ impl Foundry {
         self.module().target_config()
     }
 
+    /// From now on someone counts what making functions takes.
+    pub(crate) fn set_meter(&mut self, meter: Meter) {
+        self.meter = Some(meter);
+    }
+
     /// Makes a function of `parameters` words that gives back `results` words. `build` writes its body and may give up, which leaves no trace.
     pub(crate) fn make<E>(
+        &mut self,
+        name: &str,
+        parameters: usize,
+        results: usize,
+        build: impl FnOnce(FunctionBuilder) -> Result<(), E>,
+    ) -> Result<Result<*const u8, E>, JitError> {
+        let Some((now, done)) = self.meter else { return self.make_unmetered(name, parameters, results, build) };
+        let before = now();
+        let made = self.make_unmetered(name, parameters, results, build);
+        done(before);
+        made
+    }
+
+    fn make_unmetered<E>(
         &mut self,
         name: &str,
         parameters: usize,

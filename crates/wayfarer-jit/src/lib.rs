@@ -22,4 +22,4 @@ mod runtime;
 mod shape;
 
 pub use compiled::Compiled;
-pub use foundry::JitError;
+pub use foundry::{JitError, Meter};

@@ -7,6 +7,27 @@ pub trait Account: Sync {
 
     /// Bytes taken so far by everything in the run.
     fn used(&self) -> usize;
+
+    /// Memory that was reserved past the allocator is in use from now on.
+    fn charge(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// Such memory was given back.
+    fn refund(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// Whether it wants to be told what is held, because it only knows what it has allowed; asked now and then, `asked` times so far.
+    fn wants_settling(&self, asked: u32) -> bool {
+        let _ = asked;
+        false
+    }
+
+    /// Says what is held now, everything that was allowed included.
+    fn settle(&self, held: usize) {
+        let _ = held;
+    }
 }
 
 /// An account without a limit and without a count, for tests and tools.

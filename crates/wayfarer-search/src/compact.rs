@@ -10,9 +10,11 @@
 //!   on the cells of a Cleary table; here each line is packed anew for itself, an eighth more slots at a time, so that precision falls in small steps.
 //!   The same in reverse lets a table start with few buckets and grow inside the memory that was reserved for it, touching pages only as it needs them.
 //!
-//! All memory is taken from the account at the start. Growing and narrowing stop the workers at the edge of a group of candidates (a read-write lock,
-//! held by workers for a group at a time) for one pass over the table; everything else goes on side by side (see [`table`]).
+//! All memory is taken from the account at the start; an [elastic](CompactStore::elastic) store takes it as the table grows, and when fingerprints would become
+//! too short it turns into a [`filter`] instead of being full. Growing and narrowing stop the workers at the edge of a group of candidates (a read-write
+//! lock, held by workers for a group at a time) for one pass over the table; everything else goes on side by side (see [`table`]).
 
+mod filter;
 mod precision;
 mod scan;
 mod shape;
@@ -35,10 +37,16 @@ const GROUP: usize = 1024;
 /// How many states ahead of a visit its first cache line is asked for; the second is at half of that.
 const AHEAD: usize = 32;
 const LINE: usize = 64;
+/// Bits in a slot of an elastic store below which a filter soon errs less.
+const LEAST_KEPT: u32 = 20;
 
 /// Remembers a fingerprint of each state.
-pub struct CompactStore {
+pub struct CompactStore<'a> {
     table: Table,
+    /// For a store that takes its memory as it grows.
+    account: Option<&'a dyn Account>,
+    /// Makes another hash of the hash: none where it is 0.
+    salt: u64,
     regime: RwLock<Regime>,
     /// States found new, and fingerprints in the table.
     len: AtomicU64,
@@ -59,12 +67,15 @@ struct Regime {
     /// Omissions expected until precision was lowered last, and the entries that were left then.
     omissions: f64,
     counted: u64,
+    /// Whether it turns into a filter before it is full, and the filter once it has.
+    turns: bool,
+    filter: Option<filter::Sums>,
 }
 
 /// A worker's place at a compact store.
 struct CompactSeat;
 
-impl CompactStore {
+impl<'a> CompactStore<'a> {
     /// The fewest and the most bits of a fingerprint.
     pub const BITS: std::ops::RangeInclusive<u32> = 16..=64;
 
@@ -76,22 +87,43 @@ impl CompactStore {
     /// its fingerprints could fill takes less than it may. None where the account refuses or `bytes` is below [`LEAST`](CompactStore::LEAST).
     pub fn new(bits: u32, floor: u32, bytes: usize, account: &dyn Account) -> Option<Self> {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
-        let floor = floor.clamp(*Self::BITS.start(), bits);
+        let lines = Self::lines_in(bits, bytes)?;
+        let left = (lines / FIRST).checked_ilog2().unwrap_or(0);
+        let lines = Lines::take((lines >> left << left) as usize, account)?;
+        Some(Self::of(lines, left, (bits, floor.clamp(*Self::BITS.start(), bits)), None, 0))
+    }
+
+    /// An empty store in at most `bytes` bytes that takes them from the account only as its table grows, gives up bits where it cannot grow, and turns into
+    /// a filter where too few would be left: it is never full. Stores with different salts err about different states. None where `bytes` is below
+    /// [`LEAST`](CompactStore::LEAST) or the system refuses.
+    pub fn elastic(bytes: usize, salt: u64, account: &'a dyn Account) -> Option<Self> {
+        let lines = Self::lines_in(64, bytes)?;
+        let left = (lines / FIRST).checked_ilog2().unwrap_or(0).max((lines / FEWEST).ilog2().min(4));
+        let lines = Lines::reserve((lines >> left << left) as usize)?;
+        let first = (lines.len() as u64) >> left;
+        account.charge(first as usize * LINE);
+        let floor = ((first as f64).log2() as u32 + LEAST_KEPT).max(*Self::BITS.start());
+        Some(Self::of(lines, left, (64, floor + left), Some(account), salt))
+    }
+
+    /// How many lines a store of fingerprints of `bits` bits has in so many bytes.
+    fn lines_in(bits: u32, bytes: usize) -> Option<u64> {
         let lines = (bytes.checked_sub(LINE)? / LINE) as u64;
         // Seven bits are kept in the slots whatever happens, so more buckets would only make fingerprints longer than asked for.
-        let lines = lines.min(1 << (bits - STEER).min(40));
-        if lines < FEWEST {
-            return None;
-        }
-        let left = (lines / FIRST).checked_ilog2().unwrap_or(0);
-        let fewest = lines >> left;
-        let buckets = fewest << left;
+        Some(lines.min(1 << (bits - STEER).min(40))).filter(|lines| *lines >= FEWEST)
+    }
+
+    fn of(lines: Lines, left: u32, (bits, floor): (u32, u32), account: Option<&'a dyn Account>, salt: u64) -> Self {
+        let buckets = lines.len() as u64;
+        let fewest = buckets >> left;
         let kept = |bits: u32| ((f64::from(bits) - (buckets as f64).log2()).ceil() as u32).max(STEER);
         let shape = Shape::new(fewest, left, kept(bits));
-        let lines = Lines::take(buckets as usize, account)?;
         lines.offer_large_pages(0..fewest as usize);
-        let regime = Regime { shape, floor: kept(floor), seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0 };
-        Some(CompactStore { table: Table::new(lines), regime: RwLock::new(regime), len: AtomicU64::new(0), entries: AtomicU64::new(0) })
+        let turns = account.is_some();
+        let floor = kept(floor);
+        let regime = Regime { shape, floor, seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0, turns, filter: None };
+        let (len, entries) = (AtomicU64::new(0), AtomicU64::new(0));
+        CompactStore { table: Table::new(lines), account, salt, regime: RwLock::new(regime), len, entries }
     }
 
     /// What it may have omitted, and how it stands.
@@ -108,44 +140,82 @@ impl CompactStore {
             full_at: regime.full_at,
             states: self.len.load(Ordering::Relaxed),
             load: entries as f64 / shape.capacity() as f64,
-            expected_omissions: regime.omissions + omissions_between(regime.counted as f64, entries as f64, fingerprints),
+            expected_omissions: match regime.filter {
+                Some(sums) => regime.omissions + sums.omissions,
+                None => regime.omissions + omissions_between(regime.counted as f64, entries as f64, fingerprints),
+            },
         }
+    }
+
+    /// Whether fingerprints have given way to a filter, and then the odds that the next new state is taken for known.
+    pub fn filtering(&self) -> Option<f64> {
+        let regime = self.enter();
+        regime.filter.map(|sums| sums.odds(&regime.shape))
+    }
+
+    /// Takes in a state by its hash alone, as those do that move states from one store to another.
+    pub fn learn(&self, hashes: &[Hash]) {
+        let mut visits = Vec::with_capacity(hashes.len());
+        let mut room = u64::MAX;
+        self.visit_all(hashes, None, &mut room, &mut visits);
+    }
+
+    /// The bytes its table has in use now.
+    fn in_use(&self, shape: &Shape) -> usize {
+        shape.buckets() as usize * LINE
     }
 
     fn enter(&self) -> RwLockReadGuard<'_, Regime> {
         self.regime.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room after a worker that saw `seen` found none, unless another has done so: more buckets, or fewer bits.
+    /// Makes room after a worker that saw `seen` found little or none, unless another has done so: more buckets, or, where room is `needed`, fewer bits.
     #[cold]
-    fn make_room(&self, seen: Shape) {
+    fn make_room(&self, seen: Shape, needed: bool) {
         let mut regime = self.regime.write().unwrap_or_else(PoisonError::into_inner);
-        if regime.shape != seen || regime.full {
+        if regime.shape != seen || regime.full || regime.filter.is_some() {
             return;
         }
-        if let Some(grown) = seen.grown() {
+        if let Some(grown) = self.grown(&seen) {
             self.table.grow(&seen, &grown);
             regime.shape = grown;
             return;
         }
+        if !needed {
+            return;
+        }
+        let entries = self.entries.load(Ordering::Relaxed);
         regime.full_at.get_or_insert(self.len.load(Ordering::Relaxed));
+        let omissions = omissions_between(regime.counted as f64, entries as f64, seen.fingerprints());
         match seen.narrowed(regime.floor) {
             Some(narrow) => {
-                let entries = self.entries.load(Ordering::Relaxed);
-                regime.omissions += omissions_between(regime.counted as f64, entries as f64, seen.fingerprints());
+                regime.omissions += omissions;
                 regime.counted = self.table.narrow(&seen, &narrow);
                 self.entries.store(regime.counted, Ordering::Relaxed);
                 regime.shape = narrow;
                 regime.lowered += 1;
             }
+            None if regime.turns => {
+                regime.omissions += omissions;
+                regime.filter = Some(filter::convert(self.table.lines(), &seen));
+            }
             None => regime.full = true,
         }
     }
 
-    /// Goes over states with the lines of those ahead on their way into the cache: first the line at home, then, where entries of it lie elsewhere, the
-    /// other one. Ends early where `visit` says so. Hints some hundred states ahead, on top of this, made visits slower by a third.
+    /// A larger shape that the account has room for.
+    fn grown(&self, seen: &Shape) -> Option<Shape> {
+        let Some(account) = self.account else { return seen.grown(2) };
+        let more = |grown: &Shape| self.in_use(grown) - self.in_use(seen);
+        let grown = [2, 1].into_iter().filter_map(|most| seen.grown(most)).find(|grown| account.allows(more(grown)))?;
+        account.charge(more(&grown));
+        Some(grown)
+    }
+
+    /// Goes over states with the lines of those ahead on their way into the cache: first the line at home, then, where entries of it lie elsewhere or `both`
+    /// are looked at in any case, the other one. Ends early where `visit` says so. Hints some hundred states ahead, on top of this, made visits slower by a third.
     #[inline]
-    fn pipeline(&self, shape: &Shape, hashes: &[Hash], mut visit: impl FnMut(Place) -> bool) {
+    fn pipeline(&self, shape: &Shape, hashes: &[Hash], both: bool, mut visit: impl FnMut(Place) -> bool) {
         let mut places = [Place::default(); AHEAD];
         for at in 0..hashes.len() + AHEAD {
             // The place of the state that far back lies where this one's will lie.
@@ -153,22 +223,36 @@ impl CompactStore {
                 return;
             }
             if at >= AHEAD / 2 && at - AHEAD / 2 < hashes.len() {
-                self.table.prefetch_other(places[(at - AHEAD / 2) % AHEAD]);
+                self.table.prefetch_other(places[(at - AHEAD / 2) % AHEAD], both);
             }
             if let Some(hash) = hashes.get(at) {
-                let place = shape.place(*hash);
+                let place = shape.place(self.address(*hash));
                 self.table.prefetch_home(place);
                 places[at % AHEAD] = place;
             }
         }
     }
 
-    /// Visits a group, or its beginning where room runs out; then the shape in which it did.
-    fn visit_group(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) -> Option<Shape> {
+    #[inline]
+    fn address(&self, hash: Hash) -> u64 {
+        if self.salt == 0 {
+            return hash.address();
+        }
+        let mixed = (hash.address() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (mixed ^ (mixed >> 32)).wrapping_mul(0xA076_1D64_78BD_642F)
+    }
+
+    /// Visits a group, or its beginning where room runs out; then the shape in which it did, and whether it did for good.
+    fn visit_group(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) -> Option<(Shape, bool)> {
         let regime = self.enter();
+        if regime.filter.is_some() {
+            drop(regime);
+            self.filter_group(hashes, mask, room, visits);
+            return None;
+        }
         let (shape, alone) = (regime.shape, regime.seats <= 1);
         let (mut new, mut trouble, mut at) = (0, None, 0);
-        self.pipeline(&shape, hashes, |place| {
+        self.pipeline(&shape, hashes, false, |place| {
             let masked = mask.is_some_and(|mask| !mask[at]);
             at += 1;
             let visit = if masked {
@@ -185,7 +269,7 @@ impl CompactStore {
                         Visit::New(NOWHERE)
                     }
                     Put::NoRoom => {
-                        trouble = Some(shape);
+                        trouble = Some((shape, true));
                         return false;
                     }
                 }
@@ -198,10 +282,59 @@ impl CompactStore {
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
             // Nearly full tables are slow; where there is memory left they need not be.
             if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
-                trouble = Some(shape);
+                trouble = Some((shape, false));
             }
         }
         trouble
+    }
+
+    /// Visits a group in the filter.
+    fn filter_group(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) {
+        // Nothing but the filter's sums changes from here on.
+        let shape = self.enter().shape;
+        let lines = self.table.lines();
+        let (mut new, mut added, mut at) = (0, (0, 0.0), 0);
+        self.pipeline(&shape, hashes, true, |place| {
+            let masked = mask.is_some_and(|mask| !mask[at]);
+            at += 1;
+            visits.push(if masked {
+                Visit::Skipped
+            } else if *room == 0 {
+                if filter::holds(lines, place) { Visit::Seen(NOWHERE) } else { Visit::Full }
+            } else if let Some((set, power)) = filter::put(lines, place) {
+                (*room, new, added) = (*room - 1, new + 1, (added.0 + u64::from(set), added.1 + power));
+                Visit::New(NOWHERE)
+            } else {
+                Visit::Seen(NOWHERE)
+            });
+            true
+        });
+        if new > 0 {
+            self.len.fetch_add(new, Ordering::Relaxed);
+            let mut regime = self.regime.write().unwrap_or_else(PoisonError::into_inner);
+            if let Some(sums) = &mut regime.filter {
+                sums.settle(&shape, new, added);
+            }
+        }
+    }
+
+    fn visit_all(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) {
+        while visits.len() < hashes.len() {
+            let from = visits.len();
+            let until = hashes.len().min(from + GROUP);
+            let trouble = self.visit_group(&hashes[from..until], mask.map(|mask| &mask[from..until]), room, visits);
+            if let Some((shape, needed)) = trouble {
+                self.make_room(shape, needed);
+            }
+        }
+    }
+}
+
+impl Drop for CompactStore<'_> {
+    fn drop(&mut self) {
+        if let Some(account) = self.account {
+            account.refund(self.in_use(&self.enter().shape));
+        }
     }
 }
 
@@ -209,14 +342,14 @@ impl Regime {
     /// Bits that a slot would keep now if the table had its full size.
     fn rest_at_full_size(&self) -> u32 {
         let mut shape = self.shape;
-        while let Some(grown) = shape.grown() {
+        while let Some(grown) = shape.grown(2) {
             shape = grown;
         }
         shape.rest()
     }
 }
 
-impl Store for CompactStore {
+impl Store for CompactStore<'_> {
     fn seat(&self) -> Option<Seat> {
         self.regime.write().unwrap_or_else(PoisonError::into_inner).seats += 1;
         Some(Seat::new(CompactSeat))
@@ -226,9 +359,10 @@ impl Store for CompactStore {
         visits.clear();
         for hashes in candidates.steps.hashes.chunks(GROUP) {
             let regime = self.enter();
-            let (shape, alone) = (regime.shape, regime.seats <= 1);
-            self.pipeline(&shape, hashes, |place| {
-                visits.push(if self.table.holds(&shape, place, alone) { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) });
+            let (shape, alone, filters) = (regime.shape, regime.seats <= 1, regime.filter.is_some());
+            self.pipeline(&shape, hashes, filters, |place| {
+                let seen = if filters { filter::holds(self.table.lines(), place) } else { self.table.holds(&shape, place, alone) };
+                visits.push(if seen { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) });
                 true
             });
         }
@@ -236,15 +370,7 @@ impl Store for CompactStore {
 
     fn insert(&self, _seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
         visits.clear();
-        let hashes = &candidates.steps.hashes;
-        while visits.len() < hashes.len() {
-            let from = visits.len();
-            let until = hashes.len().min(from + GROUP);
-            let trouble = self.visit_group(&hashes[from..until], mask.map(|mask| &mask[from..until]), &mut room, visits);
-            if let Some(shape) = trouble {
-                self.make_room(shape);
-            }
-        }
+        self.visit_all(&candidates.steps.hashes, mask, &mut room, visits);
     }
 
     fn state(&self, _at: Handle, _out: &mut States) -> bool {
@@ -264,15 +390,16 @@ impl Store for CompactStore {
     }
 
     fn bytes(&self) -> usize {
-        self.table.lines().bytes()
+        if self.account.is_some() { self.in_use(&self.enter().shape) } else { self.table.lines().bytes() }
     }
 
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let precision = self.precision();
-        vec![
-            ("fingerprint bits", precision.bits),
-            ("times bits were given up", f64::from(precision.lowered)),
-            ("probability that any state was omitted", precision.any_omission()),
-        ]
+        let kept = match self.filtering() {
+            Some(odds) => ("odds that a new state is omitted", odds),
+            None => ("fingerprint bits", precision.bits),
+        };
+        let lowered = ("times bits were given up", f64::from(precision.lowered));
+        vec![kept, lowered, ("probability that any state was omitted", precision.any_omission())]
     }
 }

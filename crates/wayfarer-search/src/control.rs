@@ -17,6 +17,8 @@ pub struct Progress {
     pub depth: u32,
     /// Violations found.
     pub violations: usize,
+    /// What is being done, where a run has several phases and this is not the first.
+    pub phase: &'static str,
 }
 
 /// Watches a run and may end it.

@@ -8,7 +8,8 @@
 //! Meetings take a lock and sleep; there are as many as levels, or one for every 65,536 steps of a walker. A worker that ends for a reason of its own
 //! (memory, time, Ctrl-C) says so, and no one waits for it any more.
 
-use crate::explore::{conclude, work};
+use crate::explore::{Entering, conclude, work};
+use crate::strategies::Waiting;
 use crate::witness::chain;
 use crate::{Candidates, Control, Handle, Limits, Meeting, Outcome, Progress, Selection, Settings, Stop, Store, Strategy, Visit};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -28,13 +29,31 @@ const NAP: Duration = Duration::from_millis(5);
 /// Explores breadth-first with several workers over one store that gives states back. Verdict, states, rules fired and the length of the shortest witness do
 /// not depend on how many there are.
 pub fn explore_by_levels(space: &dyn Space, store: &dyn Store, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let crew = Crew::new(workers, settings.max_errors.max(1));
-    let strategy = |_| Levels::new(&crew, &settings.limits);
-    let run = |worker, control: &mut dyn Control| work(space, store, &mut strategy(worker), settings, control, worker == 0);
-    // Whoever ends early would be waited for.
-    let mut outcome = together(&crew, control, run, settings, |stop| stop != Stop::Exhausted);
+    let mut outcome = levels(space, store, workers, settings, control).0;
     conclude(space, store, settings, &mut outcome);
     outcome
+}
+
+/// The same, not concluded, with what waits to be expanded.
+pub(crate) fn levels(space: &dyn Space, store: &dyn Store, workers: usize, settings: &Settings, control: &mut dyn Control) -> (Outcome, Waiting) {
+    let crew = Crew::new(workers, settings.max_errors.max(1));
+    let waiting = Mutex::new(Waiting::default());
+    let run = |worker, control: &mut dyn Control| {
+        let mut strategy = Levels::new(&crew, &settings.limits);
+        let outcome = work(space, store, &mut strategy, settings, control, Entering { first: worker == 0, record: None });
+        strategy.leave(&mut waiting.lock().unwrap_or_else(PoisonError::into_inner));
+        outcome
+    };
+    // Whoever ends early would be waited for.
+    let outcome = together(&crew, control, run, settings, |stop| stop != Stop::Exhausted);
+    let mut waiting = waiting.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // What was found when the last meeting did not come about.
+    let gate = crew.gate();
+    waiting.next.extend(&gate.found);
+    let taken = gate.level.next.load(Ordering::Relaxed).min(gate.level.pieces.len());
+    waiting.level.extend(&gate.level.pieces[taken..]);
+    drop(gate);
+    (outcome, waiting)
 }
 
 /// A walker's own store and strategy.
@@ -61,7 +80,7 @@ pub fn explore_apart<'a>(
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
         let mut strides = Strides { crew: &crew, inner: control, next: STRIDE };
-        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut strides, true);
+        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut strides, Entering::default());
         crew.leave(outcome.violations.len());
         // Handles mean nothing outside the walker's own store.
         for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
@@ -268,8 +287,9 @@ struct Levels<'a> {
     /// What is left of the piece that was taken.
     piece: (u32, u32),
     found: Vec<(u32, u32)>,
-    /// States that were selected and could not be dealt with, or were found when the run ended.
-    cut: u64,
+    /// States that were selected and could not be dealt with, and how many were found when the run ended.
+    cut: Vec<u32>,
+    left: u64,
     under_way: u64,
     depth: u32,
     deepest: u32,
@@ -285,7 +305,8 @@ impl<'a> Levels<'a> {
             level: Arc::default(),
             piece: (0, 0),
             found: Vec::new(),
-            cut: 0,
+            cut: Vec::new(),
+            left: 0,
             under_way: 0,
             depth: 0,
             deepest: 0,
@@ -293,6 +314,16 @@ impl<'a> Levels<'a> {
             beyond: 0,
             begun: false,
         }
+    }
+}
+
+impl Levels<'_> {
+    /// What this worker leaves unexpanded. What it brought to a meeting is the crew's.
+    fn leave(&self, waiting: &mut Waiting) {
+        waiting.depth = waiting.depth.max(self.depth);
+        waiting.level.extend(self.cut.iter().map(|handle| (*handle, 1)));
+        waiting.level.extend(Some(self.piece).filter(|piece| piece.1 > 0));
+        waiting.next.extend(&self.found);
     }
 }
 
@@ -330,7 +361,7 @@ impl Strategy for Levels<'_> {
         }
         if !selection.handles.is_empty() {
             self.under_way -= selection.handles.len() as u64;
-            self.cut += (selection.handles.len() - kept) as u64;
+            self.cut.extend(selection.handles[kept..].iter().map(|handle| handle.0));
         }
     }
 
@@ -346,7 +377,7 @@ impl Strategy for Levels<'_> {
         let own: u64 = self.found.iter().map(|(_, states)| u64::from(*states)).sum();
         match self.crew.meet(std::mem::take(&mut self.found), found, ask) {
             Err(stop) => {
-                self.cut += own;
+                self.left += own;
                 Meeting::Stop(stop)
             }
             Ok((level, violations)) => {
@@ -354,7 +385,7 @@ impl Strategy for Levels<'_> {
                 let next = self.depth + u32::from(self.begun);
                 self.deepest = if empty { self.deepest } else { next };
                 if violations >= self.crew.most {
-                    self.cut += own;
+                    self.left += own;
                     return Meeting::Stop(Stop::Violations);
                 }
                 self.depth = next;
@@ -372,7 +403,7 @@ impl Strategy for Levels<'_> {
 
     fn frontier(&self) -> u64 {
         let found: u64 = self.found.iter().map(|(_, states)| u64::from(*states)).sum();
-        u64::from(self.piece.1) + self.under_way + self.cut + found + self.beyond
+        u64::from(self.piece.1) + self.under_way + self.cut.len() as u64 + self.left + found + self.beyond
     }
 
     fn beyond_depth(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! their own number of words are kept as [`Strings`]. The two cache misses of a visit, bucket and record, are taken ahead of it: hints fetch them while the
 //! loop expands other states, and where nobody gave hints, a visit fetches for those behind it in the batch.
 
+mod closed;
 mod forms;
 mod strings;
 pub(crate) mod varying;
@@ -13,8 +14,11 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::Records;
 
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
-use forms::{Form, Tight};
+pub(crate) use closed::Closed;
+use forms::{Form, Readable, Tight};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use strings::Strings;
 use wayfarer_space::{Hash, Packing, States, Steps};
 
@@ -35,11 +39,13 @@ enum Kept<'a> {
 }
 
 /// States of one form and what finds them.
-struct Keeper<'a, F> {
+struct Keeper<'a, F: Form> {
     form: F,
     index: Index,
     account: &'a dyn Account,
     len: AtomicU64,
+    /// What workers that left had, for those who come.
+    left: Mutex<Vec<F::Group>>,
 }
 
 /// A worker's place at the exact store.
@@ -59,10 +65,10 @@ impl<'a> ExactStore<'a> {
         let segment = Self::segment(most);
         let index = Index::new(segment.max(1 << 16), account)?;
         Some(ExactStore(if packing.is_varying() {
-            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, len: AtomicU64::new(0) })
+            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, len: AtomicU64::new(0), left: Mutex::default() })
         } else {
             let records = Records::new(packing.bytes(), segment, most);
-            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, len: AtomicU64::new(0) })
+            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, len: AtomicU64::new(0), left: Mutex::default() })
         }))
     }
 
@@ -79,7 +85,16 @@ impl<'a> ExactStore<'a> {
 impl<F: Form> Keeper<'_, F> {
     fn seat(&self) -> Option<Seat> {
         let index = self.index.seat()?;
-        Some(Seat::new(ExactSeat { index, group: self.form.group(GROUP), hinted: 0, full: false }))
+        let left = self.left().pop();
+        Some(Seat::new(ExactSeat { index, group: left.unwrap_or_else(|| self.form.group(GROUP)), hinted: 0, full: false }))
+    }
+
+    fn leave(&self, seat: Seat) {
+        self.left().extend(seat.into::<ExactSeat<F::Group>>().map(|seat| seat.group));
+    }
+
+    fn left(&self) -> MutexGuard<'_, Vec<F::Group>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
@@ -212,6 +227,24 @@ impl<F: Form> Keeper<'_, F> {
     }
 }
 
+impl<'a> ExactStore<'a> {
+    /// Gives up finding states, and with it the memory that takes: states are only read from here on.
+    pub(crate) fn closed(self) -> Closed {
+        match self.0 {
+            Kept::Tight(keeper) => keeper.closed(),
+            Kept::Varying(keeper) => keeper.closed(),
+        }
+    }
+}
+
+impl<'a, F: Form + 'static> Keeper<'a, F> {
+    fn closed(self) -> Closed {
+        let mut unused: Vec<Range<u32>> = self.left().iter().map(F::unused).collect();
+        unused.sort_unstable_by_key(|range| range.start);
+        Closed { form: Box::new(self.form), unused }
+    }
+}
+
 /// Does the same with either kind of keeper.
 macro_rules! kept {
     ($store:expr, $keeper:ident => $does:expr) => {
@@ -225,6 +258,10 @@ macro_rules! kept {
 impl Store for ExactStore<'_> {
     fn seat(&self) -> Option<Seat> {
         kept!(self, keeper => keeper.seat())
+    }
+
+    fn leave(&self, seat: Seat) {
+        kept!(self, keeper => keeper.leave(seat));
     }
 
     fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {

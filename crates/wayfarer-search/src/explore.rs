@@ -77,9 +77,24 @@ impl Default for Settings {
 
 /// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
 pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut outcome = work(space, store, strategy, settings, control, true);
+    let mut outcome = work(space, store, strategy, settings, control, Entering::default());
     conclude(space, store, settings, &mut outcome);
     outcome
+}
+
+/// How a worker begins.
+#[derive(Debug)]
+pub(crate) struct Entering {
+    /// Whether it brings in the start states.
+    pub(crate) first: bool,
+    /// The record that it goes on with.
+    pub(crate) record: Option<Record>,
+}
+
+impl Default for Entering {
+    fn default() -> Self {
+        Entering { first: true, record: None }
+    }
 }
 
 /// One worker's part of an exploration: all of it, or the rounds of one of several. Only the first brings in the start states.
@@ -89,13 +104,13 @@ pub(crate) fn work(
     strategy: &mut dyn Strategy,
     settings: &Settings,
     control: &mut dyn Control,
-    first: bool,
+    entering: Entering,
 ) -> Outcome {
     let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
-    let mut run = Run::new(space, store, settings, seat);
+    let mut run = Run::new(space, store, settings, seat, entering.record);
     let mut round = Round::new(space.width());
     let mut stop = None;
-    if first {
+    if entering.first {
         run.complete(space.initial(&mut round.steps));
         stop = run.start(strategy, &round);
     }
@@ -189,7 +204,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(space: &'a dyn Space, store: &'a dyn Store, settings: &'a Settings, seat: Seat) -> Self {
+    fn new(space: &'a dyn Space, store: &'a dyn Store, settings: &'a Settings, seat: Seat, record: Option<Record>) -> Self {
         let counts = store.fidelity() == Fidelity::Exact && !settings.record_always;
         Run {
             space,
@@ -203,7 +218,7 @@ impl<'a> Run<'a> {
             complete: true,
             seat,
             sampling: Sampling::new(space.width()),
-            record: (!counts).then(|| Record::new(settings.record, space.packing().clone())),
+            record: record.or_else(|| (!counts).then(|| Record::new(settings.record, space.packing().clone()))),
             profile: settings.profile.then(Vec::new),
         }
     }
@@ -483,6 +498,7 @@ impl<'a> Run<'a> {
             frontier: strategy.frontier(),
             depth: strategy.depth().unwrap_or(0),
             violations: self.outcome.violations.len(),
+            phase: "",
         }
     }
 
@@ -491,6 +507,7 @@ impl<'a> Run<'a> {
         self.outcome.depth = strategy.depth();
         self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
         self.outcome.details = strategy.details();
+        self.outcome.shortest = strategy.level().is_some();
         self.outcome.covered = match &self.record {
             Some(record) => record.estimate(),
             None => Estimate { value: self.outcome.states as f64, error: 0.0 },
@@ -504,6 +521,7 @@ impl<'a> Run<'a> {
         };
         self.outcome.exhaustive = strategy.exhaustive() && self.complete;
         self.outcome.record = self.record;
+        self.store.leave(self.seat);
         self.outcome
     }
 }

@@ -10,6 +10,7 @@
 mod account;
 mod arena;
 mod audit;
+mod auto;
 mod bitstate;
 mod cache;
 mod choice;
@@ -42,6 +43,7 @@ mod witness;
 
 pub use account::{Account, Unlimited};
 pub use audit::{Audit, CHANGE, Mass, Representative, Sampler, Tally};
+pub use auto::{Auto, Phase, explore_in_phases};
 pub use bitstate::{BitstateStore, Filling};
 pub use cache::{CacheStore, Replacement};
 pub use choice::{Delta, StoreSpec};

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // Memory is taken from and given back to the global allocator by hand.
 
 use crate::Account;
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{GlobalAlloc, Layout, System, alloc_zeroed, dealloc};
 use std::ops::Range;
 use std::ptr::NonNull;
 use sync::AtomicU64;
@@ -41,6 +41,8 @@ pub(crate) struct Lines {
     layout: Layout,
     start: NonNull<Line>,
     len: usize,
+    /// Whether the memory went past the program's allocator.
+    reserved: bool,
 }
 
 // SAFETY: the memory is only ever reached as atomic words, which any thread may use.
@@ -58,14 +60,21 @@ impl Lines {
     pub(crate) fn take(len: usize, account: &dyn Account) -> Option<Lines> {
         let len = len.max(1);
         let bytes = Lines::bytes_for(len);
-        if !account.allows(bytes) {
-            return None;
-        }
+        if account.allows(bytes) { Lines::of(len, false) } else { None }
+    }
+
+    /// Reserves `len` lines (at least one) past the program's allocator, so that nobody counts them: who uses them tells the account how many. None where the
+    /// system refuses.
+    pub(crate) fn reserve(len: usize) -> Option<Lines> {
+        Lines::of(len.max(1), true)
+    }
+
+    fn of(len: usize, reserved: bool) -> Option<Lines> {
         // Asked for more than the allocator's usual alignment, the standard library would zero the memory itself and touch all of it; so lines are
         // aligned by hand.
-        let layout = Layout::from_size_align(bytes, 16).ok()?;
+        let layout = Layout::from_size_align(Lines::bytes_for(len), 16).ok()?;
         // SAFETY: the layout has a size above zero.
-        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let memory = NonNull::new(unsafe { if reserved { System.alloc_zeroed(layout) } else { alloc_zeroed(layout) } })?;
         let skip = memory.align_offset(LINE).min(LINE);
         // SAFETY: `skip` is at most one line, and the block is one line longer than the lines.
         let start: NonNull<Line> = unsafe { memory.add(skip) }.cast();
@@ -75,7 +84,7 @@ impl Lines {
             // SAFETY: the block has room for the lines, whatever their size.
             unsafe { start.add(index).write(std::array::from_fn(|_| AtomicU64::new(0))) };
         }
-        Some(Lines { memory, layout, start, len })
+        Some(Lines { memory, layout, start, len, reserved })
     }
 
     /// The line at `index`.
@@ -149,7 +158,7 @@ impl Drop for Lines {
             // SAFETY: the words were made by `take` and are not used again.
             unsafe { self.start.add(index).drop_in_place() };
         }
-        // SAFETY: it was taken with this layout and is given back once.
-        unsafe { dealloc(self.memory.as_ptr(), self.layout) }
+        // SAFETY: it was taken with this layout from the same allocator and is given back once.
+        unsafe { if self.reserved { System.dealloc(self.memory.as_ptr(), self.layout) } else { dealloc(self.memory.as_ptr(), self.layout) } }
     }
 }

@@ -1,6 +1,6 @@
 //! What a run found, and what may be said about it.
 
-use crate::{Details, Estimate, Fidelity, Handle, Record};
+use crate::{Details, Estimate, Fidelity, Handle, Phase, Record};
 use wayfarer_space::{Fault, Firing, PropertyBits, Word};
 
 /// Why a run ended.
@@ -26,6 +26,8 @@ pub enum Stop {
     Limit,
     /// The strategy is sure enough that nothing is missing.
     Accepted,
+    /// Few enough states are expected to have been omitted.
+    Confident,
     /// The strategy came back to states too often.
     Overhead,
     /// Nearly every state that the strategy remembers pushes another out.
@@ -48,6 +50,7 @@ impl Stop {
             Stop::Interrupted => "interrupted",
             Stop::Limit => "limit",
             Stop::Accepted => "accepted",
+            Stop::Confident => "confident",
             Stop::Overhead => "overhead",
             Stop::Collisions => "collisions",
             Stop::Restarts => "restarts",
@@ -160,6 +163,12 @@ pub struct Outcome {
     pub reached: PropertyBits,
     /// A fault that is a limit of representation, where one was met.
     pub limit: Option<(Firing, Fault)>,
+    /// Over stores that err: how many states the passes that ran dry are together expected to have omitted.
+    pub omissions: Option<f64>,
+    /// Whether breadth-first search over a store that does not err found the violations, so that no shorter witnesses exist.
+    pub shortest: bool,
+    /// The phases of a run that had several.
+    pub phases: Vec<Phase>,
     /// Whether strategy and expansions allow the claim that everything was visited, once the frontier has run dry.
     pub(crate) exhaustive: bool,
     /// Over a store that is not exact: what distinct states are estimated from, and an audit is judged by.
@@ -201,6 +210,9 @@ impl Outcome {
             discarded: 0,
             reached: PropertyBits::default(),
             limit: None,
+            omissions: None,
+            shortest: false,
+            phases: Vec::new(),
             exhaustive: false,
             record: None,
             proof: None,

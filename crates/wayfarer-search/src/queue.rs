@@ -1,106 +1,217 @@
-//! States that wait to be expanded, tight, first in first out, in segments that are taken and given back as the queue moves on.
+//! States that wait to be expanded, first in first out, in segments that are taken and given back as the queue moves on.
+//!
+//! States that were found one after the other are alike. So an entry is the change from the one before it: a bit for each byte of the tight state that
+//! differs, and these bytes. Its number is written as the difference from the one before, too. The first entry of a segment differs from zero.
 
 use crate::Account;
 use crate::exact::varying;
 use std::collections::VecDeque;
 use wayfarer_space::{Packing, States, Word};
 
-/// Words of a segment.
-const SEGMENT: usize = 1 << 15;
+/// Bytes of a segment, at least.
+const SEGMENT: usize = 1 << 14;
+/// The most bytes that a number takes.
+const NUMBER: usize = 5;
 
 /// A queue of states, each with a number of 32 bits.
 pub(crate) struct Queue {
     packing: Packing,
-    /// Words of an entry; zero where each has its own, which its first word says beside the number.
-    entry: usize,
     segments: VecDeque<Segment>,
     /// A segment that was emptied; one is kept so that a queue that breathes does not allocate.
-    spare: Option<Box<[Word]>>,
+    spare: Option<Box<[u8]>>,
     /// Where the first entry begins in the first segment.
     head: usize,
-    /// The entry that is made or read.
+    /// The last entry that was written, and the last that was read.
+    written: Last,
+    read: Last,
     words: Vec<Word>,
-    bytes: Vec<u8>,
+    entry: Vec<u8>,
+    /// The most segments there were at once.
+    most: usize,
 }
 
 struct Segment {
-    words: Box<[Word]>,
+    bytes: Box<[u8]>,
     used: usize,
+}
+
+/// What the next entry is the change from.
+#[derive(Clone, Default)]
+struct Last {
+    tight: Vec<u8>,
+    number: u32,
+}
+
+impl Last {
+    fn clear(&mut self) {
+        self.tight.fill(0);
+        self.number = 0;
+    }
 }
 
 impl Queue {
     pub(crate) fn new(packing: Packing) -> Self {
-        // The number shares the last word with the state where there is room for it.
-        let entry = if packing.is_varying() { 0 } else { (packing.bits() + 32).div_ceil(64) };
-        let words = vec![0; entry.max(packing.words())];
-        Queue { packing, entry, segments: VecDeque::new(), spare: None, head: 0, words, bytes: Vec::new() }
+        let last = Last { tight: vec![0; packing.words() * size_of::<Word>()], number: 0 };
+        let words = vec![0; packing.words()];
+        Queue { packing, segments: VecDeque::new(), spare: None, head: 0, written: last.clone(), read: last, words, entry: Vec::new(), most: 0 }
     }
 
     /// Appends a state; false where the account has no room.
     pub(crate) fn push(&mut self, state: &[Word], number: u32, account: &dyn Account) -> bool {
-        self.make(state, number);
-        let words = if self.entry == 0 { self.words.len() } else { self.entry };
-        if self.segments.back().is_none_or(|segment| segment.used + words > segment.words.len()) {
-            let room = SEGMENT.max(words);
-            let segment = match self.spare.take_if(|spare| spare.len() >= words) {
+        let most = self.make(state);
+        if self.segments.back().is_none_or(|segment| segment.used + NUMBER + most > segment.bytes.len()) {
+            let room = SEGMENT.max(NUMBER + most);
+            let segment = match self.spare.take_if(|spare| spare.len() >= room) {
                 Some(segment) => segment,
-                None if account.allows(room * size_of::<Word>()) => vec![0; room].into_boxed_slice(),
+                None if account.allows(room) => vec![0; room].into_boxed_slice(),
                 None => return false,
             };
-            self.segments.push_back(Segment { words: segment, used: 0 });
+            self.segments.push_back(Segment { bytes: segment, used: 0 });
+            self.written.clear();
+            self.most = self.most.max(self.segments.len());
         }
-        if let Some(segment) = self.segments.back_mut() {
-            segment.words[segment.used..segment.used + words].copy_from_slice(&self.words[..words]);
-            segment.used += words;
+        let Some(segment) = self.segments.back_mut() else { return false };
+        let mut at = segment.used;
+        let change = zigzag(number.wrapping_sub(self.written.number) as i32);
+        write_number(change, &mut segment.bytes, &mut at);
+        self.written.number = number;
+        if self.packing.is_varying() {
+            segment.bytes[at..at + self.entry.len()].copy_from_slice(&self.entry);
+            at += self.entry.len();
+        } else {
+            write_change(&mut self.written.tight, &self.entry, &mut segment.bytes, &mut at);
         }
+        segment.used = at;
         true
     }
 
-    /// Makes the entry of a state.
-    fn make(&mut self, state: &[Word], number: u32) {
-        if self.entry > 0 {
-            self.words.fill(0);
-            self.packing.pack(state, &mut self.words);
-            self.words[self.entry - 1] |= Word::from(number) << 32;
-            return;
+    /// Makes the tight form of a state, and says how many bytes its entry may take.
+    fn make(&mut self, state: &[Word]) -> usize {
+        self.entry.clear();
+        if self.packing.is_varying() {
+            self.entry.extend([0; NUMBER]);
+            varying::encode(state, &mut self.entry);
+            let length = (self.entry.len() - NUMBER) as u32;
+            let mut at = 0;
+            write_number(length, &mut self.entry, &mut at);
+            self.entry.drain(at..NUMBER);
+            return self.entry.len();
         }
-        self.bytes.clear();
-        varying::encode(state, &mut self.bytes);
-        self.words.clear();
-        self.words.push(Word::from(number) << 32 | self.bytes.len() as Word);
-        self.words.extend(self.bytes.chunks(8).map(|bytes| {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            Word::from_le_bytes(word)
-        }));
+        self.words.fill(0);
+        self.packing.pack(state, &mut self.words);
+        let tight = self.packing.bytes();
+        self.entry.extend(self.words.iter().flat_map(|word| word.to_le_bytes()).take(tight));
+        tight + tight.div_ceil(8)
+    }
+
+    /// The bytes of its segments.
+    pub(crate) fn bytes(&self) -> usize {
+        self.segments.iter().map(|segment| segment.bytes.len()).sum()
+    }
+
+    /// The most bytes that segments took, about.
+    pub(crate) fn most_bytes(&self) -> usize {
+        self.most * SEGMENT
     }
 
     /// Takes the first state out and appends it to `states`; none where the queue is empty.
     pub(crate) fn pop(&mut self, states: &mut States) -> Option<u32> {
         let segment = self.segments.front().filter(|segment| self.head < segment.used)?;
-        let entry = &segment.words[self.head..segment.used];
-        let number;
-        if self.entry > 0 {
-            let last = self.entry - 1;
-            number = (entry[last] >> 32) as u32;
-            self.words[..last + 1].copy_from_slice(&entry[..last + 1]);
-            self.words[last] &= Word::from(u32::MAX);
-            self.packing.unpack(&self.words, states.push_dirty(self.packing.masks().len()));
-            self.head += self.entry;
+        let mut at = self.head;
+        let number = self.read.number.wrapping_add(unzigzag(read_number(&segment.bytes, &mut at)) as u32);
+        self.read.number = number;
+        if self.packing.is_varying() {
+            let length = read_number(&segment.bytes, &mut at) as usize;
+            let form = &segment.bytes[at..at + length];
+            varying::decode(form, states.push_dirty(varying::words(form)));
+            at += length;
         } else {
-            number = (entry[0] >> 32) as u32;
-            let words = (entry[0] as u32 as usize).div_ceil(8);
-            self.bytes.clear();
-            self.bytes.extend(entry[1..1 + words].iter().flat_map(|word| word.to_le_bytes()));
-            varying::decode(&self.bytes, states.push_dirty(varying::words(&self.bytes)));
-            self.head += 1 + words;
+            let tight = self.packing.bytes();
+            read_change(&mut self.read.tight[..tight], &segment.bytes, &mut at);
+            for (word, bytes) in self.words.iter_mut().zip(self.read.tight.chunks_exact(8)) {
+                *word = Word::from_le_bytes(bytes.try_into().unwrap_or_default());
+            }
+            self.packing.unpack(&self.words, states.push_dirty(self.packing.masks().len()));
         }
-        // The last segment is given up only when another follows it or it has no room, so that a short queue stays where it is.
-        if self.head == segment.used && (self.segments.len() > 1 || segment.used + self.entry.max(1) > segment.words.len()) {
-            self.head = 0;
-            self.spare = self.segments.pop_front().map(|segment| segment.words);
+        self.head = at;
+        if at == segment.used {
+            if self.segments.len() > 1 {
+                self.head = 0;
+                self.spare = self.segments.pop_front().map(|segment| segment.bytes);
+            } else {
+                // A short queue stays where it is.
+                self.segments[0].used = 0;
+                self.head = 0;
+                self.written.clear();
+            }
+            self.read.clear();
         }
         Some(number)
+    }
+}
+
+fn zigzag(number: i32) -> u32 {
+    (number << 1 ^ number >> 31) as u32
+}
+
+fn unzigzag(number: u32) -> i32 {
+    (number >> 1) as i32 ^ -((number & 1) as i32)
+}
+
+#[inline]
+fn write_number(mut number: u32, to: &mut [u8], at: &mut usize) {
+    while number >= 0x80 {
+        to[*at] = number as u8 | 0x80;
+        *at += 1;
+        number >>= 7;
+    }
+    to[*at] = number as u8;
+    *at += 1;
+}
+
+#[inline]
+fn read_number(from: &[u8], at: &mut usize) -> u32 {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let byte = from[*at];
+        *at += 1;
+        number |= u32::from(byte & 0x7F) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 || shift > 28 {
+            return number;
+        }
+    }
+}
+
+/// Writes the bytes of `tight` that differ from `last`, eight at a time behind a byte that says which, and remembers them.
+#[inline]
+fn write_change(last: &mut [u8], tight: &[u8], to: &mut [u8], at: &mut usize) {
+    for (last, tight) in last.chunks_mut(8).zip(tight.chunks(8)) {
+        let mask_at = *at;
+        *at += 1;
+        let mut mask = 0;
+        for (bit, (last, byte)) in last.iter_mut().zip(tight).enumerate() {
+            if last != byte {
+                mask |= 1 << bit;
+                *last = *byte;
+                to[*at] = *byte;
+                *at += 1;
+            }
+        }
+        to[mask_at] = mask;
+    }
+}
+
+#[inline]
+fn read_change(last: &mut [u8], from: &[u8], at: &mut usize) {
+    for last in last.chunks_mut(8) {
+        let mut mask = from[*at];
+        *at += 1;
+        while mask != 0 {
+            last[mask.trailing_zeros() as usize] = from[*at];
+            *at += 1;
+            mask &= mask - 1;
+        }
     }
 }
 
@@ -141,7 +252,7 @@ mod tests {
     #[test]
     fn states_of_varying_width_come_out_in_order() {
         compare(Packing::varying(), Width::Varying, |rng| {
-            let words = if rng.below(2_000) == 0 { SEGMENT + 7 } else { rng.below(65) as usize };
+            let words = if rng.below(2_000) == 0 { SEGMENT / 8 + 7 } else { rng.below(65) as usize };
             (0..words).map(|_| rng.next_word() >> rng.below(64)).collect()
         });
     }

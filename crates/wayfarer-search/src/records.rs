@@ -17,7 +17,8 @@ const RUN: usize = 64;
 pub(crate) struct Records {
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
     table: Box<[AtomicPtr<u8>]>,
-    chunks: Mutex<Vec<Chunk>>,
+    /// The segments themselves; those given back leave their places.
+    chunks: Mutex<Vec<Option<Chunk>>>,
     /// Bytes of a tight state.
     tight: usize,
     record: usize,
@@ -69,7 +70,7 @@ impl Records {
 
     /// Bytes taken by segments.
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.lock().map_or(0, |chunks| chunks.iter().map(Chunk::bytes).sum())
+        self.chunks.lock().map_or(0, |chunks| chunks.iter().flatten().map(Chunk::bytes).sum())
     }
 
     /// Where a record lies.
@@ -116,9 +117,10 @@ impl Records {
     #[inline]
     pub(crate) fn read(&self, handle: u32, tight: &mut [u64]) {
         let at = self.address(handle);
-        // SAFETY: the record is written and has at least `tight` bytes; the destination has room for them by the assertion.
+        // SAFETY: the record is written and has at least `tight` bytes, unless its segment was given back, which the assertion excludes; the destination
+        // has room for them by the assertion.
         unsafe {
-            assert!(tight.len() * 8 >= self.tight);
+            assert!(tight.len() * 8 >= self.tight && !self.table[self.split(handle).0].load(Ordering::Relaxed).is_null());
             std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
         }
     }
@@ -166,6 +168,21 @@ impl Records {
         unsafe { self.address(run.next as u32).cast_mut().cast::<u64>().write_unaligned(word) };
     }
 
+    /// All handles that were given out lie below this.
+    pub(crate) fn end(&self) -> u32 {
+        self.next.load(Ordering::Relaxed) as u32
+    }
+
+    /// Gives back the segments that hold only records below a handle; these cannot be read any more.
+    pub(crate) fn release(&mut self, below: u32) {
+        let whole = self.split(below).0;
+        let Ok(chunks) = self.chunks.get_mut() else { return };
+        for (chunk, address) in chunks.iter_mut().zip(&mut self.table).take(whole) {
+            *chunk = None;
+            *address.get_mut() = std::ptr::null_mut();
+        }
+    }
+
     /// Hands out the next handles and takes the segment they lie in, where it is not there yet.
     #[cold]
     fn extend(&self, run: &mut Run, account: &dyn Account) -> bool {
@@ -178,7 +195,7 @@ impl Records {
         if self.table[segment].load(Ordering::Relaxed).is_null() {
             let Some(chunk) = Chunk::take(self.segment, account) else { return false };
             self.table[segment].store(chunk.start(), Ordering::Release);
-            chunks.push(chunk);
+            chunks.push(Some(chunk));
         }
         self.next.store(next + RUN, Ordering::Relaxed);
         *run = Run { next, end: next + RUN };
@@ -187,6 +204,11 @@ impl Records {
 }
 
 impl Run {
+    /// Handles that were given out and not used.
+    pub(crate) fn unused(&self) -> std::ops::Range<u32> {
+        self.next as u32..self.end as u32
+    }
+
     /// The record of the next handle is now part of the store.
     #[inline]
     pub(crate) fn keep(&mut self) {

@@ -114,7 +114,7 @@ fn short_cut(
 ) -> Result<Option<ShortCut>, Stop> {
     let Some(store) = ExactStore::new(space.packing().clone(), account, STAGE) else { return Err(Stop::Memory) };
     let ahead = |state: &[Word]| places.get(state).is_some_and(|place| *place > at + 1);
-    let stage = Stage { space, from: &states[at], goal: &ahead };
+    let stage = Stage { space, from: Some(&states[at]), goal: &ahead };
     let limits = Limits { states: window, ..Limits::default() };
     let settings = Settings { limits, deadlock: Deadlock::Off, max_errors: MEETINGS, ..Settings::default() };
     let outcome = explore(&stage, &store, &mut Bfs::new(&limits), &settings, control);

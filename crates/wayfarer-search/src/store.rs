@@ -69,12 +69,22 @@ impl Seat {
     pub fn of<T: Any>(&mut self) -> Option<&mut T> {
         self.0.downcast_mut()
     }
+
+    /// What the store put there, taken out again; none at another store.
+    pub fn into<T: Any>(self) -> Option<T> {
+        self.0.downcast().ok().map(|own| *own)
+    }
 }
 
 /// Remembers states, for several workers at once. Nothing blocks a visit.
 pub trait Store: Sync {
     /// A place for one more worker; none where the store has no more.
     fn seat(&self) -> Option<Seat>;
+
+    /// A worker leaves its place for good: what it was given and did not use may go to the next.
+    fn leave(&self, seat: Seat) {
+        let _ = seat;
+    }
 
     /// Says that these states will be visited soon, so that memory can be fetched while other work goes on. Called twice for a batch, with some time
     /// between: first as [`Hint::Place`], then as [`Hint::State`].

@@ -1,5 +1,6 @@
 //! The strategies a user can ask for: one file each, and one row each in [`ROWS`].
 
+mod auto;
 mod bfs;
 mod dfs;
 mod highway;
@@ -9,6 +10,7 @@ mod sdrs;
 mod urs;
 mod walk;
 
+pub(crate) use bfs::Waiting;
 pub use bfs::{Bfs, QueuedBfs};
 pub use dfs::Dfs;
 pub use highway::Highway;
@@ -49,7 +51,8 @@ pub(crate) struct Row {
 }
 
 /// All strategies, in the order in which they are listed to users.
-static ROWS: [&Row; 11] = [
+static ROWS: [&Row; 12] = [
+    &auto::ROW,
     &bfs::ROW,
     &dfs::ROW,
     &dfs::RANDOMISED,
@@ -72,6 +75,8 @@ pub enum Crewing {
     Apart,
     /// Not at all: one worker does it.
     Alone,
+    /// In phases: the first together, level by level; the others by one worker.
+    Phases,
 }
 
 /// A strategy and its parameters, all within their ranges.
@@ -117,11 +122,17 @@ impl StrategySpec {
     /// How several workers carry it out over a store.
     pub fn crew(&self, store: &StoreSpec) -> Crewing {
         match self.name() {
+            "auto" => Crewing::Phases,
             "bfs" if matches!(store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. }) => Crewing::Levels,
             "bfs" | "dfs" | "rdfs" => Crewing::Alone,
             _ if self.given.is("close", "on") => Crewing::Alone,
             _ => Crewing::Apart,
         }
+    }
+
+    /// Breadth-first search.
+    pub fn bfs() -> StrategySpec {
+        StrategySpec { row: &bfs::ROW, given: bfs::ROW.entry.plain() }
     }
 
     /// Builds it.
@@ -130,7 +141,7 @@ impl StrategySpec {
     }
 }
 
-/// Breadth-first search.
+/// `auto`.
 impl Default for StrategySpec {
     fn default() -> Self {
         let given = ROWS[0].entry.plain();

@@ -5,8 +5,9 @@ use crate::exact::varying;
 use wayfarer_space::{Packing, Word};
 
 /// Waypoints that are taken from the account together.
-const BLOCK: usize = 1024;
-const NONE: u32 = u32::MAX;
+const BLOCK: usize = 256;
+/// No waypoint.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 /// A forest of states in which only what is needed is kept.
 pub(crate) struct Waypoints {
@@ -18,11 +19,18 @@ pub(crate) struct Waypoints {
     /// Link and count of each.
     links: Vec<Box<[(u32, u32)]>>,
     free: Vec<u32>,
+    /// The most bytes to take.
+    most: usize,
 }
 
 impl Waypoints {
     pub(crate) fn new(packing: Packing) -> Self {
-        Waypoints { packing, blocks: Vec::new(), forms: Vec::new(), links: Vec::new(), free: Vec::new() }
+        Waypoints { packing, blocks: Vec::new(), forms: Vec::new(), links: Vec::new(), free: Vec::new(), most: usize::MAX }
+    }
+
+    /// The same in at most so many bytes.
+    pub(crate) fn within(self, most: usize) -> Self {
+        Waypoints { most, ..self }
     }
 
     /// Adds a state behind another waypoint, held once; none where the account has no room.
@@ -36,6 +44,9 @@ impl Waypoints {
         }
         if self.free.is_empty() {
             let words = self.packing.words() * BLOCK;
+            if (self.blocks.len() + 1).saturating_mul(self.one() * BLOCK) > self.most {
+                return None;
+            }
             if !account.allows(words * size_of::<Word>() + BLOCK * (12 + if self.packing.is_varying() { 16 } else { 0 })) {
                 return None;
             }
@@ -44,7 +55,7 @@ impl Waypoints {
             if self.packing.is_varying() {
                 self.forms.resize_with(self.forms.len() + BLOCK, Box::default);
             }
-            self.links.push(vec![(NONE, 0); BLOCK].into_boxed_slice());
+            self.links.push(vec![(NOWHERE, 0); BLOCK].into_boxed_slice());
             self.free.extend((first..first + BLOCK as u32).rev());
         }
         let waypoint = self.free.pop()?;
@@ -55,21 +66,34 @@ impl Waypoints {
             let words = self.packing.words();
             self.packing.pack(state, &mut self.blocks[block][at * words..(at + 1) * words]);
         }
-        self.links[block][at] = (before.unwrap_or(NONE), 1);
+        self.links[block][at] = (before.unwrap_or(NOWHERE), 1);
         if let Some(before) = before {
             self.hold(before);
         }
         Some(waypoint)
     }
 
+    /// The bytes that so many waypoints would take besides those that are there.
+    pub(crate) fn bytes_for(&self, more: u64) -> u64 {
+        more.saturating_sub(self.free.len() as u64).saturating_mul(self.one() as u64)
+    }
+
+    /// The bytes of one waypoint, about.
+    fn one(&self) -> usize {
+        self.packing.words() * size_of::<Word>() + 12 + if self.packing.is_varying() { 64 } else { 0 }
+    }
+
     /// One more needs it.
     pub(crate) fn hold(&mut self, waypoint: u32) {
+        if waypoint == NOWHERE {
+            return;
+        }
         self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK].1 += 1;
     }
 
     /// One fewer needs it; where that was the last, it and what only it needed are freed.
     pub(crate) fn release(&mut self, mut waypoint: u32) {
-        while waypoint != NONE {
+        while waypoint != NOWHERE {
             let (before, count) = &mut self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK];
             *count -= 1;
             if *count > 0 {
@@ -88,7 +112,7 @@ impl Waypoints {
     pub(crate) fn chain(&self, mut waypoint: u32) -> Vec<Vec<Word>> {
         let words = self.packing.words();
         let mut states = Vec::new();
-        while waypoint != NONE {
+        while waypoint != NOWHERE {
             let (block, at) = (waypoint as usize / BLOCK, waypoint as usize % BLOCK);
             states.push(match self.forms.get(waypoint as usize) {
                 Some(form) => {

@@ -89,6 +89,16 @@ impl std::error::Error for WitnessError {}
 /// The most that the store of one stage may hold.
 pub(crate) const STAGE: usize = 1 << 34;
 
+/// The states on a shortest way from one state, or else from a start state, to another.
+fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &dyn Account, at: usize) -> Result<Vec<Vec<Word>>, WitnessError> {
+    let stage = Stage { space, from, goal: &|state| state == to };
+    let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
+    let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
+    let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+    let missing = if outcome.stop == Stop::Memory { WitnessError::NoRoom } else { WitnessError::NoStep(at) };
+    chain(space, &store, outcome.violations.first().and_then(|violation| violation.state).ok_or(missing)?)
+}
+
 impl Witness {
     /// The witness to a violation, from the store's links or, where it keeps none, by searching anew between the states of its trail, which takes memory from
     /// `account`. The firings are found again by expanding each state on the way.
@@ -112,8 +122,10 @@ impl Witness {
 
     /// The witness that passes through the given states, a start state first: the way between two of them is searched anew, breadth-first.
     fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account) -> Result<Witness, WitnessError> {
-        let mut states = vec![trail[0].clone()];
         let mut steps = Steps::new(space.width());
+        space.initial(&mut steps);
+        let begins = steps.states.iter().any(|state| state == trail[0]);
+        let mut states = if begins { vec![trail[0].clone()] } else { way_between(space, None, &trail[0], account, 0)? };
         let mut batch = States::new(space.width());
         for (at, pair) in trail.windows(2).enumerate() {
             if pair[0] == pair[1] {
@@ -126,16 +138,7 @@ impl Witness {
                 states.push(pair[1].clone());
                 continue;
             }
-            let stage = Stage { space, from: &pair[0], goal: &|state| state == pair[1] };
-            let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
-            let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
-            let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
-            let found = outcome.violations.first().and_then(|violation| violation.state).ok_or(if outcome.stop == Stop::Memory {
-                WitnessError::NoRoom
-            } else {
-                WitnessError::NoStep(at)
-            })?;
-            states.extend(chain(space, &store, found)?.into_iter().skip(1));
+            states.extend(way_between(space, Some(&pair[0]), &pair[1], account, at)?.into_iter().skip(1));
         }
         Witness::through(space, states, ending)
     }
@@ -247,10 +250,10 @@ pub(crate) fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result
     Ok(buffer.iter().map(<[Word]>::to_vec).collect())
 }
 
-/// One stage of a witness: the system started in one state, with a goal as the only thing that must not be reached.
+/// One stage of a witness: the system started in one state, or as it always starts, with a goal as the only thing that must not be reached.
 pub(crate) struct Stage<'a> {
     pub(crate) space: &'a dyn Space,
-    pub(crate) from: &'a [Word],
+    pub(crate) from: Option<&'a [Word]>,
     pub(crate) goal: &'a (dyn Fn(&[Word]) -> bool + Sync),
 }
 
@@ -272,8 +275,9 @@ impl Space for Stage<'_> {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
+        let Some(from) = self.from else { return self.space.initial(steps) };
         steps.clear();
-        steps.push(0, Firing::of(0), self.from, self.from);
+        steps.push(0, Firing::of(0), from, from);
         Completeness::All
     }
 

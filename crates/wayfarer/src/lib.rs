@@ -65,6 +65,9 @@
 //! - `murphi`: models in Murphi and graphs in Aldebaran files, through `Plan::from_file`
 //! - `jit`: the same compiled to machine code, at the cost of building Cranelift
 
+// The report is one large `json!`.
+#![recursion_limit = "256"]
+
 mod allotment;
 mod amount;
 mod assert;

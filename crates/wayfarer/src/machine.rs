@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Below this the process's fixed needs (code, stacks, tables of the system) are not part of the budget: they would eat it up.
-pub const WHOLE_PROCESS: usize = 64 << 20;
-
 /// Bytes that may still be taken: the least of what the machine has free and what control groups (version 1 and 2) and the limit on address
 /// space leave. None where nothing of this can be read.
 pub fn free() -> Option<usize> {

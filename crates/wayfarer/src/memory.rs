@@ -9,6 +9,8 @@ use wayfarer_search::Account;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+/// What compiling models has taken and kept.
+static COMPILING: AtomicUsize = AtomicUsize::new(0);
 
 /// The system's allocator with a count of the bytes that are taken.
 pub struct Counting;
@@ -60,6 +62,12 @@ pub fn peak() -> usize {
     PEAK.load(Ordering::Relaxed)
 }
 
+/// A model was compiled a little further since so much was taken.
+pub(crate) fn compiled_since(before: usize) {
+    // Less than before where what an earlier function needed was given back.
+    COMPILING.fetch_add(taken().wrapping_sub(before), Ordering::Relaxed);
+}
+
 /// The account of a run: what is taken through [`Counting`], and a fixed sum for what the process holds besides.
 #[derive(Debug)]
 pub struct Budget {
@@ -72,6 +80,8 @@ pub struct Budget {
     before: usize,
     /// Kept where nothing is taken through [`Counting`].
     ledger: Option<Ledger>,
+    /// What does not count: in a small budget, what the model needs in any case to run.
+    excused: AtomicUsize,
 }
 
 /// What was allowed and what is held.
@@ -90,6 +100,9 @@ impl Ledger {
     }
 }
 
+/// From this budget on, the whole process counts; below, what it needs in any case comes on top.
+pub const WHOLE_PROCESS: usize = 64 << 20;
+
 /// Kept free for what grows between two questions: batches, their successors, the witness.
 const RESERVE_SHARE: usize = 64;
 
@@ -100,7 +113,7 @@ fn reserve(limit: usize) -> usize {
 impl Budget {
     /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
     pub fn new(limit: usize, besides: usize) -> Self {
-        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit), before: 0, ledger: None }
+        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit), before: 0, ledger: None, excused: AtomicUsize::new(0) }
     }
 
     /// A budget of `limit` bytes for a run inside a program that does other things, too: what was taken before is not counted. Keeps a ledger where the
@@ -108,21 +121,6 @@ impl Budget {
     pub fn of_run(limit: usize) -> Self {
         let before = taken();
         Budget { before, ledger: (before == 0).then(Ledger::default), ..Budget::new(limit, 0) }
-    }
-
-    /// Whether the ledger should be compared with what is held: now and then, and where much was allowed since.
-    pub(crate) fn wants_settling(&self, asked: u32) -> bool {
-        let much = |ledger: &Ledger| ledger.allowed.load(Ordering::Relaxed) > self.limit / 64;
-        self.ledger.as_ref().is_some_and(|ledger| asked % 4096 == 1 || much(ledger))
-    }
-
-    /// Says what is held now, everything that was allowed included.
-    pub(crate) fn settle(&self, held: usize) {
-        if let Some(ledger) = &self.ledger {
-            ledger.held.store(held, Ordering::Relaxed);
-            ledger.allowed.store(0, Ordering::Relaxed);
-            ledger.peak.fetch_max(held, Ordering::Relaxed);
-        }
     }
 
     /// Whether a budget of another size would allow so much now.
@@ -149,12 +147,27 @@ impl Budget {
     pub fn peak(&self) -> usize {
         let peak =
             self.ledger.as_ref().map_or_else(|| peak().saturating_sub(self.before), |ledger| ledger.peak.load(Ordering::Relaxed).max(ledger.used()));
-        peak + self.besides + self.code.load(Ordering::Relaxed)
+        (peak + self.besides + self.code.load(Ordering::Relaxed)).saturating_sub(self.excused())
     }
 
     /// Notes how much machine code there is now.
     pub(crate) fn note_code(&self, bytes: usize) {
-        self.code.store(bytes, Ordering::Relaxed);
+        if self.limit >= WHOLE_PROCESS {
+            self.code.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// In a budget below [`WHOLE_PROCESS`], what was taken since then to make the model run comes on top of it.
+    pub(crate) fn excuse_since(&self, taken_before: usize) {
+        if self.limit < WHOLE_PROCESS {
+            // What is compiled from here on comes on top, too.
+            let taken = taken().saturating_sub(taken_before);
+            self.excused.store(taken.wrapping_sub(COMPILING.load(Ordering::Relaxed)), Ordering::Relaxed);
+        }
+    }
+
+    fn excused(&self) -> usize {
+        if self.limit >= WHOLE_PROCESS { 0 } else { self.excused.load(Ordering::Relaxed).wrapping_add(COMPILING.load(Ordering::Relaxed)) }
     }
 }
 
@@ -170,6 +183,32 @@ impl Account for Budget {
 
     fn used(&self) -> usize {
         let taken = self.ledger.as_ref().map_or_else(|| taken().saturating_sub(self.before), Ledger::used);
-        taken + self.besides + self.code.load(Ordering::Relaxed)
+        (taken + self.besides + self.code.load(Ordering::Relaxed)).saturating_sub(self.excused())
+    }
+
+    // A ledger knows what was allowed, and hears what is held.
+    fn charge(&self, bytes: usize) {
+        if self.ledger.is_none() {
+            count(bytes);
+        }
+    }
+
+    fn refund(&self, bytes: usize) {
+        if self.ledger.is_none() {
+            TAKEN.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn wants_settling(&self, asked: u32) -> bool {
+        let much = |ledger: &Ledger| ledger.allowed.load(Ordering::Relaxed) > self.limit / 64;
+        self.ledger.as_ref().is_some_and(|ledger| asked % 4096 == 1 || much(ledger))
+    }
+
+    fn settle(&self, held: usize) {
+        if let Some(ledger) = &self.ledger {
+            ledger.held.store(held, Ordering::Relaxed);
+            ledger.allowed.store(0, Ordering::Relaxed);
+            ledger.peak.fetch_max(held, Ordering::Relaxed);
+        }
     }
 }

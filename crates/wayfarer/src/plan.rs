@@ -23,6 +23,8 @@ pub struct Plan {
     pub seed: u64,
     /// Where to look.
     pub strategy: StrategySpec,
+    /// Over a store that errs, how sure `auto` must be that it omitted nothing before it ends.
+    pub confidence: f64,
     /// What to remember; what suits the strategy where it is not given.
     pub store: Option<StoreSpec>,
     /// Whether states are explored up to exchanges of scalarset elements.
@@ -69,6 +71,7 @@ impl Default for Plan {
             threads: 1,
             seed: 1,
             strategy: StrategySpec::default(),
+            confidence: 0.99,
             store: None,
             symmetry: SymmetryChoice::default(),
             deadlock: Deadlock::default(),
@@ -90,6 +93,11 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// The same plan with breadth-first search where a store was asked for and no strategy: `auto` chooses its stores itself.
+    pub fn settled(self) -> Plan {
+        if self.store.is_some() && self.strategy == StrategySpec::default() { Plan { strategy: StrategySpec::bfs(), ..self } } else { self }
+    }
+
     /// The store: the one asked for, or what suits the strategy.
     pub fn store(&self) -> StoreSpec {
         self.store.unwrap_or_else(|| self.strategy.default_store())

@@ -1,7 +1,7 @@
 //! A program as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
 
 use crate::report::Change;
-use crate::running::{CODE_SHARE, Executable, LEAST_TO_COMPILE};
+use crate::running::{Executable, most_code};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts};
 use crate::{Plan, RunError, SymmetryChoice, values};
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ impl Subject for Arc<Program> {
     }
 
     fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
-        (cfg!(feature = "jit") && !plan.interpret && memory >= LEAST_TO_COMPILE).then_some(memory / CODE_SHARE)
+        (cfg!(feature = "jit") && !plan.interpret).then(|| most_code(memory))
     }
 
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Space + 'a> {

@@ -3,6 +3,7 @@
 use crate::CheckReport;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use wayfarer_search::Phase;
 
 /// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,8 @@ pub struct Report {
     pub strategy: String,
     /// The store, as it was asked for.
     pub store: String,
+    /// The phases of a run that chose its own way, in order.
+    pub phases: Vec<Phase>,
     /// How many states the store is expected to have taken for known ones: 0 for an exact store, none for one that forgets.
     pub expected_omissions: Option<f64>,
     /// How often each rule of the model fired.
@@ -165,7 +168,7 @@ impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
         let name = self.strategy.split(':').next().unwrap_or_default();
-        ["bfs", "dfs", "rdfs"].contains(&name)
+        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
     }
 
     /// Names of the rules that never fired.
@@ -209,6 +212,7 @@ impl Report {
             "repeatable": self.repeatable,
             "strategy": self.strategy,
             "store": self.store,
+            "phases": self.phases.iter().map(phase).collect::<Vec<_>>(),
             "expected_omissions": self.expected_omissions,
             "rules": self.rules,
             "unfired_rules": self.unfired_rules().map(|rule| rule.rule.as_str()).collect::<Vec<_>>(),
@@ -224,6 +228,11 @@ impl Report {
             "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })
     }
+}
+
+/// A phase of a run that had several.
+fn phase(phase: &Phase) -> Value {
+    json!({ "name": phase.name, "states": phase.states, "visited": phase.visited, "steps": phase.steps, "depth": phase.depth, "ended": phase.ended })
 }
 
 /// A visit of randomised breadth-first search.

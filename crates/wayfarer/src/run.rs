@@ -2,7 +2,7 @@
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::discovery::Course;
-use crate::memory::Budget;
+use crate::memory::{Budget, taken};
 use crate::report::{Report, RuleReport};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
@@ -10,22 +10,27 @@ use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Progress, Representative, Settings, Sought, Stop, Store, StoreSpec,
-    Verdict, explore, explore_apart, explore_by_levels,
+    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Progress, Representative, Settings, Sought, Stop, Store, StoreSpec,
+    StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
 impl Plan {
     /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+        if self.strategy == StrategySpec::default() && self.store.is_some() {
+            return self.clone().settled().check(subject, budget, control);
+        }
         let started = Instant::now();
         let replaying = subject.replaying(self);
         let replaying = &*replaying;
         let properties = subject.properties();
         let settings = self.settings(subject, &properties, replaying, budget)?;
         stores::refuse_if_too_small(self, replaying, budget)?;
+        let before = taken();
         let running = subject.running(self, budget.limit());
         let running = &*running;
+        budget.excuse_since(before);
         let (symmetry, remark) = subject.symmetry(self)?;
         let orbits = symmetry.as_ref().map(|symmetry| symmetry.orbits(running.space()));
         let orbits = orbits.as_deref();
@@ -37,16 +42,24 @@ impl Plan {
         let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
         let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
         let store: Box<dyn Store> = match crew {
-            Crew::Apart(_) => Box::new(NoStore),
+            Crew::Apart(_) | Crew::Phases(_) => Box::new(NoStore),
             _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
-        let held = (!matches!(crew, Crew::Apart(_))).then(|| Held { store: &*store, waiting: waiting(chosen, space.packing()) });
+        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(chosen, space.packing()) });
         let mut watch = Watch { inner: control, budget, running, held, until, reserve, asked: 0, cover, course };
+        // Phases choose their stores themselves.
+        let mut last: Option<Box<dyn Store>> = None;
         let mut outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
+            Crew::Phases(workers) => {
+                let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence };
+                let (outcome, store) = explore_in_phases(space, &auto, &settings, &mut watch);
+                last = Some(store);
+                outcome
+            }
             Crew::Apart(workers) => {
                 let part = |worker: usize| {
                     // The first walker is the one that would walk alone.
@@ -70,10 +83,10 @@ impl Plan {
         }
         // What the strategy holds is no longer needed, and the audit must fit into the budget, too.
         drop(strategy);
-        let (inner, store) = (running.space(), &*store);
+        let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(&outcome, expected_omissions(store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
+            Confidence::of(&outcome, expected_omissions(&outcome, store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -89,12 +102,12 @@ impl Plan {
         if let Some(met) = met {
             audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
             confidence = None;
-            outcome.violations = met.violations;
+            (outcome.violations, outcome.shortest) = (met.violations, false);
             if !met.among_representatives {
                 (writer.space, writer.orbits) = (inner, None);
             }
         }
-        let mut deadline = Deadline { until: self.shorten_until(started, audited.is_some()), inner: control };
+        let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (chosen, store), budget, started.elapsed()) };
@@ -110,8 +123,8 @@ impl Plan {
 
     /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
     /// are shortest already, or the user wants them as they are. What an audit met is never shortest already.
-    fn shorten_until(&self, started: Instant, audited: bool) -> Option<Instant> {
-        if !self.shorten || (self.strategy.name() == "bfs" && !audited) {
+    fn shorten_until(&self, started: Instant, outcome: &Outcome) -> Option<Instant> {
+        if !self.shorten || outcome.shortest {
             return None;
         }
         let now = Instant::now();
@@ -133,6 +146,7 @@ impl Plan {
         // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
         let limited = self.states.is_some() || self.steps.is_some() || self.profile;
         match self.strategy.crew(&self.store()) {
+            Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
             Crewing::Levels if !limited => Crew::Levels(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
@@ -220,7 +234,7 @@ impl Plan {
             insertions: outcome.states,
             steps: outcome.steps,
             redundancy: redundancy(outcome),
-            density_factor: if self.strategy.name() == "bfs" { density_factor(outcome) } else { None },
+            density_factor: if ["auto", "bfs"].contains(&self.strategy.name()) { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
             details: Details { figures: outcome.details.figures.iter().copied().chain(store.figures()).collect(), ..outcome.details.clone() },
             rules_fired: outcome.fired,
@@ -232,14 +246,15 @@ impl Plan {
             state_bits: space.packing().bits(),
             seed: self.seed,
             strategy: self.strategy.to_string(),
-            store: chosen.to_string(),
+            store: if outcome.phases.is_empty() { chosen.to_string() } else { store_of(outcome).to_string() },
+            phases: outcome.phases.clone(),
             sought: !self.find.is_empty() || !self.find_rules.is_empty(),
             symmetry: false,
             coverage: None,
             cover_times: Vec::new(),
             threads: 1,
             repeatable: true,
-            expected_omissions: expected_omissions(store),
+            expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),
             violations: Vec::new(),
             checks: checks::checks(self, subject, properties, outcome),
@@ -252,8 +267,10 @@ impl Plan {
 }
 
 /// How many states the store is expected to have taken for known ones; none where it forgets.
-fn expected_omissions(store: &dyn Store) -> Option<f64> {
+fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
     match store.fidelity() {
+        // Several passes omit fewer than the last one.
+        Fidelity::Lossy(_) if !outcome.phases.is_empty() => outcome.omissions.filter(|expected| expected.is_finite()),
         Fidelity::Exact => Some(0.0),
         Fidelity::Lossy(expected) => Some(expected),
         Fidelity::Amnesic => None,
@@ -282,19 +299,25 @@ fn waiting(store: StoreSpec, packing: &wayfarer_space::Packing) -> usize {
     }
 }
 
-/// Who carries a plan out: one worker, several over one store, or several each for itself.
+/// The store of the last of several phases.
+fn store_of(outcome: &Outcome) -> &'static str {
+    outcome.phases.last().map_or("exact", |phase| phase.name.split(" over ").nth(1).unwrap_or("compact"))
+}
+
+/// Who carries a plan out: one worker, several over one store, several each for itself, or, in phases, several over one store and then one.
 #[derive(Clone, Copy, Debug)]
 enum Crew {
     One,
     Levels(usize),
     Apart(usize),
+    Phases(usize),
 }
 
 impl Crew {
     fn workers(self) -> usize {
         match self {
             Crew::One => 1,
-            Crew::Levels(workers) | Crew::Apart(workers) => workers,
+            Crew::Levels(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
         }
     }
 
@@ -307,8 +330,8 @@ impl Crew {
     /// first, and so does where a budget cuts the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
-            Crew::One | Crew::Apart(_) => !matches!(report.stop, "time" | "interrupted" | "memory"),
-            Crew::Levels(_) => report.verdict == "holds",
+            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, "time" | "interrupted" | "memory"),
+            Crew::Levels(_) | Crew::Phases(_) => report.verdict == "holds",
         }
     }
 }

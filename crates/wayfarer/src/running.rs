@@ -1,6 +1,7 @@
 //! A program as something that runs: compiled where that is possible and wanted, else interpreted.
 
 use crate::Plan;
+use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
 use crate::subject::Running;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Program};
@@ -15,21 +16,22 @@ pub(crate) enum Executable {
     Interpreted(Box<Interpreter>),
 }
 
-/// Budgets below this are for experiments on small models, and compiling would spend much of them.
-pub(crate) const LEAST_TO_COMPILE: usize = 8 << 20;
-
 /// The share of the budget that machine code may take before commands are interpreted.
-pub(crate) const CODE_SHARE: usize = 8;
+const CODE_SHARE: usize = 8;
+
+/// The most machine code in a budget of so many bytes; in one that does not count the process itself, what is worth compiling.
+pub(crate) fn most_code(memory: usize) -> usize {
+    memory.max(WHOLE_PROCESS) / CODE_SHARE
+}
 
 impl Executable {
     pub(crate) fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
         let limits = plan.code_limits();
         #[cfg(feature = "jit")]
         if !plan.interpret
-            && memory >= LEAST_TO_COMPILE
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
         {
-            return Executable::Compiled(Box::new(compiled.with_code_limit(memory / CODE_SHARE)));
+            return Executable::Compiled(Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since))));
         }
         Executable::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
     }

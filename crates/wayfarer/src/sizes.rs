@@ -88,6 +88,14 @@ pub fn parse_depth(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?).map_err(|_| format!("`{text}` is too large; the most is {}", u32::MAX))
 }
 
+/// A probability below one.
+pub fn parse_confidence(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..1.0).contains(&number) => Ok(number),
+        _ => Err(format!("`{text}` is not a confidence; write a number from 0 to below 1, such as 0.99")),
+    }
+}
+
 /// A seed: any number of 64 bits.
 pub fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a seed; write a whole number from 0 to {}", u64::MAX))

@@ -15,7 +15,6 @@ use super::scan::Scan;
 use crate::lines::sync::{spin_loop, yield_now};
 use crate::lines::{Line, WORDS};
 use std::sync::atomic::Ordering;
-use wayfarer_space::Hash;
 
 /// How many of the kept bits choose an entry's other bucket.
 pub(super) const STEER: u32 = 7;
@@ -69,10 +68,10 @@ impl Shape {
         Shape { rest, slots, count_at, scan: Scan::new(rest + 1, slots), ..self }
     }
 
-    /// Four times the buckets for the same fingerprints, or twice where there is no room for more; none where the memory is used up. Four at once,
+    /// Twice the buckets for the same fingerprints, `most` times over where there is room for so many; none where the memory is used up. Twice over is best,
     /// because entries are then moved half as often.
-    pub(super) fn grown(self) -> Option<Self> {
-        let doublings = self.left.min(2);
+    pub(super) fn grown(self, most: u32) -> Option<Self> {
+        let doublings = self.left.min(most).min(2);
         (doublings > 0).then(|| {
             Shape { buckets: self.buckets << doublings, step: self.step << doublings, left: self.left - doublings, ..self }
                 .keeping(self.rest - doublings)
@@ -115,8 +114,8 @@ impl Shape {
     }
 
     #[inline]
-    pub(super) fn place(&self, hash: Hash) -> Place {
-        let product = u128::from(hash.address()) * u128::from(self.buckets);
+    pub(super) fn place(&self, address: u64) -> Place {
+        let product = u128::from(address) * u128::from(self.buckets);
         let (home, rest) = ((product >> 64) as u64, (product as u64) >> (64 - self.rest));
         let other = home + self.reach(rest);
         Place { home, other: if other >= self.buckets { other - self.buckets } else { other }, value: rest << 1 }
@@ -433,18 +432,18 @@ mod tests {
         let start = Shape::new(333, 5, 30);
         for key in 0..2_000u64 {
             let hash = hash(&[key]);
-            let (mut shape, mut at) = (start, start.place(hash));
+            let (mut shape, mut at) = (start, start.place(hash.address()));
             assert_eq!(shape.across(at.home, at.value), at.other);
             assert_eq!(shape.across(at.other, at.value | 1), at.home);
-            while let Some(grown) = shape.grown() {
+            while let Some(grown) = shape.grown(2) {
                 let (home, value) = shape.grown_entry(&grown, at.home, at.value);
                 let (other, displaced) = shape.grown_entry(&grown, at.other, at.value | 1);
-                assert_eq!((Place { home, other, value }, displaced), (grown.place(hash), value | 1));
-                (shape, at) = (grown, grown.place(hash));
+                assert_eq!((Place { home, other, value }, displaced), (grown.place(hash.address()), value | 1));
+                (shape, at) = (grown, grown.place(hash.address()));
             }
             while let Some(narrow) = shape.narrowed(0) {
                 at.value = shape.narrowed_entry(&narrow, at.value);
-                assert_eq!(at, narrow.place(hash));
+                assert_eq!(at, narrow.place(hash.address()));
                 shape = narrow;
             }
             assert_eq!(shape.rest(), STEER);

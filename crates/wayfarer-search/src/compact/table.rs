@@ -52,8 +52,8 @@ impl Table {
 
     /// Brings the other bucket into the cache, where it would be looked at.
     #[inline]
-    pub(super) fn prefetch_other(&self, place: Place) {
-        if shape::spilled(self.line(place.home)) {
+    pub(super) fn prefetch_other(&self, place: Place, always: bool) {
+        if always || shape::spilled(self.line(place.home)) {
             self.lines.prefetch(place.other as usize);
         }
     }

@@ -7,8 +7,26 @@ use crate::{Account, Handle};
 use std::ops::Range;
 use wayfarer_space::{Hash, Packing, States, Word, hash};
 
+/// States under handles, with links.
+pub(crate) trait Readable {
+    /// Appends the states behind handles.
+    fn read(&self, handles: &[Handle], out: &mut States);
+
+    /// From where a handle's state was reached.
+    fn parent(&self, handle: u32) -> Option<u32>;
+
+    /// All handles that were given out lie below this.
+    fn end(&self) -> u32;
+
+    /// Bytes taken.
+    fn bytes(&self) -> usize;
+
+    /// Gives back what holds only states below a handle; they cannot be read any more.
+    fn release(&mut self, below: u32);
+}
+
 /// A way to keep states under handles, with links.
-pub(super) trait Form: Sync {
+pub(super) trait Form: Readable + Sync {
     /// The forms of a group of candidates, and where a worker writes.
     type Group: Send + 'static;
 
@@ -33,17 +51,11 @@ pub(super) trait Form: Sync {
     /// What a comparison with a handle's state looks at first.
     fn address(&self, handle: u32) -> *const u8;
 
-    /// Appends the states behind handles.
-    fn read(&self, handles: &[Handle], out: &mut States);
-
     /// The hash of a handle's state.
     fn hash_of(&self, handle: u32) -> Hash;
 
-    /// From where a handle's state was reached.
-    fn parent(&self, handle: u32) -> Option<u32>;
-
-    /// Bytes taken.
-    fn bytes(&self) -> usize;
+    /// Handles that a worker was given and has not used.
+    fn unused(group: &Self::Group) -> Range<u32>;
 }
 
 /// States of one packing.
@@ -103,14 +115,6 @@ impl Form for Tight {
         self.records.address(handle)
     }
 
-    fn read(&self, handles: &[Handle], out: &mut States) {
-        let mut tight = vec![0; self.packing.words()];
-        for handle in handles {
-            self.records.read(handle.0, &mut tight);
-            self.packing.unpack(&tight, out.push_dirty(self.packing.masks().len()));
-        }
-    }
-
     fn hash_of(&self, handle: u32) -> Hash {
         // Most states fit a buffer that needs no allocation.
         let (words, width) = (self.packing.words(), self.packing.masks().len());
@@ -128,12 +132,34 @@ impl Form for Tight {
         hash(state)
     }
 
+    fn unused(group: &TightGroup) -> Range<u32> {
+        group.run.unused()
+    }
+}
+
+impl Readable for Tight {
+    fn read(&self, handles: &[Handle], out: &mut States) {
+        let mut tight = vec![0; self.packing.words()];
+        for handle in handles {
+            self.records.read(handle.0, &mut tight);
+            self.packing.unpack(&tight, out.push_dirty(self.packing.masks().len()));
+        }
+    }
+
     fn parent(&self, handle: u32) -> Option<u32> {
         self.records.parent(handle)
     }
 
     fn bytes(&self) -> usize {
         self.records.bytes()
+    }
+
+    fn end(&self) -> u32 {
+        self.records.end()
+    }
+
+    fn release(&mut self, below: u32) {
+        self.records.release(below);
     }
 }
 
@@ -195,18 +221,24 @@ impl Form for Strings {
         self.address(handle)
     }
 
-    fn read(&self, handles: &[Handle], out: &mut States) {
-        for handle in handles {
-            let form = self.get(handle.0);
-            decode(form, out.push_dirty(words(form)));
-        }
-    }
-
     fn hash_of(&self, handle: u32) -> Hash {
         let form = self.get(handle);
         let mut state = vec![0; words(form)];
         decode(form, &mut state);
         hash(&state)
+    }
+
+    fn unused(group: &StringGroup) -> Range<u32> {
+        group.stretch.unused()
+    }
+}
+
+impl Readable for Strings {
+    fn read(&self, handles: &[Handle], out: &mut States) {
+        for handle in handles {
+            let form = self.get(handle.0);
+            decode(form, out.push_dirty(words(form)));
+        }
     }
 
     fn parent(&self, handle: u32) -> Option<u32> {
@@ -215,5 +247,13 @@ impl Form for Strings {
 
     fn bytes(&self) -> usize {
         self.bytes()
+    }
+
+    fn end(&self) -> u32 {
+        self.places().end()
+    }
+
+    fn release(&mut self, below: u32) {
+        self.release_places(below);
     }
 }

@@ -42,6 +42,13 @@ pub(crate) struct Stretch {
     end: usize,
 }
 
+impl Stretch {
+    /// Handles that were given out and not used.
+    pub(crate) fn unused(&self) -> std::ops::Range<u32> {
+        self.run.unused()
+    }
+}
+
 impl Strings {
     /// No forms yet. Segments have `segment` bytes, a power of two, and there may be as many as `most` bytes allow.
     pub(crate) fn new(segment: usize, most: usize) -> Self {
@@ -98,6 +105,16 @@ impl Strings {
         // SAFETY: the stretch belongs to this worker alone, lies inside one chunk and has room by the assertion.
         unsafe { std::ptr::copy_nonoverlapping(form.as_ptr(), self.byte(place), form.len()) };
         self.places.write_word(&stretch.run, (place as u64) << 32 | u64::from(parent.unwrap_or(NO_PARENT)));
+    }
+
+    /// What says where forms lie.
+    pub(crate) fn places(&self) -> &Records {
+        &self.places
+    }
+
+    /// Gives back what says where forms below a handle lie. The bytes stay until the end: they are not in the order of handles.
+    pub(crate) fn release_places(&mut self, below: u32) {
+        self.places.release(below);
     }
 
     /// The form of this length that was just written is now part of the store.

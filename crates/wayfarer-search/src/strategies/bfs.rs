@@ -6,6 +6,7 @@
 mod queued;
 
 pub use queued::QueuedBfs;
+pub(crate) use queued::Waiting;
 
 use super::{Row, exact, remembering};
 use crate::spec::Entry;
@@ -62,6 +63,12 @@ impl Bfs {
     /// A search that does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
         Bfs { next: 0, under_way: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth, batch: 1 }
+    }
+
+    /// What waits to be expanded.
+    pub(crate) fn waiting(&self) -> Waiting {
+        let run = |from: u32, until: u32| if from < until { vec![(from, until - from)] } else { Vec::new() };
+        Waiting { level: run(self.next, self.level_end), next: run(self.level_end.max(self.next), self.found), depth: self.depth }
     }
 }
 

@@ -4,6 +4,7 @@ mod audit;
 mod crews;
 mod difference;
 mod distributions;
+mod elastic;
 mod graphs;
 mod searches;
 mod stores;

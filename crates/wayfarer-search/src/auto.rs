@@ -1,0 +1,353 @@
+//! `auto`: phases over the one loop, within one budget.
+//!
+//! 1. Breadth-first over the exact store, or the tree where states are wide. While the system fits, this is all there is, and the answer is exact.
+//! 2. When that is full, the same frontier goes on over the [elastic compact store](CompactStore::elastic). An exact store is drained into it segment by
+//!    segment; a tree cannot be taken apart like that, so it is given up, and what lies behind the frontier is found again where it matters. The frontier is
+//!    kept as differences and, when it no longer fits, thinned out at random.
+//! 3. When that has run dry, another pass under another hash and with other draws, as often as it takes: a state that one pass omits another does not.
+//!
+//! Beside the phases go [arms](arms): random searches that keep their own states and get a small share of the steps while the search is exhaustive, and
+//! more of them when it no longer is. All shares are reckoned in steps, so that the same seed gives the same run.
+//!
+//! A run ends by a violation, because everything was visited, because nothing is likely to have been missed ([`Auto::confidence`]), or by its budget.
+
+mod arms;
+
+use crate::crew::levels;
+use crate::explore::{Entering, conclude, work};
+use crate::strategies::Waiting;
+use crate::witness::chain;
+use crate::{
+    Account, Bfs, CompactStore, Control, Estimate, ExactStore, Fidelity, Handle, Limits, NoStore, Outcome, Progress, QueuedBfs, Record, Seat,
+    Settings, Stop, Store, TreeStore,
+};
+use arms::Arms;
+use wayfarer_space::{Packing, Rng, Space, States, Width, Word, hash};
+
+/// Packed states of more bits than this go into the tree.
+const WIDE: usize = 512;
+/// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in a
+/// pass that had room for all of it, or had not.
+const GROWTH: f64 = 4.5;
+const AGAIN: (f64, f64) = (1.15, 2.0);
+/// Of the memory, the most that waypoints take.
+const WAYPOINT_SHARE: usize = 32;
+/// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
+const SATURATED: (f64, f64) = (0.1, 0.5);
+
+/// What a run in phases is given.
+#[derive(Clone, Copy)]
+pub struct Auto<'a> {
+    /// Asked before anything grows.
+    pub account: &'a dyn Account,
+    /// The bytes that may be taken in all.
+    pub memory: usize,
+    /// How many workers search while the store is exact.
+    pub workers: usize,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The probability of having omitted nothing at which a run over a store that errs ends.
+    pub confidence: f64,
+}
+
+/// A part of a run that had one way of searching.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// What it did.
+    pub name: &'static str,
+    /// Distinct states when it ended, as far as is known.
+    pub states: u64,
+    /// Distinct states that this phase alone has visited, with those it began with: counted, not estimated.
+    pub visited: u64,
+    /// Steps when it ended.
+    pub steps: u64,
+    /// The deepest level it reached.
+    pub depth: u32,
+    /// Why it ended.
+    pub ended: &'static str,
+}
+
+/// Explores `space` in phases. Also gives the last store, in which states found in the first phase lie.
+pub fn explore_in_phases<'a>(
+    space: &'a dyn Space,
+    auto: &Auto<'a>,
+    settings: &'a Settings,
+    control: &mut dyn Control,
+) -> (Outcome, Box<dyn Store + 'a>) {
+    let mut run = Run {
+        space,
+        auto: *auto,
+        settings,
+        arms: Arms::new(space, auto, settings),
+        done: Outcome::new(space.rules()),
+        phases: Vec::new(),
+        whole: auto.account.used() + auto.memory,
+    };
+    let store = run.all(control);
+    run.finish(store)
+}
+
+/// What the phases share.
+struct Run<'a> {
+    space: &'a dyn Space,
+    auto: Auto<'a>,
+    settings: &'a Settings,
+    arms: Arms<'a>,
+    /// What the phases that ended have done.
+    done: Outcome,
+    phases: Vec<Phase>,
+    /// What was in use when the run began, and what it may take.
+    whole: usize,
+}
+
+/// The first store: one that never errs.
+enum First<'a> {
+    Exact(ExactStore<'a>),
+    Tree(TreeStore<'a>),
+}
+
+impl<'a> First<'a> {
+    fn store(&self) -> &(dyn Store + 'a) {
+        match self {
+            First::Exact(store) => store,
+            First::Tree(store) => store,
+        }
+    }
+
+    fn boxed(self) -> Box<dyn Store + 'a> {
+        match self {
+            First::Exact(store) => Box::new(store),
+            First::Tree(store) => Box::new(store),
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            First::Exact(_) => "bfs over exact",
+            First::Tree(_) => "bfs over tree",
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    fn all(&mut self, control: &mut dyn Control) -> Box<dyn Store + 'a> {
+        let Some(first) = self.first_store() else {
+            self.done.stop = Stop::Memory;
+            return Box::new(NoStore);
+        };
+        let (outcome, waiting) = self.first_phase(&first, control);
+        let goes_on = outcome.stop == Stop::Memory && outcome.violations.len() < self.settings.max_errors.max(1);
+        let visited = outcome.states;
+        self.end_phase(first.name(), outcome, visited, Some(first.store()));
+        if !goes_on {
+            return first.boxed();
+        }
+        // A tree that is given up is forgotten.
+        let (known, counts) = (first.store().len(), matches!(first, First::Exact(_)));
+        let Some((mut store, mut search, mut record)) = self.convert(first, &waiting) else { return Box::new(NoStore) };
+        let (mut pass, mut most) = (0, 0f64);
+        // Omissions that the passes which ran dry with a whole frontier are expected to share.
+        let mut omissions = None;
+        loop {
+            let entering = Entering { first: pass > 0, record: Some(record) };
+            let name = if pass == 0 { "bfs over compact" } else { "another pass" };
+            let mut outcome = self.pass(name, &store, &mut search, entering, control);
+            let dry = outcome.stop == Stop::Exhausted;
+            record = outcome.record.take().unwrap_or_else(|| self.record());
+            self.arms.share(&mut record);
+            let (own, odds) = (expected(&store), store.filtering().unwrap_or(0.0));
+            let distinct = record.estimate().value.max(1.0);
+            let lost = search.lost();
+            if dry && lost == 0 {
+                omissions = Some(omissions.map_or(own, |so_far| so_far * own / distinct));
+            }
+            // Whatever such a store calls new is new, so a pass that forgot nothing counts what it visits.
+            let visited = if pass == 0 && counts { known + outcome.states } else { outcome.states };
+            let estimated = record.estimate();
+            most = most.max(visited as f64);
+            outcome.covered = if pass == 0 && counts || estimated.value < most { Estimate { value: most, error: 0.0 } } else { estimated };
+            let stop = if !dry {
+                Some(outcome.stop)
+            } else if omissions.is_some_and(|expected| (-expected).exp() >= self.auto.confidence) {
+                Some(Stop::Confident)
+            } else {
+                None
+            };
+            self.arms.saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
+            self.done.omissions = omissions;
+            outcome.stop = stop.unwrap_or(outcome.stop);
+            self.end_phase(name, outcome, visited, None);
+            if stop.is_some() {
+                self.done.record = Some(record);
+                return Box::new(store);
+            }
+            pass += 1;
+            drop(store);
+            let frontier = search.most_bytes() as f64 * if lost == 0 { AGAIN.0 } else { AGAIN.1 };
+            search = self.queued(pass);
+            let bytes = self.store_bytes(self.auto.account.used(), frontier);
+            let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;
+            let Some(next) = CompactStore::elastic(bytes, salt, self.auto.account) else {
+                self.done.record = Some(record);
+                return Box::new(NoStore);
+            };
+            store = next;
+        }
+    }
+
+    fn first_store(&self) -> Option<First<'a>> {
+        let Auto { account, memory, .. } = self.auto;
+        let packing = self.space.packing().clone();
+        if !packing.is_varying() && packing.bits() > WIDE {
+            // What is left is for the frontier, which a full tree cannot hand over in place.
+            return TreeStore::new(packing, account, memory / 16 * 15).map(First::Tree);
+        }
+        ExactStore::new(packing, account, memory).map(First::Exact)
+    }
+
+    fn first_phase(&mut self, first: &First<'a>, control: &mut dyn Control) -> (Outcome, Waiting) {
+        let (space, settings) = (self.space, self.settings);
+        let Some(seat) = first.store().seat() else { return (Outcome::new(space.rules()).without_room(), Waiting::default()) };
+        let mut beside = self.arms.beside(first.store(), seat, control, Progress::default());
+        let (mut outcome, waiting) = if self.auto.workers > 1 {
+            levels(space, first.store(), self.auto.workers, settings, &mut beside)
+        } else {
+            let mut bfs = Bfs::new(&settings.limits);
+            let outcome = work(space, first.store(), &mut bfs, settings, &mut beside, Entering::default());
+            (outcome, bfs.waiting())
+        };
+        outcome.shortest = true;
+        self.arms.give(&mut outcome);
+        conclude(space, first.store(), settings, &mut outcome);
+        (outcome, waiting)
+    }
+
+    /// Moves what the first store knows into an elastic one, and what waits there into a frontier of its own.
+    fn convert(&self, first: First<'a>, waiting: &Waiting) -> Option<(CompactStore<'a>, QueuedBfs<'a>, Record)> {
+        let mut record = self.record();
+        let mut search = self.queued(0);
+        // What is in use besides the first store stays in use.
+        let besides = self.auto.account.used().saturating_sub(first.store().bytes());
+        let width = self.space.width();
+        match first {
+            First::Exact(store) => {
+                let closed = store.closed();
+                let arms = self.arms.bytes();
+                let settle = |held: usize| self.auto.account.settle(arms + held);
+                settle(closed.bytes());
+                search.adopt(waiting, &|at| one_state(width, |states| closed.read(&[at], states)), &|at| closed.parent(at));
+                let store = CompactStore::elastic(self.store_bytes(besides, search.bytes() as f64 * GROWTH), 0, self.auto.account)?;
+                let mut hashes = Vec::new();
+                closed.drain(width, |states, left| {
+                    settle(left + store.bytes() + search.bytes());
+                    hashes.clear();
+                    hashes.extend(states.iter().map(hash));
+                    store.learn(&hashes);
+                    hashes.iter().zip(states.iter()).for_each(|(hash, state)| record.observe(*hash, state));
+                });
+                Some((store, search, record))
+            }
+            First::Tree(tree) => {
+                let read = |at: Handle| {
+                    one_state(width, |states| {
+                        tree.state(at, states);
+                    })
+                };
+                search.adopt(waiting, &read, &|at| tree.parent(at));
+                for number in 0..tree.len() {
+                    let state = read(tree.nth(number));
+                    record.observe(hash(&state), &state);
+                }
+                drop(tree);
+                self.auto.account.settle(self.arms.bytes() + search.bytes());
+                // A tree holds many more states than an exact store: the frontier is near its largest.
+                let bytes = self.store_bytes(besides, search.bytes() as f64 * AGAIN.1);
+                Some((CompactStore::elastic(bytes, 0, self.auto.account)?, search, record))
+            }
+        }
+    }
+
+    /// One pass over the elastic store.
+    fn pass(
+        &mut self,
+        phase: &'static str,
+        store: &CompactStore<'a>,
+        search: &mut QueuedBfs<'a>,
+        entering: Entering,
+        control: &mut dyn Control,
+    ) -> Outcome {
+        let limits = Limits {
+            states: self.settings.limits.states.saturating_sub(self.done.covered.value as u64),
+            steps: self.settings.limits.steps.saturating_sub(self.done.steps),
+            ..self.settings.limits
+        };
+        let settings = Settings { limits, record_always: true, ..self.settings.clone() };
+        let so_far =
+            Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
+        // A compact store is probed without a place there, and is faster while it has one worker.
+        let mut beside = self.arms.beside(store, Seat::new(()), control, so_far);
+        let mut outcome = work(self.space, store, search, &settings, &mut beside, entering);
+        self.arms.give(&mut outcome);
+        outcome
+    }
+
+    /// Notes what a phase did.
+    fn end_phase(&mut self, name: &'static str, mut outcome: Outcome, visited: u64, store: Option<&dyn Store>) {
+        if let Some(store) = store {
+            // Handles mean nothing once the store is given up.
+            for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
+                if let Some(state) = violation.state {
+                    violation.trail = chain(self.space, store, state).unwrap_or_default();
+                }
+            }
+        }
+        let (covered, stop, frontier) = (outcome.covered, outcome.stop, outcome.frontier);
+        let depth = outcome.depth.unwrap_or(0);
+        if self.phases.is_empty() {
+            self.done = outcome;
+        } else {
+            let (record, omissions) = (self.done.record.take(), self.done.omissions);
+            self.done.absorb(outcome, self.settings.max_errors.max(1));
+            self.done.shortest = false;
+            (self.done.record, self.done.omissions) = (record, omissions);
+        }
+        (self.done.covered, self.done.stop, self.done.frontier) = (covered, stop, frontier);
+        self.phases.push(Phase { name, states: covered.value.round() as u64, visited, steps: self.done.steps, depth, ended: stop.word() });
+    }
+
+    fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {
+        self.done.details.figures.extend(self.arms.figures());
+        self.done.phases = self.phases;
+        (self.done, store)
+    }
+
+    fn queued(&self, pass: u64) -> QueuedBfs<'a> {
+        let rng = Rng::new(self.auto.seed, "spilling").split(pass);
+        QueuedBfs::new(&self.settings.limits, self.space.packing().clone(), self.auto.account).spilling(rng, self.auto.memory / WAYPOINT_SHARE)
+    }
+
+    fn record(&self) -> Record {
+        Record::new(self.settings.record, self.space.packing().clone())
+    }
+
+    /// The bytes of an elastic store beside what is in use and a frontier of so many bytes: between a third and three quarters of what there is.
+    fn store_bytes(&self, besides: usize, frontier: f64) -> usize {
+        let memory = self.whole - besides.min(self.whole / 2);
+        ((memory as f64 - frontier) as usize).clamp(memory / 3, memory / 4 * 3)
+    }
+}
+
+fn expected(store: &dyn Store) -> f64 {
+    if let Fidelity::Lossy(expected) = store.fidelity() { expected } else { 0.0 }
+}
+
+fn one_state(width: Width, read: impl FnOnce(&mut States)) -> Vec<Word> {
+    let mut states = States::new(width);
+    read(&mut states);
+    states.get(0).to_vec()
+}
+
+/// The bytes that a state of this packing takes whole.
+fn whole(packing: &Packing) -> usize {
+    packing.words() * size_of::<Word>() + 24
+}

@@ -1,0 +1,350 @@
+//! Random searches beside the phases. Each keeps its own state from turn to turn; which of them has the next turn is decided by what they meet that the
+//! phases have not visited (an upper confidence bound over a fading memory, so that an arm that has run dry is tried again).
+
+use super::{Auto, whole};
+use crate::explore::{Entering, work};
+use crate::strategies::{Site, StrategySpec};
+use crate::witness::chain;
+use crate::{
+    Account, CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store,
+    StoreSpec, Strategy, Visit,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use wayfarer_space::{Firing, Packing, Rng, Space, States, Steps, Word};
+
+/// What the arms are, the share of the memory that each may take, as a divisor, and whether it waits until the search is no longer exhaustive.
+const ARMS: [(&str, usize, bool); 4] = [
+    ("walk:restart=1000", usize::MAX, false),
+    ("rurs:from=visited", 128, false),
+    ("highway:width=256,restarts=4000000000", 128, false),
+    ("rbfs:own=on,max-overhead=1000000000,max-collision=1", 16, true),
+];
+/// The most that an arm takes while the search is exhaustive.
+const MODEST: usize = 32 << 20;
+/// Steps of a turn.
+const TURN: u64 = 4096;
+/// While the search is exhaustive the arms make one step for so many of the phases; and else.
+const ALONG: u64 = 32;
+const AHEAD: u64 = 1;
+/// As many steps as this the arms make before they fall behind: many errors are near to hand.
+const HEAD_START: u64 = 1 << 17;
+/// One in so many of the states that an arm meets is looked up in the store of the phase.
+const LOOKED_UP: u64 = 16;
+/// What an arm found fades by this with each of its turns.
+const FADING: f64 = 0.9;
+
+/// The arms, and what they have done.
+pub(super) struct Arms<'a> {
+    space: &'a dyn Space,
+    settings: &'a Settings,
+    arms: Vec<Arm<'a>>,
+    /// What all of them have met.
+    record: Option<Record>,
+    /// What they did and nobody has taken yet.
+    outcome: Outcome,
+    saturated: bool,
+    turns: u64,
+    steps: u64,
+    account: &'a dyn Account,
+    asked: u32,
+}
+
+struct Arm<'a> {
+    spec: &'static str,
+    store: Box<dyn Store + 'a>,
+    strategy: Box<dyn Strategy + 'a>,
+    /// Whether it waits until the search is no longer exhaustive.
+    waits: bool,
+    begun: bool,
+    over: bool,
+    /// Discoveries, steps and turns, fading.
+    found: f64,
+    spent: f64,
+    turns: f64,
+    discovered: u64,
+}
+
+impl<'a> Arms<'a> {
+    pub(super) fn new(space: &'a dyn Space, auto: &Auto<'a>, settings: &'a Settings) -> Self {
+        let mut arms = Vec::new();
+        for (number, (spec, share, waits)) in ARMS.into_iter().enumerate() {
+            let Ok(strategy) = StrategySpec::parse(spec) else { continue };
+            let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
+            let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
+            let kept = kept(strategy.default_store(), memory, space.packing());
+            let Some(store) = store(kept, space.packing(), auto, seed) else { continue };
+            let site = Site { limits: &settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
+            let strategy = strategy.build(&site);
+            arms.push(Arm { spec, store, strategy, waits, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
+        }
+        // Who wants many violations wants those of the search, in its order, and none twice.
+        if settings.max_errors > 1 {
+            arms.clear();
+        }
+        let outcome = Outcome::new(space.rules());
+        Arms { space, settings, arms, record: None, outcome, saturated: false, turns: 0, steps: 0, account: auto.account, asked: 0 }
+    }
+
+    /// Whether the search is exhaustive no longer.
+    pub(super) fn saturated(&mut self, saturated: bool) {
+        self.saturated = saturated;
+    }
+
+    /// A control for a phase over `store` that gives the arms their turns. `seat` is a place there.
+    pub(super) fn beside<'r>(&'r mut self, store: &'r dyn Store, seat: Seat, inner: &'r mut dyn Control, so_far: Progress) -> Beside<'r, 'a> {
+        let lasting = !so_far.phase.is_empty();
+        Beside { arms: self, store, seat: Mutex::new(seat), inner, so_far, lasting }
+    }
+
+    /// Tells an account that wants to know what is held: by the phase's store, by what waits outside of it, and by the arms.
+    fn settle(&mut self, store: &dyn Store, waiting: u64) {
+        self.asked = self.asked.wrapping_add(1);
+        if self.account.wants_settling(self.asked) {
+            let waiting = waiting as usize * (self.space.packing().bytes() + 4);
+            self.account.settle(store.bytes() + waiting + self.bytes());
+        }
+    }
+
+    /// What the arms hold.
+    pub(super) fn bytes(&self) -> usize {
+        self.arms.iter().map(|arm| arm.store.bytes()).sum()
+    }
+
+    /// How many steps they may have made when the phases have made so many.
+    fn allowed(&self, steps: u64) -> u64 {
+        steps.min(HEAD_START) + if self.saturated { steps / AHEAD } else { steps / ALONG }
+    }
+
+    /// Lets the most promising arm make some steps. Says why the run ends, where it does.
+    fn turn(&mut self, main: &dyn Store, seat: &Mutex<Seat>, control: &mut dyn Control) -> Option<Stop> {
+        self.turns += 1;
+        let (turns, saturated) = (self.turns as f64, self.saturated);
+        let promise = |arm: &Arm| arm.found / arm.spent.max(1.0) + (0.05 * (turns + 1.0).ln() / arm.turns.max(1e-3)).sqrt();
+        let candidates = self.arms.iter_mut().filter(|arm| !arm.over && (saturated || !arm.waits));
+        let arm = candidates.max_by(|one, other| promise(one).total_cmp(&promise(other)))?;
+        let before = arm.strategy.steps();
+        let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
+        let settings = Settings { limits, record_always: true, ..self.settings.clone() };
+        let watched = Watched { inner: &*arm.store, main, seat, discovered: AtomicU64::new(0) };
+        let record = self.record.take().unwrap_or_else(|| Record::new(settings.record, self.space.packing().clone()));
+        let entering = Entering { first: !arm.begun, record: Some(record) };
+        let mut outcome = work(self.space, &watched, &mut *arm.strategy, &settings, control, entering);
+        let discovered = watched.discovered.into_inner();
+        self.record = outcome.record.take();
+        arm.begun = true;
+        // Where it could not go on it is of no more use; a limit of steps is how its turn ends.
+        arm.over = outcome.stop != Stop::Steps;
+        let steps = outcome.steps - before.unwrap_or(0);
+        arm.found = arm.found * FADING + discovered as f64;
+        arm.spent = arm.spent * FADING + steps.max(TURN / 8) as f64;
+        arm.turns = arm.turns * FADING + 1.0;
+        arm.discovered += discovered;
+        self.steps += steps.max(1);
+        for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
+            if let Some(state) = violation.state {
+                violation.trail = chain(self.space, &*arm.store, state).unwrap_or_default();
+            }
+        }
+        let stop = match outcome.stop {
+            Stop::Time | Stop::Interrupted => Some(outcome.stop),
+            _ => (!outcome.violations.is_empty()).then_some(Stop::Violations),
+        };
+        outcome.steps = 0;
+        self.outcome.absorb(outcome, self.settings.max_errors.max(1));
+        stop
+    }
+
+    /// Adds to a phase's outcome what the arms found beside it.
+    pub(super) fn give(&mut self, to: &mut Outcome) {
+        let arms = std::mem::replace(&mut self.outcome, Outcome::new(self.space.rules()));
+        if to.stop == Stop::Violations && to.violations.is_empty() {
+            to.violations = arms.violations;
+            to.shortest = false;
+        }
+        // A system that was visited as a whole has its counts; else every firing tells something.
+        if to.stop != Stop::Exhausted {
+            to.reached.union(&arms.reached);
+            to.fired += arms.fired;
+            to.firings.iter_mut().zip(&arms.firings).for_each(|(sum, more)| *sum += more);
+        }
+    }
+
+    /// Adds what the arms have met to a record.
+    pub(super) fn share(&self, record: &mut Record) {
+        if let Some(own) = &self.record {
+            record.absorb(own);
+        }
+    }
+
+    /// What the arms did, for the report.
+    pub(super) fn figures(&self) -> Vec<(&'static str, f64)> {
+        if self.steps == 0 {
+            return Vec::new();
+        }
+        let mut figures = vec![("steps of random searches beside", self.steps as f64)];
+        for arm in self.arms.iter().filter(|arm| arm.begun) {
+            let name = match arm.spec.split(':').next() {
+                Some("walk") => "states that only walk met, about",
+                Some("rurs") => "states that only rurs met, about",
+                Some("highway") => "states that only highway met, about",
+                _ => "states that only rbfs met, about",
+            };
+            figures.push((name, arm.discovered as f64));
+        }
+        figures
+    }
+}
+
+/// The store that suits so much memory.
+fn kept(spec: StoreSpec, memory: usize, packing: &Packing) -> StoreSpec {
+    match spec {
+        // Ghosts may be as many as states.
+        StoreSpec::Pool { replace, .. } => StoreSpec::Pool { slots: Some((memory / 3 / whole(packing)).max(256) as u64), replace },
+        StoreSpec::Cache { ways, bits, replace, .. } => {
+            // The queue of a search over a cache keeps whole states.
+            let slots = (memory / (8 + whole(packing) / 3)).max(256) as u64;
+            StoreSpec::Cache { slots: Some(slots / u64::from(ways) * u64::from(ways)), ways, bits, replace }
+        }
+        other => other,
+    }
+}
+
+fn store<'a>(spec: StoreSpec, packing: &Packing, auto: &Auto<'a>, seed: u64) -> Option<Box<dyn Store + 'a>> {
+    Some(match spec {
+        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots?, replace, seed, auto.account)),
+        StoreSpec::Cache { slots, ways, bits, replace } => Box::new(CacheStore::new(slots?, ways, bits, replace, seed, auto.account)?),
+        _ => Box::new(NoStore),
+    })
+}
+
+/// The control of a phase: asks the outside, and gives the arms their turns.
+pub(super) struct Beside<'r, 'a> {
+    arms: &'r mut Arms<'a>,
+    store: &'r dyn Store,
+    seat: Mutex<Seat>,
+    inner: &'r mut dyn Control,
+    so_far: Progress,
+    /// Whether memory that is short is nothing new: what asks before it grows has been told.
+    lasting: bool,
+}
+
+impl Control for Beside<'_, '_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        let total = Progress {
+            fired: self.so_far.fired + progress.fired,
+            steps: self.so_far.steps + progress.steps,
+            violations: self.so_far.violations + progress.violations,
+            phase: self.so_far.phase,
+            ..*progress
+        };
+        if let Some(stop) = self.inner.ask(&total).filter(|stop| !(self.lasting && *stop == Stop::Memory)) {
+            return Some(stop);
+        }
+        self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
+        if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
+            return None;
+        }
+        let mut quiet = Quiet { inner: self.inner, total };
+        self.arms.turn(self.store, &self.seat, &mut quiet)
+    }
+}
+
+/// The control of an arm's turn: the outside sees where the phase stands.
+struct Quiet<'r> {
+    inner: &'r mut dyn Control,
+    total: Progress,
+}
+
+impl Control for Quiet<'_> {
+    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+        self.inner.ask(&self.total).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted))
+    }
+}
+
+/// An arm's store that looks up some of what is new to it in the store of the phase.
+struct Watched<'r> {
+    inner: &'r dyn Store,
+    main: &'r dyn Store,
+    seat: &'r Mutex<Seat>,
+    discovered: AtomicU64,
+}
+
+impl Watched<'_> {
+    fn look_up(&self, candidates: Candidates, visits: &[Visit]) {
+        let steps = candidates.steps;
+        let mut some = Steps::new(steps.states.width());
+        for (index, visit) in visits.iter().enumerate() {
+            if matches!(visit, Visit::New(_)) && steps.hashes[index].second().is_multiple_of(LOOKED_UP) {
+                some.push(0, Firing::of(0), steps.states.get(index), steps.states.get(index));
+            }
+        }
+        if some.is_empty() {
+            return;
+        }
+        let mut answers = Vec::new();
+        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
+        self.main.probe(&mut seat, Candidates { steps: &some, sources: &[] }, &mut answers);
+        let new = answers.iter().filter(|answer| matches!(answer, Visit::New(_))).count() as u64;
+        self.discovered.fetch_add(LOOKED_UP * new, Ordering::Relaxed);
+    }
+}
+
+impl Store for Watched<'_> {
+    fn seat(&self) -> Option<Seat> {
+        self.inner.seat()
+    }
+
+    fn leave(&self, seat: Seat) {
+        self.inner.leave(seat);
+    }
+
+    fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
+        self.inner.probe(seat, candidates, visits);
+    }
+
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>) {
+        self.inner.insert(seat, candidates, mask, room, visits);
+        self.look_up(candidates, visits);
+    }
+
+    fn state(&self, at: Handle, out: &mut States) -> bool {
+        self.inner.state(at, out)
+    }
+
+    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        self.inner.states(handles, out)
+    }
+
+    fn parent(&self, at: Handle) -> Option<Handle> {
+        self.inner.parent(at)
+    }
+
+    fn nth(&self, n: u64) -> Handle {
+        self.inner.nth(n)
+    }
+
+    fn holds(&self, at: Handle, state: &[Word]) -> bool {
+        self.inner.holds(at, state)
+    }
+
+    fn forget(&self, at: Handle) -> bool {
+        self.inner.forget(at)
+    }
+
+    fn clear(&self) -> bool {
+        self.inner.clear()
+    }
+
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        self.inner.fidelity()
+    }
+
+    fn bytes(&self) -> usize {
+        self.inner.bytes()
+    }
+}
