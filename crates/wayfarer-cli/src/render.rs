@@ -140,14 +140,9 @@ fn figures(report: &Report, view: &View) -> String {
     }
     if report.phases.len() > 1 {
         for (number, phase) in report.phases.iter().enumerate() {
-            let text = format!(
-                "{}, until {} states, {} steps, depth {} ({})",
-                phase.name,
-                count(phase.states),
-                count(phase.steps),
-                count(u64::from(phase.depth)),
-                phase.ended
-            );
+            let passes = if phase.passes > 1 { format!("{} more passes", phase.passes) } else { phase.name.to_string() };
+            let until = format!("until {} states, {} steps, depth {}", count(phase.states), count(phase.steps), count(u64::from(phase.depth)));
+            let text = format!("{passes}, {until} ({})", phase.ended);
             lines.push((if number == 0 { "phases" } else { "" }, text));
         }
     }

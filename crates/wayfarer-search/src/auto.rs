@@ -35,6 +35,10 @@ const WAYPOINT_SHARE: usize = 32;
 /// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
 const SATURATED: (f64, f64) = (0.1, 0.5);
 
+/// A pass that finds fewer new states than this, for each known one, has found nothing new; and after so many of them in a row more are of no use.
+const NOTHING_NEW: f64 = 1e-3;
+const IDLE: u32 = 3;
+
 /// What a run in phases is given.
 #[derive(Clone, Copy)]
 pub struct Auto<'a> {
@@ -48,6 +52,8 @@ pub struct Auto<'a> {
     pub seed: u64,
     /// The probability of having omitted nothing at which a run over a store that errs ends.
     pub confidence: f64,
+    /// Whether to go on where passes find nothing new: something else will end the run.
+    pub patient: bool,
 }
 
 /// A part of a run that had one way of searching.
@@ -65,6 +71,8 @@ pub struct Phase {
     pub depth: u32,
     /// Why it ended.
     pub ended: &'static str,
+    /// How many passes it stands for; the figures are those of the last.
+    pub passes: u64,
 }
 
 /// Explores `space` in phases. Also gives the last store, in which states found in the first phase lie.
@@ -145,7 +153,7 @@ impl<'a> Run<'a> {
         // A tree that is given up is forgotten.
         let (known, counts) = (first.store().len(), matches!(first, First::Exact(_)));
         let Some((mut store, mut search, mut record)) = self.convert(first, &waiting) else { return Box::new(NoStore) };
-        let (mut pass, mut most) = (0, 0f64);
+        let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
         // Omissions that the passes which ran dry with a whole frontier are expected to share.
         let mut omissions = None;
         loop {
@@ -158,6 +166,8 @@ impl<'a> Run<'a> {
             let (own, odds) = (expected(&store), store.filtering().unwrap_or(0.0));
             let distinct = record.estimate().value.max(1.0);
             let lost = search.lost();
+            idle = if distinct > before * (1.0 + NOTHING_NEW) { 0 } else { idle + 1 };
+            before = before.max(distinct);
             if dry && lost == 0 {
                 omissions = Some(omissions.map_or(own, |so_far| so_far * own / distinct));
             }
@@ -170,6 +180,8 @@ impl<'a> Run<'a> {
                 Some(outcome.stop)
             } else if omissions.is_some_and(|expected| (-expected).exp() >= self.auto.confidence) {
                 Some(Stop::Confident)
+            } else if idle >= IDLE && !self.auto.patient {
+                Some(Stop::Memory)
             } else {
                 None
             };
@@ -312,7 +324,12 @@ impl<'a> Run<'a> {
             (self.done.record, self.done.omissions) = (record, omissions);
         }
         (self.done.covered, self.done.stop, self.done.frontier) = (covered, stop, frontier);
-        self.phases.push(Phase { name, states: covered.value.round() as u64, visited, steps: self.done.steps, depth, ended: stop.word() });
+        let steps = self.done.steps;
+        let phase = Phase { name, states: covered.value.round() as u64, visited, steps, depth, ended: stop.word(), passes: 1 };
+        match self.phases.last_mut().filter(|last| last.name == name) {
+            Some(last) => *last = Phase { passes: last.passes + 1, visited: visited.max(last.visited), ..phase },
+            None => self.phases.push(phase),
+        }
     }
 
     fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {

@@ -63,6 +63,7 @@ pub fn peak() -> usize {
 }
 
 /// A model was compiled a little further since so much was taken.
+#[cfg(feature = "jit")]
 pub(crate) fn compiled_since(before: usize) {
     // Less than before where what an earlier function needed was given back.
     COMPILING.fetch_add(taken().wrapping_sub(before), Ordering::Relaxed);

@@ -232,7 +232,7 @@ impl Report {
 
 /// A phase of a run that had several.
 fn phase(phase: &Phase) -> Value {
-    json!({ "name": phase.name, "states": phase.states, "visited": phase.visited, "steps": phase.steps, "depth": phase.depth, "ended": phase.ended })
+    json!({ "name": phase.name, "states": phase.states, "visited": phase.visited, "steps": phase.steps, "depth": phase.depth, "ended": phase.ended, "passes": phase.passes })
 }
 
 /// A visit of randomised breadth-first search.

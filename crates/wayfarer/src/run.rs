@@ -55,7 +55,8 @@ impl Plan {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
             Crew::Phases(workers) => {
-                let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence };
+                let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
+                let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
                 let (outcome, store) = explore_in_phases(space, &auto, &settings, &mut watch);
                 last = Some(store);
                 outcome
