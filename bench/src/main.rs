@@ -26,6 +26,7 @@ mod speed;
 mod spin;
 mod start;
 mod symmetry;
+mod tenth;
 mod threads;
 mod walk;
 mod wide;
@@ -46,7 +47,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 18] = [
+const PARTS: [(&str, Part); 19] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -56,6 +57,7 @@ const PARTS: [(&str, Part); 18] = [
     ("rbfs", rbfs::measure),
     ("accept", accept::measure),
     ("beyond", beyond::measure),
+    ("tenth", tenth::measure),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
     ("spin", spin::measure),

@@ -203,7 +203,7 @@ fn exact(states: u64) -> ExactStore<'static> {
     ExactStore::new(Packing::new(vec![u64::MAX, 0x1F]), &Unlimited, states as usize * 40 + (64 << 20)).expect("room")
 }
 
-fn compact(states: u64) -> CompactStore {
+fn compact(states: u64) -> CompactStore<'static> {
     CompactStore::new(64, 64, states as usize * 11 + (1 << 16), &Unlimited).expect("room")
 }
 

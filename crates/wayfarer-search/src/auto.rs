@@ -26,8 +26,8 @@ use wayfarer_space::{Packing, Rng, Space, States, Width, Word, hash};
 
 /// Packed states of more bits than this go into the tree.
 const WIDE: usize = 512;
-/// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in a
-/// pass that had room for all of it, or had not.
+/// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in
+/// another pass: at least, and at most where that had no room for all of it.
 const GROWTH: f64 = 4.5;
 const AGAIN: (f64, f64) = (1.15, 2.0);
 /// Of the memory, the most that waypoints take.
@@ -195,7 +195,8 @@ impl<'a> Run<'a> {
             }
             pass += 1;
             drop(store);
-            let frontier = search.most_bytes() as f64 * if lost == 0 { AGAIN.0 } else { AGAIN.1 };
+            let short = (lost as f64 / distinct).min(AGAIN.1 - AGAIN.0);
+            let frontier = search.most_bytes() as f64 * (AGAIN.0 + short);
             search = self.queued(pass);
             let bytes = self.store_bytes(self.auto.account.used(), frontier);
             let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;

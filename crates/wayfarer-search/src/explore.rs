@@ -41,7 +41,7 @@ pub struct Settings {
     pub sought: Option<Sought>,
     /// The only thing that counts as a violation, where a witness to it is to be made shorter.
     pub aim: Option<Ending>,
-    /// How many states the record may hold over a store that is not exact.
+    /// How many states the record may hold over a store that is not exact; 0 keeps none.
     pub record: usize,
     /// Whether to keep a record over an exact store, too: where several of them must be told apart.
     pub record_always: bool,
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
             complete: true,
             seat,
             sampling: Sampling::new(space.width()),
-            record: record.or_else(|| (!counts).then(|| Record::new(settings.record, space.packing().clone()))),
+            record: record.or_else(|| (!counts && settings.record > 0).then(|| Record::new(settings.record, space.packing().clone()))),
             profile: settings.profile.then(Vec::new),
         }
     }

@@ -3,7 +3,7 @@
 use crate::memory::Budget;
 use crate::subject::Subject;
 use crate::{Plan, stores};
-use wayfarer_search::{Account, CacheStore, Record, StoreSpec};
+use wayfarer_search::{Account, CacheStore, Record, StoreSpec, StrategySpec};
 
 /// A part of a run and the memory it may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,10 @@ impl Plan {
             how: "kept free for what grows inside a round, and for the witness".to_string(),
         });
         let (exact, bytes, how) = match store {
+            _ if self.strategy == StrategySpec::default() => {
+                let how = "at most: every state while there is room, then fingerprints of them beside the frontier; some percent for random searches beside";
+                (true, budget.free(), how.to_string())
+            }
             StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. } => {
                 (true, budget.free(), "at most: grows by segments, and is the frontier as well".to_string())
             }

@@ -7,16 +7,16 @@ use std::time::Instant;
 #[test]
 fn each_limit_is_a_reason_to_stop() {
     for (arguments, stop, advice) in [
-        (["--states", "1000"], "states", "--states"),
-        (["--steps", "1k"], "steps", "--steps"),
-        (["--depth", "3"], "depth", "--depth"),
-        (["--time", "200ms"], "time", "--time"),
-        (["--memory", "2M"], "memory", "--memory"),
+        (&["--states", "1000"] as &[&str], "states", "--states"),
+        (&["--steps", "1k"], "steps", "--steps"),
+        (&["--depth", "3"], "depth", "--depth"),
+        (&["--time", "200ms"], "time", "--time"),
+        (&["--memory", "2M", "--strategy", "bfs"], "memory", "--memory"),
     ] {
-        let report = report(BIG, &arguments);
+        let report = report(BIG, arguments);
         assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &stop.into()), "{report:#}");
         assert_eq!(report["complete"], false);
-        check(BIG, &arguments)
+        check(BIG, arguments)
             .exits(0)
             .prints("not found: no violation was found, but not everything was visited")
             .prints(&format!("Try a larger {advice}").replace("larger --time", "longer --time"));
@@ -31,8 +31,11 @@ fn limits_are_kept() {
     assert_eq!(report(BIG, &["--depth", "2"])["states"], 28);
     let steps = report(BIG, &["--steps", "1000"])["rules_fired"].as_u64().unwrap();
     assert!((1000..100_000).contains(&steps), "{steps}");
-    let peak = report(BIG, &["--memory", "2M"])["peak_memory_bytes"].as_u64().unwrap();
-    assert!(peak <= 2 << 20, "{peak}");
+    for search in [&["--strategy", "bfs"] as &[&str], &["--steps", "500k"]] {
+        let report = report(BIG, &[&["--memory", "2M"], search].concat());
+        let peak = report["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= 2 << 20, "{peak} with {search:?}");
+    }
 }
 
 #[test]

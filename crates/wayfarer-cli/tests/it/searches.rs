@@ -118,7 +118,7 @@ fn curves_are_written() {
 
 #[test]
 fn a_plan_is_shown_without_a_run() {
-    check(BIG, &["--plan", "--memory", "256M"]).exits(0).prints("256.0 MiB of memory for bfs").prints("machine code").prints("exact");
+    check(BIG, &["--plan", "--memory", "256M"]).exits(0).prints("256.0 MiB of memory for auto").prints("machine code").prints("exact");
     check(BIG, &["--plan", "--memory", "256M", "--strategy", "rbfs"]).exits(0).prints("cache:slots=").prints("record");
     let plan = report(BIG, &["--plan", "--memory", "64M", "--store", "bitstate"]);
     assert_eq!(plan["memory"], 64 << 20);

@@ -27,7 +27,7 @@ fn the_json_report_has_the_fields_that_are_promised() {
         ("rules_fired", json!(6)),
         ("depth", json!(3)),
         ("seed", json!(7)),
-        ("strategy", json!("bfs")),
+        ("strategy", json!("auto")),
         ("store", json!("exact")),
         ("unfired_rules", json!(["never"])),
         ("violation", json!(null)),

@@ -127,8 +127,9 @@ impl<'a> Arms<'a> {
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
         let watched = Watched { inner: &*arm.store, main, seat, discovered: AtomicU64::new(0) };
-        let record = self.record.take().unwrap_or_else(|| Record::new(settings.record, self.space.packing().clone()));
-        let entering = Entering { first: !arm.begun, record: Some(record) };
+        // While the store of the phase is exact, nobody asks what the arms have met.
+        let settings = Settings { record: if main.fidelity() == Fidelity::Exact { 0 } else { settings.record }, ..settings };
+        let entering = Entering { first: !arm.begun, record: self.record.take() };
         let mut outcome = work(self.space, &watched, &mut *arm.strategy, &settings, control, entering);
         let discovered = watched.discovered.into_inner();
         self.record = outcome.record.take();

@@ -1,0 +1,52 @@
+//! What happens where memory is too small for every state: the search goes on, and says how.
+
+use crate::{check, report};
+
+/// Three counters: 216,000 states, of which the budgets below hold a tenth.
+const COUNTERS: &str = "
+const Last: 59;
+var a: 0..Last; b: 0..Last; c: 0..Last;
+startstate begin a := 0; b := 0; c := 0; end;
+rule \"a\" a < Last ==> begin a := a + 1; end;
+rule \"b\" b < Last ==> begin b := b + 1; end;
+rule \"c\" c < Last ==> begin c := c + 1; end;
+rule \"again\" a = Last & b = Last & c = Last ==> begin a := 0; b := 0; c := 0; end;
+";
+
+#[test]
+fn a_full_store_gives_way_to_fingerprints_of_the_same_states() {
+    for threads in ["1", "2"] {
+        let report = report(COUNTERS, &["--memory", "700K", "--threads", threads]);
+        assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"confident".into()), "{report:#}");
+        let phases = report["phases"].as_array().unwrap();
+        assert_eq!((&phases[0]["name"], &phases[0]["ended"]), (&"bfs over exact".into(), &"memory".into()), "{report:#}");
+        assert_eq!(phases[1]["name"], "bfs over compact");
+        // All but what the fingerprints took for known.
+        let visited = phases[1]["visited"].as_u64().unwrap();
+        assert!((214_000..=216_000).contains(&visited), "{visited} visited");
+        let peak = report["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= (700 << 10) + (64 << 10), "{peak}");
+    }
+    check(COUNTERS, &["--memory", "700K", "--threads", "1"])
+        .exits(0)
+        .prints("few enough states are expected to have been omitted")
+        .prints("bfs over exact, until")
+        .prints("bfs over compact, until");
+}
+
+#[test]
+fn a_violation_beyond_the_exact_store_has_a_replayed_witness() {
+    // Every way to it has 165 steps; whoever finds it, the witness is that long.
+    let model = format!("{COUNTERS}invariant \"low\" a + b + c < 165;");
+    for more in [&["--seed", "1"] as &[&str], &["--seed", "2", "--threads", "2"]] {
+        let report = report(&model, &[&["--memory", "700K"], more].concat());
+        assert_eq!(report["verdict"], "violated", "{report:#}");
+        assert_eq!(report["witness"]["length"], 165, "{report:#}");
+    }
+}
+
+#[test]
+fn confidence_is_a_probability_below_one() {
+    check(COUNTERS, &["--confidence", "1"]).exits(2).complains("is not a confidence");
+    check(COUNTERS, &["--confidence", "0.5", "--memory", "8M"]).exits(0).prints("holds");
+}
