@@ -2,8 +2,8 @@
 //!
 //! 1. Breadth-first over the exact store, or the tree where states are wide. While the system fits, this is all there is, and the answer is exact.
 //! 2. When that is full, the same frontier goes on over the [elastic compact store](CompactStore::elastic). An exact store is drained into it segment by
-//!    segment; a tree cannot be taken apart like that, so it is given up, and what lies behind the frontier is found again where it matters. The frontier is
-//!    kept as differences and, when it no longer fits, thinned out at random.
+//!    segment; a tree cannot be taken apart like that, so it leaves room for what follows. The frontier is kept as differences and, when it no longer fits,
+//!    thinned out at random.
 //! 3. When that has run dry, another pass under another hash and with other draws, as often as it takes: a state that one pass omits another does not.
 //!
 //! Beside the phases go [arms](arms): random searches that keep their own states and get a small share of the steps while the search is exhaustive, and
@@ -22,8 +22,11 @@ use crate::{
     Settings, Stop, Store, TreeStore,
 };
 use arms::Arms;
-use wayfarer_space::{Packing, Rng, Space, States, Width, Word, hash};
+use wayfarer_space::{Hash, Packing, Rng, Space, States, Width, Word, hash};
 
+/// States that are moved out of a tree at once: a worker's run of handles there; and the most workers.
+const LEARNED: u32 = 128;
+const MOST_WORKERS: u32 = 256;
 /// Packed states of more bits than this go into the tree.
 const WIDE: usize = 512;
 /// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in
@@ -150,8 +153,7 @@ impl<'a> Run<'a> {
         if !goes_on {
             return first.boxed();
         }
-        // A tree that is given up is forgotten.
-        let (known, counts) = (first.store().len(), matches!(first, First::Exact(_)));
+        let known = first.store().len();
         let Some((mut store, mut search, mut record)) = self.convert(first, &waiting) else { return Box::new(NoStore) };
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
         // Omissions that the passes which ran dry with a whole frontier are expected to share.
@@ -172,10 +174,10 @@ impl<'a> Run<'a> {
                 omissions = Some(omissions.map_or(own, |so_far| so_far * own / distinct));
             }
             // Whatever such a store calls new is new, so a pass that forgot nothing counts what it visits.
-            let visited = if pass == 0 && counts { known + outcome.states } else { outcome.states };
+            let visited = if pass == 0 { known + outcome.states } else { outcome.states };
             let estimated = record.estimate();
             most = most.max(visited as f64);
-            outcome.covered = if pass == 0 && counts || estimated.value < most { Estimate { value: most, error: 0.0 } } else { estimated };
+            outcome.covered = if pass == 0 || estimated.value < most { Estimate { value: most, error: 0.0 } } else { estimated };
             let stop = if !dry {
                 Some(outcome.stop)
             } else if omissions.is_some_and(|expected| (-expected).exp() >= self.auto.confidence) {
@@ -212,8 +214,7 @@ impl<'a> Run<'a> {
         let Auto { account, memory, .. } = self.auto;
         let packing = self.space.packing().clone();
         if !packing.is_varying() && packing.bits() > WIDE {
-            // What is left is for the frontier, which a full tree cannot hand over in place.
-            return TreeStore::new(packing, account, memory / 16 * 15).map(First::Tree);
+            return TreeStore::new(packing, account, memory).map(First::Tree);
         }
         ExactStore::new(packing, account, memory).map(First::Exact)
     }
@@ -221,7 +222,9 @@ impl<'a> Run<'a> {
     fn first_phase(&mut self, first: &First<'a>, control: &mut dyn Control) -> (Outcome, Waiting) {
         let (space, settings) = (self.space, self.settings);
         let Some(seat) = first.store().seat() else { return (Outcome::new(space.rules()).without_room(), Waiting::default()) };
-        let mut beside = self.arms.beside(first.store(), seat, control, Progress::default());
+        // A tree leaves room for the store that follows, since it cannot be taken apart while states are moved.
+        let most = if matches!(first, First::Tree(_)) { self.whole / 8 * 5 } else { usize::MAX };
+        let mut beside = self.arms.beside(first.store(), seat, control, Progress::default()).within(most);
         let (mut outcome, waiting) = if self.auto.workers > 1 {
             levels(space, first.store(), self.auto.workers, settings, &mut beside)
         } else {
@@ -253,10 +256,7 @@ impl<'a> Run<'a> {
                 let mut hashes = Vec::new();
                 closed.drain(width, |states, left| {
                     settle(left + store.bytes() + search.bytes());
-                    hashes.clear();
-                    hashes.extend(states.iter().map(hash));
-                    store.learn(&hashes);
-                    hashes.iter().zip(states.iter()).for_each(|(hash, state)| record.observe(*hash, state));
+                    learn(&store, &mut record, states, &mut hashes);
                 });
                 Some((store, search, record))
             }
@@ -267,15 +267,29 @@ impl<'a> Run<'a> {
                     })
                 };
                 search.adopt(waiting, &read, &|at| tree.parent(at));
-                for number in 0..tree.len() {
-                    let state = read(tree.nth(number));
-                    record.observe(hash(&state), &state);
+                // A tree holds many more states than an exact store: the frontier is near its largest.
+                let store = CompactStore::elastic(self.store_bytes(besides, search.bytes() as f64 * AGAIN.1), 0, self.auto.account)?;
+                let mut states = States::new(width);
+                let mut hashes = Vec::new();
+                let mut left = tree.len();
+                // A worker's last run of handles may not be full: what there is of it comes first.
+                let runs = left.div_ceil(u64::from(LEARNED)) as u32 + MOST_WORKERS;
+                for run in 0..runs {
+                    let handles: Vec<Handle> = (run * LEARNED..(run + 1) * LEARNED).map(Handle).collect();
+                    states.clear();
+                    tree.states(&handles, &mut states);
+                    learn(&store, &mut record, &states, &mut hashes);
+                    left = left.saturating_sub(states.len() as u64);
+                    if run % 256 == 0 {
+                        self.auto.account.settle(self.arms.bytes() + tree.bytes() + store.bytes() + search.bytes());
+                    }
+                    if left == 0 {
+                        break;
+                    }
                 }
                 drop(tree);
-                self.auto.account.settle(self.arms.bytes() + search.bytes());
-                // A tree holds many more states than an exact store: the frontier is near its largest.
-                let bytes = self.store_bytes(besides, search.bytes() as f64 * AGAIN.1);
-                Some((CompactStore::elastic(bytes, 0, self.auto.account)?, search, record))
+                self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
+                Some((store, search, record))
             }
         }
     }
@@ -357,6 +371,14 @@ impl<'a> Run<'a> {
 
 fn expected(store: &dyn Store) -> f64 {
     if let Fidelity::Lossy(expected) = store.fidelity() { expected } else { 0.0 }
+}
+
+/// Moves states that were visited into a store and a record.
+fn learn(store: &CompactStore, record: &mut Record, states: &States, hashes: &mut Vec<Hash>) {
+    hashes.clear();
+    hashes.extend(states.iter().map(hash));
+    store.learn(hashes);
+    hashes.iter().zip(states.iter()).for_each(|(hash, state)| record.observe(*hash, state));
 }
 
 fn one_state(width: Width, read: impl FnOnce(&mut States)) -> Vec<Word> {

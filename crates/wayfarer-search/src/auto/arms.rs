@@ -94,7 +94,7 @@ impl<'a> Arms<'a> {
     /// A control for a phase over `store` that gives the arms their turns. `seat` is a place there.
     pub(super) fn beside<'r>(&'r mut self, store: &'r dyn Store, seat: Seat, inner: &'r mut dyn Control, so_far: Progress) -> Beside<'r, 'a> {
         let lasting = !so_far.phase.is_empty();
-        Beside { arms: self, store, seat: Mutex::new(seat), inner, so_far, lasting }
+        Beside { arms: self, store, seat: Mutex::new(seat), inner, so_far, lasting, most: usize::MAX }
     }
 
     /// Tells an account that wants to know what is held: by the phase's store, by what waits outside of it, and by the arms.
@@ -228,6 +228,15 @@ pub(super) struct Beside<'r, 'a> {
     so_far: Progress,
     /// Whether memory that is short is nothing new: what asks before it grows has been told.
     lasting: bool,
+    /// The phase ends where more than this is in use.
+    most: usize,
+}
+
+impl Beside<'_, '_> {
+    /// The same for a phase that ends where so much is in use.
+    pub(super) fn within(self, most: usize) -> Self {
+        Beside { most, ..self }
+    }
 }
 
 impl Control for Beside<'_, '_> {
@@ -241,6 +250,9 @@ impl Control for Beside<'_, '_> {
         };
         if let Some(stop) = self.inner.ask(&total).filter(|stop| !(self.lasting && *stop == Stop::Memory)) {
             return Some(stop);
+        }
+        if self.most < usize::MAX && self.arms.account.used() > self.most {
+            return Some(Stop::Memory);
         }
         self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
         if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
