@@ -188,7 +188,8 @@ impl<'a> Run<'a> {
                 None
             };
             self.arms.saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
-            self.done.omissions = omissions;
+            // Of a first pass that was cut short, what its store expects so far.
+            self.done.omissions = omissions.or((pass == 0).then_some(own));
             outcome.stop = stop.unwrap_or(outcome.stop);
             self.end_phase(name, outcome, visited, None);
             if stop.is_some() {

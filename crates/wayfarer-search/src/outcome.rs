@@ -163,7 +163,7 @@ pub struct Outcome {
     pub reached: PropertyBits,
     /// A fault that is a limit of representation, where one was met.
     pub limit: Option<(Firing, Fault)>,
-    /// Over stores that err: how many states the passes that ran dry are together expected to have omitted.
+    /// Over stores that err: how many states the passes that ran dry are together expected to have omitted, or the first pass so far.
     pub omissions: Option<f64>,
     /// Whether breadth-first search over a store that does not err found the violations, so that no shorter witnesses exist.
     pub shortest: bool,
