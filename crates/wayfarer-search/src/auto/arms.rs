@@ -6,8 +6,8 @@ use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::witness::chain;
 use crate::{
-    Account, CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store,
-    StoreSpec, Strategy, Visit,
+    CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
+    Strategy, Visit,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -36,6 +36,7 @@ const FADING: f64 = 0.9;
 
 /// The arms, and what they have done.
 pub(super) struct Arms<'a> {
+    auto: Auto<'a>,
     space: &'a dyn Space,
     settings: &'a Settings,
     arms: Vec<Arm<'a>>,
@@ -46,7 +47,6 @@ pub(super) struct Arms<'a> {
     saturated: bool,
     turns: u64,
     steps: u64,
-    account: &'a dyn Account,
     asked: u32,
 }
 
@@ -54,8 +54,6 @@ struct Arm<'a> {
     spec: &'static str,
     store: Box<dyn Store + 'a>,
     strategy: Box<dyn Strategy + 'a>,
-    /// Whether it waits until the search is no longer exhaustive.
-    waits: bool,
     begun: bool,
     over: bool,
     /// Discoveries, steps and turns, fading.
@@ -67,27 +65,36 @@ struct Arm<'a> {
 
 impl<'a> Arms<'a> {
     pub(super) fn new(space: &'a dyn Space, auto: &Auto<'a>, settings: &'a Settings) -> Self {
-        let mut arms = Vec::new();
-        for (number, (spec, share, waits)) in ARMS.into_iter().enumerate() {
+        let outcome = Outcome::new(space.rules());
+        let mut arms = Arms { auto: *auto, space, settings, arms: Vec::new(), record: None, outcome, saturated: false, turns: 0, steps: 0, asked: 0 };
+        arms.add(false);
+        arms
+    }
+
+    /// Adds the arms that begin with the run, or those that wait until the search is no longer exhaustive.
+    fn add(&mut self, waiting: bool) {
+        // Who wants many violations wants those of the search, in its order, and none twice.
+        if self.settings.max_errors > 1 {
+            return;
+        }
+        let (space, auto) = (self.space, self.auto);
+        for (number, (spec, share, waits)) in ARMS.into_iter().enumerate().filter(|(_, (_, _, waits))| *waits == waiting) {
             let Ok(strategy) = StrategySpec::parse(spec) else { continue };
             let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
             let kept = kept(strategy.default_store(), memory, space.packing());
-            let Some(store) = store(kept, space.packing(), auto, seed) else { continue };
-            let site = Site { limits: &settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
+            let Some(store) = store(kept, space.packing(), &auto, seed) else { continue };
+            let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = strategy.build(&site);
-            arms.push(Arm { spec, store, strategy, waits, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
+            self.arms.push(Arm { spec, store, strategy, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
         }
-        // Who wants many violations wants those of the search, in its order, and none twice.
-        if settings.max_errors > 1 {
-            arms.clear();
-        }
-        let outcome = Outcome::new(space.rules());
-        Arms { space, settings, arms, record: None, outcome, saturated: false, turns: 0, steps: 0, account: auto.account, asked: 0 }
     }
 
     /// Whether the search is exhaustive no longer.
     pub(super) fn saturated(&mut self, saturated: bool) {
+        if saturated && !self.arms.iter().any(|arm| ARMS.iter().any(|(spec, _, waits)| *waits && *spec == arm.spec)) {
+            self.add(true);
+        }
         self.saturated = saturated;
     }
 
@@ -100,9 +107,9 @@ impl<'a> Arms<'a> {
     /// Tells an account that wants to know what is held: by the phase's store, by what waits outside of it, and by the arms.
     fn settle(&mut self, store: &dyn Store, waiting: u64) {
         self.asked = self.asked.wrapping_add(1);
-        if self.account.wants_settling(self.asked) {
+        if self.auto.account.wants_settling(self.asked) {
             let waiting = waiting as usize * (self.space.packing().bytes() + 4);
-            self.account.settle(store.bytes() + waiting + self.bytes());
+            self.auto.account.settle(store.bytes() + waiting + self.bytes());
         }
     }
 
@@ -119,9 +126,9 @@ impl<'a> Arms<'a> {
     /// Lets the most promising arm make some steps. Says why the run ends, where it does.
     fn turn(&mut self, main: &dyn Store, seat: &Mutex<Seat>, control: &mut dyn Control) -> Option<Stop> {
         self.turns += 1;
-        let (turns, saturated) = (self.turns as f64, self.saturated);
+        let turns = self.turns as f64;
         let promise = |arm: &Arm| arm.found / arm.spent.max(1.0) + (0.05 * (turns + 1.0).ln() / arm.turns.max(1e-3)).sqrt();
-        let candidates = self.arms.iter_mut().filter(|arm| !arm.over && (saturated || !arm.waits));
+        let candidates = self.arms.iter_mut().filter(|arm| !arm.over);
         let arm = candidates.max_by(|one, other| promise(one).total_cmp(&promise(other)))?;
         let before = arm.strategy.steps();
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
@@ -251,7 +258,7 @@ impl Control for Beside<'_, '_> {
         if let Some(stop) = self.inner.ask(&total).filter(|stop| !(self.lasting && *stop == Stop::Memory)) {
             return Some(stop);
         }
-        if self.most < usize::MAX && self.arms.account.used() > self.most {
+        if self.most < usize::MAX && self.arms.auto.account.used() > self.most {
             return Some(Stop::Memory);
         }
         self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
