@@ -11,6 +11,7 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod finds;
 mod models;
 mod nets;
 mod omissions;
@@ -47,17 +48,19 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 19] = [
+const PARTS: [(&str, Part); 21] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
     ("promise", promise::measure),
+    ("phases", promise::measure_phases),
     ("walk", walk::measure),
     ("rates", rates::measure),
     ("rbfs", rbfs::measure),
     ("accept", accept::measure),
     ("beyond", beyond::measure),
     ("tenth", tenth::measure),
+    ("finds", finds::measure),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
     ("spin", spin::measure),

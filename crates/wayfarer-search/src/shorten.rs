@@ -1,19 +1,20 @@
 //! Makes a witness shorter.
 //!
-//! First a breadth-first search from the start states, for whatever is wrong in the same way: where it ends within its bound, the witness is a shortest one. Else
-//! bounded searches from states of the witness for later states of it, the farthest ahead first; what saves steps replaces the way between. The bounds grow
-//! from pass to pass until nothing is gained, memory is short, or the outside says that it is enough.
+//! A breadth-first search from the start states looks for whatever is wrong in the same way: where it ends within its bound, the witness is a shortest one.
+//! Bounded searches from states of the witness look for later states of it, the farthest ahead first; what saves steps replaces the way between. The two take
+//! turns, and their bounds grow from turn to turn until nothing is left to gain, memory is short, or the outside says that it is enough.
 
 use crate::witness::{STAGE, Stage, chain};
 use crate::{Account, Bfs, Control, Deadlock, Ending, ExactStore, Limits, Settings, Sought, Stop, Witness, explore};
 use std::collections::HashMap;
 use wayfarer_space::{Space, Word};
 
-/// States that the search from the start may visit.
-const FROM_START: u64 = 1 << 21;
-/// States that a search along the witness may visit, at first and at last.
+/// States that a search from the start and one along the witness may visit, at first; the bounds grow alike.
+const FROM_START: u64 = 1 << 17;
 const WINDOW: u64 = 1 << 11;
-const WIDEST: u64 = 1 << 17;
+/// How often the bounds grow, and by what factor.
+const TURNS: u32 = 4;
+const GROWTH: u64 = 4;
 /// Meetings with later states that a window looks at.
 const MEETINGS: usize = 64;
 
@@ -23,31 +24,41 @@ pub fn shortened(space: &dyn Space, witness: Witness, deadlock: Deadlock, accoun
     if witness.states.len() < 2 {
         return witness;
     }
-    let (direct, stop) = from_start(space, &witness, deadlock, account, control);
-    match direct {
-        Some(direct) if direct.len() <= witness.len() => return direct,
-        _ if matches!(stop, Stop::Time | Stop::Interrupted) => return witness,
-        _ => {}
-    }
-    let mut window = WINDOW;
-    while window <= WIDEST {
-        let (states, stop) = one_pass(space, &witness.states, window, account, control);
-        if states.len() < witness.states.len()
-            && let Ok(shorter) = Witness::through(space, states, witness.ending)
-        {
-            witness = shorter;
-        } else {
-            window *= 4;
+    for turn in 0..TURNS {
+        let factor = GROWTH.pow(turn);
+        let (direct, stop) = from_start(space, &witness, FROM_START * factor, deadlock, account, control);
+        match (direct, stop) {
+            (Some(direct), _) if direct.len() <= witness.len() => return direct,
+            // Everything up to the end of the witness was looked at: there is no shorter one.
+            (_, Stop::Time | Stop::Interrupted | Stop::Depth | Stop::Exhausted) => return witness,
+            _ => {}
         }
-        if stop.is_some() {
-            break;
+        loop {
+            let (states, stop) = one_pass(space, &witness.states, WINDOW * factor, account, control);
+            let gained = states.len() < witness.states.len();
+            if gained && let Ok(shorter) = Witness::through(space, states, witness.ending) {
+                witness = shorter;
+            }
+            if stop.is_some() {
+                return witness;
+            }
+            if !gained {
+                break;
+            }
         }
     }
     witness
 }
 
 /// Looks for the same thing from the start states.
-fn from_start(space: &dyn Space, witness: &Witness, deadlock: Deadlock, account: &dyn Account, control: &mut dyn Control) -> (Option<Witness>, Stop) {
+fn from_start(
+    space: &dyn Space,
+    witness: &Witness,
+    states: u64,
+    deadlock: Deadlock,
+    account: &dyn Account,
+    control: &mut dyn Control,
+) -> (Option<Witness>, Stop) {
     let Some(store) = ExactStore::new(space.packing().clone(), account, STAGE) else { return (None, Stop::Memory) };
     let sought = match witness.ending {
         Ending::Found(property) => {
@@ -63,7 +74,7 @@ fn from_start(space: &dyn Space, witness: &Witness, deadlock: Deadlock, account:
         _ => None,
     };
     let depth = witness.firings.len() as u32;
-    let limits = Limits { states: FROM_START, depth, ..Limits::default() };
+    let limits = Limits { states, depth, ..Limits::default() };
     let settings = Settings { limits, deadlock, sought, aim: Some(witness.ending), ..Settings::default() };
     let outcome = explore(space, &store, &mut Bfs::new(&limits), &settings, control);
     let found = outcome.violations.first().and_then(|violation| Witness::trace(space, &store, violation, account).ok());

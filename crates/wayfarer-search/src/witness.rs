@@ -38,13 +38,14 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether a violation is wrong in the same way, wherever it shows: the same property, the same fault of the same rule, a firing of it.
+    /// Whether a violation is wrong in the same way, wherever it shows: the same property, the same fault at the same place whichever rule
+    /// comes there, a firing of the same rule.
     pub(crate) fn is_shown_by(&self, cause: &Cause) -> bool {
         match (*self, *cause) {
             (Ending::Property(one), Cause::Property(other)) | (Ending::Found(one), Cause::Found(other)) => one == other,
             (Ending::PropertyFault(one, fault), Cause::PropertyFault(other, also)) => (one, fault) == (other, also),
             (Ending::Deadlock, Cause::Deadlock) => true,
-            (Ending::Fault(one, fault), Cause::Fault(other, also)) => (one.rule, fault) == (other.rule, also),
+            (Ending::Fault(_, fault), Cause::Fault(_, also)) => fault == also,
             (Ending::Rule(one), Cause::Rule(other)) => one.rule == other.rule,
             _ => false,
         }

@@ -159,7 +159,7 @@ impl Budget {
     }
 
     /// In a budget below [`WHOLE_PROCESS`], what was taken since then to make the model run comes on top of it.
-    pub(crate) fn excuse_since(&self, taken_before: usize) {
+    pub fn excuse_since(&self, taken_before: usize) {
         if self.limit < WHOLE_PROCESS {
             // What is compiled from here on comes on top, too.
             let taken = taken().saturating_sub(taken_before);

@@ -7,7 +7,7 @@ use crate::strategies::{Site, StrategySpec};
 use crate::witness::chain;
 use crate::{
     CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
-    Strategy, Visit,
+    Strategy, Visit, Witness,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +22,8 @@ const ARMS: [(&str, usize, bool); 4] = [
 ];
 /// The most that an arm takes while the search is exhaustive.
 const MODEST: usize = 32 << 20;
+/// An arm that could keep fewer states than this is left out.
+const FEWEST: u64 = 256;
 /// Steps of a turn.
 const TURN: u64 = 4096;
 /// While the search is exhaustive the arms make one step for so many of the phases; and else.
@@ -29,6 +31,9 @@ const ALONG: u64 = 32;
 const AHEAD: u64 = 1;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
 const HEAD_START: u64 = 1 << 17;
+/// How many more steps a search that is still exhaustive makes once an arm has found a violation, at least, and for each that it has made, as a divisor: what
+/// it finds itself is a shortest one.
+const FOR_SHORTEST: (u64, u64) = (1 << 17, 2);
 /// One in so many of the states that an arm meets is looked up in the store of the phase.
 const LOOKED_UP: u64 = 16;
 /// What an arm found fades by this with each of its turns.
@@ -48,6 +53,15 @@ pub(super) struct Arms<'a> {
     turns: u64,
     steps: u64,
     asked: u32,
+    met: Option<Met>,
+}
+
+/// What an arm found while the search was exhaustive.
+struct Met {
+    /// The witness to it, without loops.
+    witness: Witness,
+    /// The steps at which the search gives up finding a shorter one.
+    until: u64,
 }
 
 struct Arm<'a> {
@@ -66,7 +80,7 @@ struct Arm<'a> {
 impl<'a> Arms<'a> {
     pub(super) fn new(space: &'a dyn Space, auto: &Auto<'a>, settings: &'a Settings) -> Self {
         let outcome = Outcome::new(space.rules());
-        let mut arms = Arms { auto: *auto, space, settings, arms: Vec::new(), record: None, outcome, saturated: false, turns: 0, steps: 0, asked: 0 };
+        let mut arms = Arms { auto: *auto, space, settings, arms: Vec::new(), record: None, outcome, saturated: false, turns: 0, steps: 0, asked: 0, met: None };
         arms.add(false);
         arms
     }
@@ -82,7 +96,7 @@ impl<'a> Arms<'a> {
             let Ok(strategy) = StrategySpec::parse(spec) else { continue };
             let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
-            let kept = kept(strategy.default_store(), memory, space.packing());
+            let Some(kept) = kept(strategy.default_store(), memory, space.packing()) else { continue };
             let Some(store) = store(kept, space.packing(), &auto, seed) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = strategy.build(&site);
@@ -166,9 +180,13 @@ impl<'a> Arms<'a> {
     /// Adds to a phase's outcome what the arms found beside it.
     pub(super) fn give(&mut self, to: &mut Outcome) {
         let arms = std::mem::replace(&mut self.outcome, Outcome::new(self.space.rules()));
-        if to.stop == Stop::Violations && to.violations.is_empty() {
-            to.violations = arms.violations;
+        if to.violations.is_empty() && !arms.violations.is_empty() {
+            (to.violations, to.stop) = (arms.violations, Stop::Violations);
             to.shortest = false;
+            if let Some(met) = self.met.take().filter(|met| to.depth.is_some_and(|depth| depth as usize > met.witness.len())) {
+                to.violations.iter_mut().for_each(|violation| violation.trail.clone_from(&met.witness.states));
+                to.shortest = true;
+            }
         }
         // A system that was visited as a whole has its counts; else every firing tells something.
         if to.stop != Stop::Exhausted {
@@ -204,18 +222,21 @@ impl<'a> Arms<'a> {
     }
 }
 
-/// The store that suits so much memory.
-fn kept(spec: StoreSpec, memory: usize, packing: &Packing) -> StoreSpec {
-    match spec {
+/// The store that suits so much memory; none where it would hold too few states to be of use.
+fn kept(spec: StoreSpec, memory: usize, packing: &Packing) -> Option<StoreSpec> {
+    Some(match spec {
         // Ghosts may be as many as states.
-        StoreSpec::Pool { replace, .. } => StoreSpec::Pool { slots: Some((memory / 3 / whole(packing)).max(256) as u64), replace },
+        StoreSpec::Pool { replace, .. } => {
+            let slots = Some((memory / 3 / whole(packing)) as u64).filter(|slots| *slots >= FEWEST)?;
+            StoreSpec::Pool { slots: Some(slots), replace }
+        }
         StoreSpec::Cache { ways, bits, replace, .. } => {
             // The queue of a search over a cache keeps whole states.
-            let slots = (memory / (8 + whole(packing) / 3)).max(256) as u64;
+            let slots = Some((memory / (8 + whole(packing) / 3)) as u64).filter(|slots| *slots >= FEWEST)?;
             StoreSpec::Cache { slots: Some(slots / u64::from(ways) * u64::from(ways)), ways, bits, replace }
         }
         other => other,
-    }
+    })
 }
 
 fn store<'a>(spec: StoreSpec, packing: &Packing, auto: &Auto<'a>, seed: u64) -> Option<Box<dyn Store + 'a>> {
@@ -262,11 +283,23 @@ impl Control for Beside<'_, '_> {
             return Some(Stop::Memory);
         }
         self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
+        if let Some(met) = &self.arms.met {
+            // Where the search comes to this depth and has found nothing itself, the witness is a shortest one.
+            return (progress.depth as usize > met.witness.len() || total.steps >= met.until).then_some(Stop::Violations);
+        }
         if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
             return None;
         }
         let mut quiet = Quiet { inner: self.inner, total };
-        self.arms.turn(self.store, &self.seat, &mut quiet)
+        let stop = self.arms.turn(self.store, &self.seat, &mut quiet)?;
+        if stop != Stop::Violations || self.lasting {
+            return Some(stop);
+        }
+        let Some(violation) = self.arms.outcome.violations.first() else { return Some(stop) };
+        let Ok(witness) = Witness::trace(self.arms.space, &NoStore, violation, self.arms.auto.account) else { return Some(stop) };
+        let until = total.steps + FOR_SHORTEST.0.max(total.steps / FOR_SHORTEST.1);
+        self.arms.met = Some(Met { witness: witness.without_loops(), until });
+        None
     }
 }
 
