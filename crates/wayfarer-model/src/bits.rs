@@ -108,6 +108,12 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
+    /// Nothing yet, in memory that was used before.
+    pub(crate) fn reusing(mut words: Vec<Word>) -> Self {
+        words.clear();
+        Growing { words, ..Growing::default() }
+    }
+
     /// Forgets what was written and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.words.clear();

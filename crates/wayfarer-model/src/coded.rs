@@ -23,14 +23,25 @@ pub struct BySerde;
     note = "derive `Packed` for plain types of fixed size, or serde's `Serialize` and `Deserialize` for any others"
 )]
 pub trait Coded<How>: Sized {
-    /// How many words a state takes.
-    fn width() -> Width;
+    /// How many words a state takes; none where that varies.
+    const WORDS: Option<usize>;
+
+    /// The same as a width.
+    fn width() -> Width {
+        Self::WORDS.map_or(Width::Varying, Width::Fixed)
+    }
 
     /// Which bits of them carry information.
     fn packing() -> Packing;
 
+    /// Writes the words of a state where their number is fixed, over all of `words`.
+    fn write(&self, words: &mut [Word]);
+
     /// Appends the words of a state.
     fn encode(&self, states: &mut States, scratch: &mut Scratch);
+
+    /// Replaces `out` by the words of a state.
+    fn encode_to(&self, out: &mut Vec<Word>);
 
     /// The state of these words.
     fn decode(words: &[Word]) -> Self;
@@ -44,9 +55,7 @@ pub trait Coded<How>: Sized {
 pub struct Scratch(Growing);
 
 impl<S: Packed> Coded<Tight> for S {
-    fn width() -> Width {
-        Width::Fixed(words::<S>())
-    }
+    const WORDS: Option<usize> = Some(words::<S>());
 
     fn packing() -> Packing {
         let bits = S::BITS.max(1);
@@ -54,17 +63,25 @@ impl<S: Packed> Coded<Tight> for S {
         Packing::new((0..words::<S>() as u32).map(mask).collect())
     }
 
-    #[inline]
-    fn encode(&self, states: &mut States, _scratch: &mut Scratch) {
+    #[inline(always)]
+    fn write(&self, words: &mut [Word]) {
         if S::BITS <= 64 {
-            // Judged before room is taken: a value outside of its range does not leave half a state behind.
-            let word = self.word();
-            states.push_dirty(1)[0] = word;
+            words[0] = self.word();
             return;
         }
-        let mut packer = Packer::new(states.push_dirty(words::<S>()));
+        let mut packer = Packer::new(words);
         self.pack(&mut packer);
         packer.finish();
+    }
+
+    #[inline]
+    fn encode(&self, states: &mut States, _scratch: &mut Scratch) {
+        self.write(states.push_dirty(words::<S>()));
+    }
+
+    fn encode_to(&self, out: &mut Vec<Word>) {
+        out.resize(words::<S>(), 0);
+        self.write(out);
     }
 
     #[inline]
@@ -84,12 +101,16 @@ const fn words<S: Packed>() -> usize {
 }
 
 impl<S: Serialize + DeserializeOwned> Coded<BySerde> for S {
-    fn width() -> Width {
-        Width::Varying
-    }
+    const WORDS: Option<usize> = None;
 
     fn packing() -> Packing {
         Packing::varying()
+    }
+
+    fn write(&self, words: &mut [Word]) {
+        let mut out = Vec::new();
+        self.encode_to(&mut out);
+        words.copy_from_slice(&out);
     }
 
     #[inline]
@@ -99,6 +120,15 @@ impl<S: Serialize + DeserializeOwned> Coded<BySerde> for S {
             panic!("the state cannot be written: {trouble}");
         }
         states.push(scratch.finish());
+    }
+
+    fn encode_to(&self, out: &mut Vec<Word>) {
+        let mut words = Growing::reusing(std::mem::take(out));
+        if let Err(trouble) = serial::encode(self, &mut words) {
+            panic!("the state cannot be written: {trouble}");
+        }
+        words.finish();
+        *out = words.words;
     }
 
     #[inline]

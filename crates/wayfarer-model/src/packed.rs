@@ -70,6 +70,19 @@ pub mod whole {
         let word = if from < 64 { word >> from } else { 0 };
         if bits < 64 { word & ((1 << bits) - 1) } else { word }
     }
+
+    /// The most bits a value may have to be moved together with seven others: in three steps, not eight.
+    pub const SMALL: u32 = 4;
+
+    /// Eight bytes of `bits` bits each that lie side by side in the low bits of a word.
+    #[inline(always)]
+    pub const fn spread(word: u64, bits: u32) -> [u8; 8] {
+        let mut word = word & cut(u64::MAX, 0, 8 * bits);
+        word = (word | word << (32 - 4 * bits)) & (cut(u64::MAX, 0, 4 * bits) * 0x0000_0001_0000_0001);
+        word = (word | word << (16 - 2 * bits)) & (cut(u64::MAX, 0, 2 * bits) * 0x0001_0001_0001_0001);
+        word = (word | word << (8 - bits)) & (cut(u64::MAX, 0, bits) * 0x0101_0101_0101_0101);
+        word.to_le_bytes()
+    }
 }
 
 impl Packed for bool {
@@ -92,7 +105,7 @@ impl Packed for bool {
 
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        word == 1
+        word & 1 == 1
     }
 
     fn shape(&self) -> Shape {
@@ -212,7 +225,11 @@ impl<T: Packed, const N: usize> Packed for [T; N] {
 
     #[inline(always)]
     fn from_word(word: u64) -> Self {
-        std::array::from_fn(|index| T::from_word(whole::cut(word, index as u32 * T::BITS, T::BITS)))
+        if T::BITS > whole::SMALL || N > 8 {
+            return std::array::from_fn(|index| T::from_word(whole::cut(word, index as u32 * T::BITS, T::BITS)));
+        }
+        let bytes = whole::spread(word, T::BITS);
+        std::array::from_fn(|index| T::from_word(u64::from(bytes[index])))
     }
 
     fn shape(&self) -> Shape {
@@ -336,5 +353,43 @@ pub mod ranged {
     #[cold]
     fn outside(value: i128, low: i128, high: i128, name: &str) -> ! {
         panic!("`{name}` is {value}, outside of its range {low} to {high}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wayfarer_space::Rng;
+
+    #[test]
+    fn small_values_move_together() {
+        let mut rng = Rng::new(6, "packed");
+        for round in 0..1_000u32 {
+            let bits = round % (whole::SMALL + 1);
+            let bytes: [u8; 8] = std::array::from_fn(|_| rng.below(1 << bits) as u8);
+            let word = bytes.iter().enumerate().fold(0, |word, (index, byte)| word | u64::from(*byte) << (index as u32 * bits));
+            assert_eq!(whole::spread(word, bits), bytes);
+            assert_eq!(whole::spread(word | whole::up(rng.next_word(), 8 * bits), bits), bytes);
+        }
+    }
+
+    #[test]
+    fn arrays_of_all_lengths_come_back() {
+        fn comes_back<const N: usize>(rng: &mut Rng) {
+            let bits: [bool; N] = std::array::from_fn(|_| rng.below(2) == 1);
+            assert_eq!(<[bool; N]>::from_word(bits.word()), bits);
+            assert_eq!(bits.word(), bits.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit)));
+        }
+        let mut rng = Rng::new(7, "packed");
+        for _ in 0..50 {
+            comes_back::<0>(&mut rng);
+            comes_back::<1>(&mut rng);
+            comes_back::<7>(&mut rng);
+            comes_back::<8>(&mut rng);
+            comes_back::<9>(&mut rng);
+            comes_back::<31>(&mut rng);
+            comes_back::<63>(&mut rng);
+            comes_back::<64>(&mut rng);
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, changed_words, hash,
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, changed_words,
 };
 
 /// How many rules a model has: one for each variant of its action type, the last two for all further variants and for what is looked for.
@@ -25,7 +25,7 @@ const NO_ACTION: Firing = Firing { rule: FURTHER, outcome: u32::MAX - 1 };
 const VETTED: u32 = 256;
 
 /// The space of a model whose states are encoded in the way `How`. A firing's rule is the variant of its action, its outcome the action's place among all that
-/// are possible in the state.
+/// are possible in the state; firings are taken in the order of these places.
 pub struct ModelSpace<M: Model, How> {
     model: Arc<M>,
     properties: Arc<Properties<M>>,
@@ -50,13 +50,15 @@ pub(crate) struct Names {
 /// What an expansion needs for itself.
 struct Work<A> {
     actions: Vec<A>,
-    order: Vec<(u32, u32)>,
     scratch: Scratch,
 }
 
+/// Room for so many actions is taken at once.
+const ACTIONS: usize = 32;
+
 impl<A> Work<A> {
     fn new() -> Self {
-        Work { actions: Vec::new(), order: Vec::new(), scratch: Scratch::default() }
+        Work { actions: Vec::with_capacity(ACTIONS), scratch: Scratch::default() }
     }
 }
 
@@ -185,54 +187,67 @@ where
         if self.wanted.iter().any(|wanted| *wanted == name || *wanted == text) { WANTED } else { kind }
     }
 
-    /// Asks for the actions of a state and puts them in the order of their rules.
+    /// Asks for the actions of a state.
     #[inline(always)]
-    fn list(&self, state: &M::State, work: &mut Work<M::Action>) {
-        work.actions.clear();
-        work.order.clear();
-        self.model.actions(state, &mut work.actions);
-        let mut last = 0;
-        let mut ascending = true;
-        for (index, action) in work.actions.iter().enumerate() {
-            let kind = self.kind(action);
-            ascending &= kind >= last;
-            last = kind;
-            work.order.push((kind, index as u32));
-        }
-        if !ascending {
-            work.order.sort_unstable();
-        }
+    fn list(&self, state: &M::State, actions: &mut Vec<M::Action>) {
+        actions.clear();
+        self.model.actions(state, actions);
     }
 
     /// Appends the steps out of one state and gives how many actions were possible.
-    #[inline]
+    #[inline(always)]
     fn expand_one(&self, source: u32, words: &[Word], from: Firing, work: &mut Work<M::Action>, steps: &mut Steps) -> u32 {
         let state = M::State::decode(words);
-        self.list(&state, work);
+        self.list(&state, &mut work.actions);
         let mut enabled = 0;
-        for place in 0..work.order.len() {
-            let (rule, outcome) = work.order[place];
-            let firing = Firing { rule, outcome };
-            if firing >= from {
-                let next = self.model.next(&state, &work.actions[outcome as usize]);
-                enabled += u32::from(next.is_some());
-                self.arrive(source, words, firing, next.as_ref(), &mut work.scratch, steps);
+        let actions = work.actions.iter().enumerate().skip(from.outcome as usize);
+        let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
+        match M::State::WORDS {
+            Some(size) if self.representative.is_none() => {
+                // Room for all that may come is taken before, and each successor is seen by nobody but what is put in here: so it is written once and never moved.
+                // Reading it as a whole right after it was written in parts would hold up the processor.
+                let (before, most) = (steps.states.len(), actions.len());
+                let room = steps.states.push_many_dirty(most);
+                steps.firings.resize(before + most, NO_ACTION);
+                let firings = &mut steps.firings[before..];
+                let mut arrived = 0;
+                for action in actions {
+                    if let Some(next) = self.model.next(&state, action.1) {
+                        enabled += 1;
+                        if self.model.within_boundary(&next) {
+                            next.write(&mut room[arrived * size..(arrived + 1) * size]);
+                            firings[arrived] = firing(action);
+                            arrived += 1;
+                        }
+                    }
+                }
+                steps.discarded += (enabled as usize - arrived) as u64;
+                steps.states.truncate(before + arrived);
+                steps.firings.truncate(before + arrived);
+            }
+            _ => {
+                for action in actions {
+                    if let Some(next) = self.model.next(&state, action.1) {
+                        enabled += 1;
+                        self.arrive(words, firing(action), &next, &mut work.scratch, steps);
+                    }
+                }
             }
         }
+        steps.describe_rest(source, words);
         enabled
     }
 
-    /// Appends a step to a state, unless it lies beyond the boundary.
-    #[inline(always)]
-    fn arrive(&self, source: u32, from: &[Word], firing: Firing, next: Option<&M::State>, scratch: &mut Scratch, steps: &mut Steps) {
-        let Some(next) = next else { return };
+    /// Appends a step to a state, or to its representative, unless it lies beyond the boundary. Whether a step leads back to its source is judged before the state
+    /// is replaced, so that deadlocks are those of the model.
+    #[inline]
+    fn arrive(&self, from: &[Word], firing: Firing, next: &M::State, scratch: &mut Scratch, steps: &mut Steps) {
         if !self.model.within_boundary(next) {
             steps.discarded += 1;
             return;
         }
         next.encode(&mut steps.states, scratch);
         let mut changed = changed_words(from, steps.states.get(steps.states.len() - 1));
-        // Whether a step leads back to its source is judged before the successor is replaced, so that deadlocks are those of the model.
         if let Some(representative) = self.representative
             && changed != 0
         {
@@ -243,9 +258,7 @@ where
                 other => changed = other,
             }
         }
-        steps.hashes.push(hash(steps.states.get(steps.states.len() - 1)));
         steps.changed.push(changed);
-        steps.sources.push(source);
         steps.firings.push(firing);
     }
 
@@ -255,7 +268,7 @@ where
         let mut work = Work::new();
         let listed = caught::catch(|| {
             let state = M::State::decode(words);
-            self.list(&state, &mut work);
+            self.list(&state, &mut work.actions);
             state
         });
         let state = match listed {
@@ -270,25 +283,22 @@ where
             }
         };
         let mut enabled = 0;
-        for place in 0..work.order.len() {
-            let (rule, outcome) = work.order[place];
-            let firing = Firing { rule, outcome };
-            if firing < from {
-                continue;
-            }
+        for (place, action) in work.actions.iter().enumerate().skip(from.outcome as usize) {
             let before = Mark::of(steps);
-            let action = &work.actions[outcome as usize];
+            let firing = Firing { rule: self.kind(action), outcome: place as u32 };
             let done = caught::catch(|| {
                 let next = self.model.next(&state, action);
-                let some = next.is_some();
-                self.arrive(source, words, firing, next.as_ref(), &mut work.scratch, steps);
-                some
+                if let Some(next) = &next {
+                    self.arrive(words, firing, next, &mut work.scratch, steps);
+                }
+                next.is_some()
             });
             enabled += u32::from(*done.as_ref().unwrap_or(&true));
             if let Err(panic) = done {
                 before.restore(steps);
                 steps.faults.push(FaultStep { source, firing, fault: self.faults.note(panic) });
             }
+            steps.describe_rest(source, words);
         }
         enabled
     }
@@ -436,31 +446,37 @@ where
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         steps.clear();
         let mut work = Work::new();
-        for (source, words) in batch.iter().enumerate() {
-            let source = source as u32;
-            let before = Mark::of(steps);
-            let enabled = match caught::catch(|| self.expand_one(source, words, from, &mut work, steps)) {
-                Ok(enabled) => {
+        let mut source = 0;
+        while source < batch.len() {
+            let mut before = Mark::of(steps);
+            // Panics are caught around all states at once; the one that fails is expanded again with care, and then the others.
+            let done = caught::catch(|| {
+                while source < batch.len() {
+                    before = Mark::of(steps);
+                    let words = batch.get(source);
+                    let enabled = self.expand_one(source as u32, words, from, &mut work, steps);
                     if from == Firing::of(0) && self.is_vetted(words) {
-                        self.vet(source, words, &before, steps);
+                        self.vet(source as u32, words, &before, steps);
                     }
-                    enabled
+                    steps.enabled.push(enabled);
+                    source += 1;
                 }
-                Err(_) => {
-                    before.restore(steps);
-                    self.expand_failing(source, words, from, steps)
-                }
-            };
-            steps.enabled.push(enabled);
+            });
+            if done.is_err() {
+                before.restore(steps);
+                let enabled = self.expand_failing(source as u32, batch.get(source), from, steps);
+                steps.enabled.push(enabled);
+                source += 1;
+            }
         }
         Completeness::All
     }
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
-        let mut work = Work::new();
+        let mut actions = Vec::with_capacity(ACTIONS);
         let listed = caught::catch(|| {
             let typed = M::State::decode(state);
-            self.list(&typed, &mut work);
+            self.list(&typed, &mut actions);
             typed
         });
         let typed = match listed {
@@ -468,11 +484,13 @@ where
             Err(panic) => return Some((NO_ACTION, Fired::Fault(self.faults.note(panic)))),
         };
         // Actions that turn out to lead nowhere are put aside, so that each of the others is as likely as before.
-        while !work.order.is_empty() {
-            let (rule, outcome) = work.order.swap_remove(rng.below(work.order.len() as u64) as usize);
-            let firing = Firing { rule, outcome };
-            match self.land(state, &typed, firing, &work.actions[outcome as usize], out) {
-                Fired::Disabled => {}
+        let mut aside: Vec<usize> = Vec::new();
+        while aside.len() < actions.len() {
+            let mut place = rng.below((actions.len() - aside.len()) as u64) as usize;
+            aside.iter().for_each(|other| place += usize::from(*other <= place));
+            let firing = Firing { rule: self.kind(&actions[place]), outcome: place as u32 };
+            match self.land(state, &typed, &actions[place], out) {
+                Fired::Disabled => aside.insert(aside.partition_point(|other| *other < place), place),
                 fired => return Some((firing, fired)),
             }
         }
@@ -491,7 +509,7 @@ where
             Err(panic) => return Fired::Fault(self.faults.note(panic)),
         };
         match actions.get(firing.outcome as usize) {
-            Some(action) if self.kind(action) == firing.rule => self.land(state, &typed, firing, action, out),
+            Some(action) if self.kind(action) == firing.rule => self.land(state, &typed, action, out),
             _ => Fired::Disabled,
         }
     }
@@ -524,24 +542,21 @@ where
     M::State: Coded<How>,
 {
     /// Takes one action and writes where it leads.
-    fn land(&self, from: &[Word], state: &M::State, firing: Firing, action: &M::Action, out: &mut Vec<Word>) -> Fired {
-        let mut steps = Steps::new(M::State::width());
+    fn land(&self, from: &[Word], state: &M::State, action: &M::Action, out: &mut Vec<Word>) -> Fired {
         let done = caught::catch(|| {
-            let next = self.model.next(state, action);
-            let some = next.is_some();
-            self.arrive(0, from, firing, next.as_ref(), &mut Scratch::default(), &mut steps);
-            some
-        });
-        match done {
-            Ok(false) => Fired::Disabled,
-            Ok(true) if steps.discarded > 0 => Fired::Discarded,
-            Ok(true) => {
-                out.clear();
-                out.extend_from_slice(steps.states.get(0));
-                Fired::To
+            let Some(next) = self.model.next(state, action) else { return Fired::Disabled };
+            if !self.model.within_boundary(&next) {
+                return Fired::Discarded;
             }
-            Err(panic) => Fired::Fault(self.faults.note(panic)),
-        }
+            next.encode_to(out);
+            if let Some(representative) = self.representative
+                && out.as_slice() != from
+            {
+                representative(&self.model, &next).encode_to(out);
+            }
+            Fired::To
+        });
+        done.unwrap_or_else(|panic| Fired::Fault(self.faults.note(panic)))
     }
 }
 

@@ -505,7 +505,7 @@ impl Store for DifferenceStore<'_> {
         let Some(seat) = seat.of::<DifferenceSeat>() else { return };
         self.index.enter(&seat.index);
         match hint {
-            Hint::Place => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Place | Hint::Coming => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
             Hint::State => {
                 for handle in steps.hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
                     prefetch_line(self.chain.head(handle).0);
@@ -524,7 +524,7 @@ impl Store for DifferenceStore<'_> {
             let until = candidates.steps.len().min(from + GROUP);
             let hashes = &candidates.steps.hashes[from..until];
             self.prefetch(hashes);
-            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
+            self.packing.pack_some(&candidates.steps.states, from..until, &mut seat.tight);
             for (at, hash) in hashes.iter().enumerate() {
                 let tight = &seat.tight[at * words..(at + 1) * words];
                 let search = &mut seat.search;
@@ -547,7 +547,7 @@ impl Store for DifferenceStore<'_> {
             let until = candidates.steps.len().min(from + GROUP);
             let hashes = &candidates.steps.hashes[from..until];
             self.prefetch(hashes);
-            self.packing.pack_all(&candidates.steps.states, from..until, &mut seat.tight);
+            self.packing.pack_some(&candidates.steps.states, from..until, &mut seat.tight);
             for (at, hash) in hashes.iter().enumerate() {
                 let index = from + at;
                 if mask.is_some_and(|mask| !mask[index]) {

@@ -4,6 +4,7 @@
 //! their own number of words are kept as [`Strings`]. The two cache misses of a visit, bucket and record, are taken ahead of it: hints fetch them while the
 //! loop expands other states, and where nobody gave hints, a visit fetches for those behind it in the batch.
 
+mod ahead;
 mod closed;
 mod forms;
 mod strings;
@@ -14,6 +15,7 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::Records;
 
 use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+use ahead::{Ahead, Look, NONE};
 pub(crate) use closed::Closed;
 use forms::{Form, Readable, Tight};
 use std::ops::Range;
@@ -43,6 +45,8 @@ struct Keeper<'a, F: Form> {
     form: F,
     index: Index,
     account: &'a dyn Account,
+    /// The bytes it may hold at most.
+    most: usize,
     len: AtomicU64,
     /// What workers that left had, for those who come.
     left: Mutex<Vec<F::Group>>,
@@ -55,6 +59,7 @@ struct ExactSeat<G> {
     group: G,
     /// Candidates that were fetched by hints and not visited yet.
     hinted: usize,
+    ahead: Ahead,
     full: bool,
 }
 
@@ -65,10 +70,10 @@ impl<'a> ExactStore<'a> {
         let segment = Self::segment(most);
         let index = Index::new(segment.max(1 << 16), account)?;
         Some(ExactStore(if packing.is_varying() {
-            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, len: AtomicU64::new(0), left: Mutex::default() })
+            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
         } else {
             let records = Records::new(packing.bytes(), segment, most);
-            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, len: AtomicU64::new(0), left: Mutex::default() })
+            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
         }))
     }
 
@@ -86,7 +91,7 @@ impl<F: Form> Keeper<'_, F> {
     fn seat(&self) -> Option<Seat> {
         let index = self.index.seat()?;
         let left = self.left().pop();
-        Some(Seat::new(ExactSeat { index, group: left.unwrap_or_else(|| self.form.group(GROUP)), hinted: 0, full: false }))
+        Some(Seat::new(ExactSeat { index, group: left.unwrap_or_else(|| self.form.group(GROUP)), hinted: 0, ahead: Ahead::default(), full: false }))
     }
 
     fn leave(&self, seat: Seat) {
@@ -102,10 +107,26 @@ impl<F: Form> Keeper<'_, F> {
         self.index.enter(&seat.index);
         match hint {
             Hint::Place => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Coming => {
+                let fetch = |hash| prefetch_line(self.index.address(hash));
+                seat.ahead.announce(steps, self.form.packing(), self.most, self.account, fetch);
+            }
             Hint::State => {
-                // What leads back to its source is not looked for.
-                let looked_for = steps.hashes.iter().zip(&steps.changed).filter(|(_, changed)| **changed != 0);
-                looked_for.for_each(|(hash, _)| self.fetch_records(*hash));
+                match seat.ahead.looks(steps) {
+                    Some(looks) => {
+                        for look in looks {
+                            self.index.each_likely(steps.hashes[look.index as usize], |handle| {
+                                prefetch_line(self.form.address(handle));
+                                look.likely = handle;
+                            });
+                        }
+                    }
+                    None => {
+                        // What leads back to its source is not looked for.
+                        let looked_for = steps.hashes.iter().zip(&steps.changed).filter(|(_, changed)| **changed != 0);
+                        looked_for.for_each(|(hash, _)| self.fetch_records(*hash));
+                    }
+                }
                 seat.hinted += steps.hashes.len();
             }
         }
@@ -174,6 +195,16 @@ impl<F: Form> Keeper<'_, F> {
     fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
         visits.clear();
         let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
+        if let Some(looks) = seat.ahead.turn(candidates.steps) {
+            let whole = mask.is_none() && !seat.full && room > candidates.steps.len() as u64;
+            if whole {
+                self.insert_announced(seat, candidates, &looks, visits);
+            }
+            seat.ahead.back(looks);
+            if whole {
+                return;
+            }
+        }
         let mut new = 0;
         self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
             let parent = candidates.parent(index);
@@ -194,6 +225,29 @@ impl<F: Form> Keeper<'_, F> {
             }
             visit
         });
+        self.len.fetch_add(new, Ordering::Relaxed);
+    }
+
+    /// Inserts what was announced and must be looked for; all others are known, or will be when the first of their like was inserted.
+    fn insert_announced(&self, seat: &mut ExactSeat<F::Group>, candidates: Candidates, looks: &[Look], visits: &mut Vec<Visit>) {
+        let Steps { states, hashes, .. } = candidates.steps;
+        seat.hinted = seat.hinted.saturating_sub(hashes.len());
+        visits.resize(hashes.len(), Visit::Seen(Handle(NONE)));
+        let mut new = 0;
+        self.index.enter(&seat.index);
+        for looks in looks.chunks(GROUP) {
+            self.form.gather(&mut seat.group, states, looks.iter().map(|look| look.index as usize));
+            for (at, look) in looks.iter().enumerate() {
+                if look.likely != NONE && self.form.same(&seat.group, at, look.likely) {
+                    continue;
+                }
+                let index = look.index as usize;
+                let visit = self.visit(seat, hashes[index], at, candidates.parent(index), true);
+                new += u64::from(matches!(visit, Visit::New(_)));
+                visits[index] = visit;
+            }
+        }
+        self.index.leave(&seat.index);
         self.len.fetch_add(new, Ordering::Relaxed);
     }
 

@@ -115,6 +115,7 @@ pub(crate) fn work(
         stop = run.start(strategy, &round);
     }
     let lag = strategy.lag();
+    let first = if lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile { Hint::Coming } else { Hint::Place };
     let mut waiting: VecDeque<Round> = VecDeque::new();
     let mut spare = vec![round];
     while stop.is_none() {
@@ -128,7 +129,7 @@ pub(crate) fn work(
         let selected = !round.selection.is_empty();
         if selected {
             run.step(strategy, &mut round);
-            store.hint(&mut run.seat, &round.steps, Hint::Place);
+            store.hint(&mut run.seat, &round.steps, first);
             if let Some(last) = waiting.back() {
                 store.hint(&mut run.seat, &last.steps, Hint::State);
             }
@@ -301,6 +302,8 @@ impl<'a> Run<'a> {
         let mut full = false;
         for index in 0..self.visits.len() {
             match self.visits[index] {
+                // Most are, and nothing is to be done.
+                Visit::Seen(_) if self.record.is_none() => {}
                 Visit::New(handle) => {
                     self.outcome.states += 1;
                     if let Some(record) = &mut self.record {
@@ -395,6 +398,14 @@ impl<'a> Run<'a> {
         let mut fault = 0;
         self.outcome.reached.union(&steps.reached);
         self.outcome.discarded += steps.discarded;
+        let counted = steps.sources.partition_point(|source| (*source as usize) < kept);
+        for firing in &steps.firings[..counted] {
+            self.outcome.firings[firing.rule as usize] += 1;
+        }
+        self.outcome.fired += counted as u64;
+        if wanted.is_none() && steps.faults.is_empty() && self.settings.deadlock == Deadlock::Off {
+            return;
+        }
         for source in 0..kept {
             let trail = || way(ground, strategy, selection, source, false).unwrap_or_default();
             let (state, words, level) = (Some(selection.handles[source]), selection.states.get(source), strategy.level());
@@ -405,8 +416,6 @@ impl<'a> Run<'a> {
                 if wanted.is_some_and(|wanted| wanted.contains(firing.rule)) {
                     self.violated(found(Cause::Rule(firing), 1), trail);
                 }
-                self.outcome.firings[firing.rule as usize] += 1;
-                self.outcome.fired += 1;
                 moved = true;
                 changes |= steps.changed[moves] != 0;
                 moves += 1;

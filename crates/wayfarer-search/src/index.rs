@@ -229,7 +229,7 @@ impl Index {
         let home = table.home(hash);
         let mut bucket = home;
         loop {
-            let Matches { mut agree, free, frozen } = table.matches(bucket, print);
+            let Matches { mut agree, free } = table.matches(bucket, print);
             while agree != 0 {
                 let handle = table.handle_at(bucket, agree.trailing_zeros());
                 if same(handle) {
@@ -237,7 +237,8 @@ impl Index {
                 }
                 agree &= agree - 1;
             }
-            if free != 0 && frozen == 0 {
+            // A slot that is still free may be taken while others are being frozen: it will be copied with the entries.
+            if free != 0 {
                 let Some((handle, write)) = insert else { return Looked::Free };
                 write();
                 if table.claim(bucket, free.trailing_zeros() as usize, table.entry(handle, bucket != home, print)) {
@@ -246,7 +247,7 @@ impl Index {
                 // Someone was faster: look at the bucket again.
                 continue;
             }
-            if frozen != 0 {
+            if table.frozen(bucket) != 0 {
                 return Looked::Frozen;
             }
             bucket = (bucket + 1) & table.bucket_mask();

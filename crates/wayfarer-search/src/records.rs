@@ -21,6 +21,8 @@ pub(crate) struct Records {
     chunks: Mutex<Vec<Option<Chunk>>>,
     /// Bytes of a tight state.
     tight: usize,
+    /// The bits of a tight state that is shorter than a word.
+    short: u64,
     record: usize,
     /// Bytes of a segment.
     segment: usize,
@@ -60,6 +62,7 @@ impl Records {
             table: (0..most).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
             chunks: Mutex::new(Vec::new()),
             tight,
+            short: 1u64.checked_shl(8 * tight as u32).unwrap_or(0).wrapping_sub(1),
             record,
             segment,
             per_segment: per_segment as u64,
@@ -95,8 +98,7 @@ impl Records {
         // because records have at least eight bytes, a longer one's last load because it ends where the state ends.
         unsafe {
             if self.tight < 8 {
-                let mask = (1u64 << (8 * self.tight)) - 1;
-                return at.cast::<u64>().read_unaligned() & mask == tight[0];
+                return at.cast::<u64>().read_unaligned() & self.short == tight[0];
             }
             let whole = self.tight / 8;
             for (word, wanted) in tight[..whole].iter().enumerate() {
@@ -117,10 +119,14 @@ impl Records {
     #[inline]
     pub(crate) fn read(&self, handle: u32, tight: &mut [u64]) {
         let at = self.address(handle);
-        // SAFETY: the record is written and has at least `tight` bytes, unless its segment was given back, which the assertion excludes; the destination
-        // has room for them by the assertion.
+        // SAFETY: the record is written and has at least `tight` bytes and eight, unless its segment was given back, which the assertion excludes; the
+        // destination has room for them by the assertion.
         unsafe {
             assert!(tight.len() * 8 >= self.tight && !self.table[self.split(handle).0].load(Ordering::Relaxed).is_null());
+            if self.tight < 8 && !tight.is_empty() {
+                tight[0] = at.cast::<u64>().read_unaligned() & self.short;
+                return;
+            }
             std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
         }
     }
@@ -154,8 +160,12 @@ impl Records {
         assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
         let at = self.address(run.next as u32).cast_mut();
         // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run was handed out.
+        // A short state is written with what lies behind it in its word, over which the link is written then.
         unsafe {
-            std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight);
+            match tight.first() {
+                Some(word) if self.tight < 8 => at.cast::<u64>().write_unaligned(*word),
+                _ => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
+            }
             at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
         }
     }

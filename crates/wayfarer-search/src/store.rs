@@ -36,6 +36,8 @@ pub enum Fidelity {
 pub enum Hint {
     /// Where a state would be found.
     Place,
+    /// The same, and all of these states will be inserted before others that are announced later, whereby nobody asks under which handles known ones are known.
+    Coming,
     /// What is found there.
     State,
 }
@@ -87,7 +89,7 @@ pub trait Store: Sync {
     }
 
     /// Says that these states will be visited soon, so that memory can be fetched while other work goes on. Called twice for a batch, with some time
-    /// between: first as [`Hint::Place`], then as [`Hint::State`].
+    /// between: first as [`Hint::Place`] or [`Hint::Coming`], then as [`Hint::State`].
     fn hint(&self, seat: &mut Seat, steps: &Steps, hint: Hint) {
         let _ = (seat, steps, hint);
     }

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)] // Calling code for instructions that were found at run time.
 
 use crate::{States, Word};
-use std::ops::Range;
 
 /// Which bits of each word carry information, and the way between the two layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +15,8 @@ pub struct Packing {
     varying: bool,
     /// Whether this machine gathers and scatters bits in one instruction.
     fast: bool,
+    /// Whether there are no gaps: tight states are the states themselves.
+    plain: bool,
 }
 
 impl Packing {
@@ -26,7 +27,10 @@ impl Packing {
         let fast = std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");
         #[cfg(not(target_arch = "x86_64"))]
         let fast = false;
-        Packing { masks, bits, varying: false, fast }
+        let plain = masks
+            .split_last()
+            .is_some_and(|(last, others)| *last != 0 && last & last.wrapping_add(1) == 0 && others.iter().all(|mask| *mask == Word::MAX));
+        Packing { masks, bits, varying: false, fast, plain }
     }
 
     /// No packing, for states that have each their own number of words: what is kept of them is for the store to say. Only
@@ -68,6 +72,9 @@ impl Packing {
     /// Writes the tight form of `state` into the first [`words`](Packing::words) of `tight`.
     #[inline]
     pub fn pack(&self, state: &[Word], tight: &mut [Word]) {
+        if self.plain {
+            return copy(state, tight);
+        }
         #[cfg(target_arch = "x86_64")]
         if self.fast {
             // SAFETY: `fast` says that this machine has the instructions.
@@ -76,10 +83,17 @@ impl Packing {
         self.pack_by(state, tight, extract);
     }
 
-    /// Writes the tight forms of the states in `range`, one after another, [`words`](Packing::words) each.
-    pub fn pack_all(&self, states: &States, range: Range<usize>, tight: &mut [Word]) {
+    /// Writes the tight forms of some states, one after another, [`words`](Packing::words) each.
+    #[inline]
+    pub fn pack_some(&self, states: &States, indices: impl Iterator<Item = usize>, tight: &mut [Word]) {
         let words = self.words();
-        for (at, index) in range.enumerate() {
+        if self.plain && words == 1 {
+            for (tight, index) in tight.iter_mut().zip(indices) {
+                *tight = states.words()[index];
+            }
+            return;
+        }
+        for (at, index) in indices.enumerate() {
             self.pack(states.get(index), &mut tight[at * words..(at + 1) * words]);
         }
     }
@@ -87,6 +101,9 @@ impl Packing {
     /// Writes the working form of a tight state.
     #[inline]
     pub fn unpack(&self, tight: &[Word], state: &mut [Word]) {
+        if self.plain {
+            return copy(tight, state);
+        }
         #[cfg(target_arch = "x86_64")]
         if self.fast {
             // SAFETY: `fast` says that this machine has the instructions.
@@ -144,6 +161,16 @@ impl Packing {
             *word = deposit(value, *mask);
             at += count;
         }
+    }
+}
+
+/// Copies a state's words. A call to copy a word or two would cost more than the words.
+#[inline]
+fn copy(from: &[Word], to: &mut [Word]) {
+    match (from, to) {
+        ([from], [to, ..]) => *to = *from,
+        ([from, other], [to, more, ..]) => (*to, *more) = (*from, *other),
+        (from, to) => to[..from.len()].copy_from_slice(from),
     }
 }
 

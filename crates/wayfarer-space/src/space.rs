@@ -41,7 +41,7 @@ pub trait Space: Sync {
     /// All start states, as steps out of nowhere: the firing's rule is the number of the start state, the source is 0 and `changed` is not meaningful.
     fn initial(&self, steps: &mut Steps) -> Completeness;
 
-    /// Clears `steps` and fills it with the steps out of every state of the batch whose firing is at or after `from`.
+    /// Clears `steps` and fills it with the steps out of every state of the batch whose firing is at or after `from`, in the order in which the space takes them.
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness;
 
     /// One firing drawn uniformly from those enabled in `state`, without making all, its result written to `out`; none in a deadlock.

@@ -33,21 +33,25 @@ impl States {
     }
 
     /// The states' width.
+    #[inline]
     pub fn width(&self) -> Width {
         self.width
     }
 
     /// How many states it holds.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether it holds none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Forgets all states and keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.used = 0;
         self.ends.clear();
@@ -85,7 +89,7 @@ impl States {
         let start = self.used;
         let end = start + width;
         if end > self.words.len() {
-            self.words.resize((2 * self.words.len()).max(end).max(64), 0);
+            self.make_room(end);
         }
         match self.width {
             Width::Fixed(fixed) => assert_eq!(width, fixed, "a state of another width"),
@@ -106,11 +110,16 @@ impl States {
         let start = self.used;
         let end = start + count * width;
         if end > self.words.len() {
-            self.words.resize((2 * self.words.len()).max(end).max(64), 0);
+            self.make_room(end);
         }
         self.used = end;
         self.len += count;
         &mut self.words[start..end]
+    }
+
+    #[cold]
+    fn make_room(&mut self, end: usize) {
+        self.words.resize((2 * self.words.len()).max(end).max(64), 0);
     }
 
     /// Takes the last state away.
@@ -119,6 +128,7 @@ impl States {
     }
 
     /// Keeps the first `len` states.
+    #[inline]
     pub fn truncate(&mut self, len: usize) {
         if len < self.len {
             let end = if len == 0 { 0 } else { self.range(len - 1).1 };
@@ -155,6 +165,7 @@ impl States {
     }
 
     /// All words, one state after another.
+    #[inline]
     pub fn words(&self) -> &[Word] {
         &self.words[..self.used]
     }

@@ -33,8 +33,11 @@ pub(super) trait Form: Readable + Sync {
     /// No candidates yet, and never more than `most`.
     fn group(&self, most: usize) -> Self::Group;
 
-    /// Makes the forms of some states.
-    fn gather(&self, group: &mut Self::Group, states: &States, range: Range<usize>);
+    /// Which bits of states carry information.
+    fn packing(&self) -> &Packing;
+
+    /// Makes the forms of some states, not more than the group was made for.
+    fn gather(&self, group: &mut Self::Group, states: &States, indices: impl Iterator<Item = usize>);
 
     /// Whether a published handle has the state of the group's candidate `at`.
     fn same(&self, group: &Self::Group, at: usize, handle: u32) -> bool;
@@ -86,8 +89,13 @@ impl Form for Tight {
     }
 
     #[inline]
-    fn gather(&self, group: &mut TightGroup, states: &States, range: Range<usize>) {
-        self.packing.pack_all(states, range, &mut group.tight);
+    fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    #[inline]
+    fn gather(&self, group: &mut TightGroup, states: &States, indices: impl Iterator<Item = usize>) {
+        self.packing.pack_some(states, indices, &mut group.tight);
     }
 
     #[inline]
@@ -140,9 +148,10 @@ impl Form for Tight {
 impl Readable for Tight {
     fn read(&self, handles: &[Handle], out: &mut States) {
         let mut tight = vec![0; self.packing.words()];
+        let width = self.packing.masks().len();
         for handle in handles {
             self.records.read(handle.0, &mut tight);
-            self.packing.unpack(&tight, out.push_dirty(self.packing.masks().len()));
+            self.packing.unpack(&tight, out.push_dirty(width));
         }
     }
 
@@ -185,10 +194,14 @@ impl Form for Strings {
         StringGroup::default()
     }
 
-    fn gather(&self, group: &mut StringGroup, states: &States, range: Range<usize>) {
+    fn packing(&self) -> &Packing {
+        self.packing()
+    }
+
+    fn gather(&self, group: &mut StringGroup, states: &States, indices: impl Iterator<Item = usize>) {
         group.bytes.clear();
         group.ends.clear();
-        for index in range {
+        for index in indices {
             encode(states.get(index), &mut group.bytes);
             group.ends.push(group.bytes.len());
         }

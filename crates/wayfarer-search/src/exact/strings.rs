@@ -8,6 +8,7 @@ use crate::arena::Chunk;
 use crate::records::{Records, Run};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use wayfarer_space::Packing;
 
 /// The link of a state that was not reached from another.
 const NO_PARENT: u32 = u32::MAX;
@@ -23,6 +24,7 @@ pub(crate) struct Strings {
     granule: u32,
     /// Segments have two to this power bytes.
     segment: u32,
+    packing: Packing,
 }
 
 struct Grounds {
@@ -60,7 +62,13 @@ impl Strings {
             grounds: Mutex::new(Grounds { chunks: Vec::new(), next: 0, end: 0, start: 0 }),
             granule,
             segment: segment.ilog2(),
+            packing: Packing::varying(),
         }
+    }
+
+    /// Says that lengths vary.
+    pub(crate) fn packing(&self) -> &Packing {
+        &self.packing
     }
 
     /// Bytes taken by segments.

@@ -40,7 +40,6 @@ pub(super) struct Matches {
     /// Their hash bits agree.
     pub(super) agree: u32,
     pub(super) free: u32,
-    pub(super) frozen: u32,
 }
 
 impl Table {
@@ -132,13 +131,24 @@ impl Table {
     /// Sorts a bucket's slots by what they mean for a lookup.
     #[inline]
     pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
-        let mut matches = if self.wide {
-            self.compare_wide(bucket, (print << (WIDE_HANDLE + 1 - 32)) as u32)
+        let (wanted, mask) = if self.wide {
+            ((print << (WIDE_HANDLE + 1 - 32)) as u32, !3)
         } else {
-            self.compare(bucket, (print << (self.handle_bits + 1)) as u32, !(self.handle_mask() << 1 | 1))
+            ((print << (self.handle_bits + 1)) as u32, !(self.handle_mask() << 1 | 1))
         };
-        matches.agree &= !(matches.free | matches.frozen);
+        let mut matches = if self.wide { self.compare_wide(bucket, wanted) } else { self.compare(bucket, wanted, mask) };
+        matches.agree &= !matches.free;
+        // A frozen slot has only ones.
+        if wanted == mask && matches.agree != 0 {
+            matches.agree &= !self.frozen(bucket);
+        }
         matches
+    }
+
+    /// The frozen slots of a bucket, a bit each.
+    #[cold]
+    pub(super) fn frozen(&self, bucket: usize) -> u32 {
+        (0..self.slots()).fold(0, |bits, slot| bits | u32::from(matches!(self.slot(bucket, slot), Slot::Frozen)) << slot)
     }
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -146,31 +156,32 @@ impl Table {
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
         use std::arch::x86_64::*;
         let line = self.bucket(bucket).cast::<__m128i>();
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
         // SAFETY: the line is aligned and inside the table's block. Each aligned load reads every slot in it whole, as an acquire load on this machine
         // does; slots only go from free to an entry or to frozen, so an older value is as good as one read a moment earlier.
-        unsafe {
+        let matches = unsafe {
             let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(mask as i32));
-            for quarter in 0..4 {
-                let slots = _mm_load_si128(line.add(quarter));
-                let bits = |equal: __m128i| (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << (4 * quarter);
-                matches.agree |= bits(_mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted));
-                matches.free |= bits(_mm_cmpeq_epi32(slots, _mm_setzero_si128()));
-                matches.frozen |= bits(_mm_cmpeq_epi32(slots, _mm_set1_epi32(-1)));
+            let slots = [_mm_load_si128(line), _mm_load_si128(line.add(1)), _mm_load_si128(line.add(2)), _mm_load_si128(line.add(3))];
+            // Sixteen answers of all or no bits shrink to a byte each.
+            let bits = |equal: [__m128i; 4]| {
+                let halves = _mm_packs_epi16(_mm_packs_epi32(equal[0], equal[1]), _mm_packs_epi32(equal[2], equal[3]));
+                _mm_movemask_epi8(halves) as u32
+            };
+            Matches {
+                agree: bits(slots.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted))),
+                free: bits(slots.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()))),
             }
-        }
+        };
         std::sync::atomic::fence(Ordering::Acquire);
         matches
     }
 
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
+        let mut matches = Matches { agree: 0, free: 0 };
         for slot in 0..NARROW {
             let value = self.narrow(bucket, slot).load(Ordering::Acquire);
             matches.agree |= u32::from(value & mask == wanted) << slot;
             matches.free |= u32::from(value == 0) << slot;
-            matches.frozen |= u32::from(value == u32::MAX) << slot;
         }
         matches
     }
@@ -181,7 +192,7 @@ impl Table {
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
         use std::arch::x86_64::*;
         let line = self.bucket(bucket).cast::<__m128>();
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
+        let mut matches = Matches { agree: 0, free: 0 };
         // SAFETY: as for `compare`; an aligned load reads both its slots whole.
         unsafe {
             let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(!3));
@@ -192,7 +203,6 @@ impl Table {
                 let bits = |equal: __m128i| (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << (4 * half);
                 matches.agree |= bits(_mm_cmpeq_epi32(_mm_and_si128(upper, mask), wanted));
                 matches.free |= bits(_mm_cmpeq_epi32(lower, _mm_setzero_si128()));
-                matches.frozen |= bits(_mm_cmpeq_epi32(lower, _mm_set1_epi32(-1)));
             }
         }
         std::sync::atomic::fence(Ordering::Acquire);
@@ -201,12 +211,11 @@ impl Table {
 
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
-        let mut matches = Matches { agree: 0, free: 0, frozen: 0 };
+        let mut matches = Matches { agree: 0, free: 0 };
         for slot in 0..WIDE {
             let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);
             matches.agree |= u32::from((value >> 32) as u32 & !3 == wanted) << slot;
             matches.free |= u32::from(value == 0) << slot;
-            matches.frozen |= u32::from(value == u64::MAX) << slot;
         }
         matches
     }
@@ -257,7 +266,10 @@ impl Table {
     pub(super) fn freeze(&self) {
         for bucket in 0..self.buckets() {
             for slot in 0..self.slots() {
-                // Where the exchange fails, an entry came in before: it is copied with the others.
+                // Where the exchange fails, an entry came in before: it is copied with the others. Most are there, and an exchange takes long.
+                if !matches!(self.slot(bucket, slot), Slot::Free) {
+                    continue;
+                }
                 if self.wide {
                     let _ = self.wide_slot(bucket, slot).compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Acquire);
                 } else {
@@ -291,16 +303,15 @@ impl Table {
     pub(super) fn put(&self, home: usize, handle: u32, print: u64) {
         let mut bucket = home;
         loop {
-            for slot in 0..self.slots() {
-                if let Slot::Free = self.slot(bucket, slot) {
-                    let value = self.entry(handle, bucket != home, print);
-                    if self.wide {
-                        self.wide_slot(bucket, slot).store(value, Ordering::Relaxed);
-                    } else {
-                        self.narrow(bucket, slot).store(value as u32, Ordering::Relaxed);
-                    }
-                    return;
+            let Matches { free, .. } = self.matches(bucket, print);
+            if free != 0 {
+                let (slot, value) = (free.trailing_zeros() as usize, self.entry(handle, bucket != home, print));
+                if self.wide {
+                    self.wide_slot(bucket, slot).store(value, Ordering::Relaxed);
+                } else {
+                    self.narrow(bucket, slot).store(value as u32, Ordering::Relaxed);
                 }
+                return;
             }
             bucket = (bucket + 1) & self.bucket_mask();
         }
