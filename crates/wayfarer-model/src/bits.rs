@@ -1,4 +1,4 @@
-//! Bits in a row of words: what both encodings write and read.
+//! Bits in a row of words, for values of a fixed size.
 
 use wayfarer_space::Word;
 
@@ -92,63 +92,6 @@ impl<'a> Unpacker<'a> {
     pub fn skip(&mut self, bits: u32) {
         self.at += bits as usize;
     }
-
-    /// Whether more was read than there is.
-    pub(crate) fn is_past_end(&self) -> bool {
-        self.at > self.words.len() * 64
-    }
-}
-
-/// Writes bits one after another into words whose number is not known before.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Growing {
-    pub(crate) words: Vec<Word>,
-    gathered: Word,
-    filled: u32,
-}
-
-impl Growing {
-    /// Nothing yet, in memory that was used before.
-    pub(crate) fn reusing(mut words: Vec<Word>) -> Self {
-        words.clear();
-        Growing { words, ..Growing::default() }
-    }
-
-    /// Forgets what was written and keeps the memory.
-    pub(crate) fn clear(&mut self) {
-        self.words.clear();
-        self.gathered = 0;
-        self.filled = 0;
-    }
-
-    /// Appends the low `bits` bits of `value`, whose others are zero.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, value: Word, bits: u32) {
-        let before = self.filled;
-        self.gathered |= value << before;
-        self.filled = before + bits;
-        if self.filled >= 64 {
-            self.spill(value, before);
-        }
-    }
-
-    /// Puts the word that is full to the others. It is out of the way so that all else is short enough to be put where it is used.
-    #[inline(never)]
-    fn spill(&mut self, value: Word, before: u32) {
-        self.words.push(self.gathered);
-        self.gathered = value.checked_shr(64 - before).unwrap_or(0);
-        self.filled -= 64;
-    }
-
-    /// The words, what is left included.
-    pub(crate) fn finish(&mut self) -> &[Word] {
-        if self.filled > 0 {
-            self.words.push(self.gathered);
-            self.gathered = 0;
-            self.filled = 0;
-        }
-        &self.words
-    }
 }
 
 #[cfg(test)]
@@ -169,13 +112,10 @@ mod tests {
             let bits: u32 = fields.iter().map(|(_, bits)| bits).sum();
             let mut words = vec![Word::MAX; bits.div_ceil(64) as usize + 1];
             let mut packer = Packer::new(&mut words);
-            let mut growing = Growing::default();
             for (value, bits) in &fields {
                 packer.put(*value, *bits);
-                growing.put(*value, *bits);
             }
             packer.finish();
-            assert_eq!(growing.finish(), &words[..words.len() - 1]);
             assert_eq!(words.last(), Some(&0));
             let mut reader = Unpacker::new(&words);
             assert!(fields.iter().all(|(value, bits)| reader.take(*bits) == *value));

@@ -1,6 +1,6 @@
 //! How a typed state becomes words: packed into a fixed number of bits, or written by `serde` into as many as it needs.
 
-use crate::bits::{Growing, Packer, Unpacker};
+use crate::bits::{Packer, Unpacker};
 use crate::packed::Packed;
 use crate::serial;
 use crate::shape::Shape;
@@ -38,7 +38,7 @@ pub trait Coded<How>: Sized {
     fn write(&self, words: &mut [Word]);
 
     /// Appends the words of a state.
-    fn encode(&self, states: &mut States, scratch: &mut Scratch);
+    fn encode(&self, states: &mut States);
 
     /// Replaces `out` by the words of a state.
     fn encode_to(&self, out: &mut Vec<Word>);
@@ -49,10 +49,6 @@ pub trait Coded<How>: Sized {
     /// The state for a person.
     fn shape(&self) -> Shape;
 }
-
-/// Memory that encoding uses again and again.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch(Growing);
 
 impl<S: Packed> Coded<Tight> for S {
     const WORDS: Option<usize> = Some(words::<S>());
@@ -75,7 +71,7 @@ impl<S: Packed> Coded<Tight> for S {
     }
 
     #[inline]
-    fn encode(&self, states: &mut States, _scratch: &mut Scratch) {
+    fn encode(&self, states: &mut States) {
         self.write(states.push_dirty(words::<S>()));
     }
 
@@ -114,21 +110,18 @@ impl<S: Serialize + DeserializeOwned> Coded<BySerde> for S {
     }
 
     #[inline]
-    fn encode(&self, states: &mut States, Scratch(scratch): &mut Scratch) {
-        scratch.clear();
-        if let Err(trouble) = serial::encode(self, scratch) {
+    fn encode(&self, states: &mut States) {
+        if let Err(trouble) = serial::encode(self, states.append()) {
             panic!("the state cannot be written: {trouble}");
         }
-        states.push(scratch.finish());
+        states.appended();
     }
 
     fn encode_to(&self, out: &mut Vec<Word>) {
-        let mut words = Growing::reusing(std::mem::take(out));
-        if let Err(trouble) = serial::encode(self, &mut words) {
+        out.clear();
+        if let Err(trouble) = serial::encode(self, out) {
             panic!("the state cannot be written: {trouble}");
         }
-        words.finish();
-        *out = words.words;
     }
 
     #[inline]

@@ -16,7 +16,7 @@ mod space;
 
 pub use bits::{Packer, Unpacker};
 pub use caught::{Faults, Misuse};
-pub use coded::{BySerde, Coded, Scratch, Tight};
+pub use coded::{BySerde, Coded, Tight};
 pub use model::{Model, Properties, Property, PropertyKind, Representative};
 pub use packed::{Packed, ranged, whole};
 pub use shape::{ABSENT, Difference, Shape};

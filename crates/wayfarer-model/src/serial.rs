@@ -11,13 +11,15 @@ pub(crate) use write::encode;
 
 use std::fmt;
 
-/// Why something cannot be written or read.
+/// Why something cannot be written or read. It is one word long, so that results that carry it stay in registers.
 #[derive(Clone, Debug)]
-pub(crate) struct Trouble(String);
+#[allow(clippy::box_collection)] // A string alone has three words.
+pub(crate) struct Trouble(Box<String>);
 
 impl Trouble {
+    #[cold]
     fn new(message: impl Into<String>) -> Self {
-        Trouble(message.into())
+        Trouble(Box::new(message.into()))
     }
 }
 
@@ -30,14 +32,16 @@ impl fmt::Display for Trouble {
 impl std::error::Error for Trouble {}
 
 impl serde::ser::Error for Trouble {
+    #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Trouble(message.to_string())
+        Trouble::new(message.to_string())
     }
 }
 
 impl serde::de::Error for Trouble {
+    #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Trouble(message.to_string())
+        Trouble::new(message.to_string())
     }
 }
 
@@ -49,7 +53,6 @@ const PAYLOAD: u32 = GROUP - 1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::Growing;
     use proptest::prelude::*;
     use serde::{Deserialize, Serialize};
     use std::collections::{BTreeMap, BTreeSet};
@@ -108,9 +111,9 @@ mod tests {
     }
 
     fn encoded<T: Serialize>(value: &T) -> Vec<u64> {
-        let mut out = Growing::default();
+        let mut out = Vec::new();
         encode(value, &mut out).unwrap();
-        out.finish().to_vec()
+        out
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! A model as a space. Typed states live for a moment only: they are decoded, asked for their actions and successors, and encoded again.
 
 use crate::caught::{self, Faults, MISUSED, Misuse};
-use crate::coded::{Coded, Scratch};
+use crate::coded::Coded;
 use crate::model::{Model, Properties, PropertyKind, Representative};
 use crate::shape::Shape;
 use std::hash::{Hash, Hasher};
@@ -47,20 +47,8 @@ pub(crate) struct Names {
     names: Mutex<Vec<(u32, String)>>,
 }
 
-/// What an expansion needs for itself.
-struct Work<A> {
-    actions: Vec<A>,
-    scratch: Scratch,
-}
-
 /// Room for so many actions is taken at once.
 const ACTIONS: usize = 32;
-
-impl<A> Work<A> {
-    fn new() -> Self {
-        Work { actions: Vec::with_capacity(ACTIONS), scratch: Scratch::default() }
-    }
-}
 
 impl<M: Model, How> ModelSpace<M, How>
 where
@@ -152,7 +140,7 @@ where
         let Some(representative) = self.representative else { return state.to_vec() };
         let found = caught::catch(|| {
             let mut states = States::new(M::State::width());
-            representative(&self.model, &M::State::decode(state)).encode(&mut states, &mut Scratch::default());
+            representative(&self.model, &M::State::decode(state)).encode(&mut states);
             states.get(0).to_vec()
         });
         found.unwrap_or_else(|_| state.to_vec())
@@ -196,11 +184,11 @@ where
 
     /// Appends the steps out of one state and gives how many actions were possible.
     #[inline(always)]
-    fn expand_one(&self, source: u32, words: &[Word], from: Firing, work: &mut Work<M::Action>, steps: &mut Steps) -> u32 {
+    fn expand_one(&self, source: u32, words: &[Word], from: Firing, actions: &mut Vec<M::Action>, steps: &mut Steps) -> u32 {
         let state = M::State::decode(words);
-        self.list(&state, &mut work.actions);
+        self.list(&state, actions);
         let mut enabled = 0;
-        let actions = work.actions.iter().enumerate().skip(from.outcome as usize);
+        let actions = actions.iter().enumerate().skip(from.outcome as usize);
         let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
         match M::State::WORDS {
             Some(size) if self.representative.is_none() => {
@@ -229,7 +217,7 @@ where
                 for action in actions {
                     if let Some(next) = self.model.next(&state, action.1) {
                         enabled += 1;
-                        self.arrive(words, firing(action), &next, &mut work.scratch, steps);
+                        self.arrive(words, firing(action), &next, steps);
                     }
                 }
             }
@@ -241,18 +229,18 @@ where
     /// Appends a step to a state, or to its representative, unless it lies beyond the boundary. Whether a step leads back to its source is judged before the state
     /// is replaced, so that deadlocks are those of the model.
     #[inline]
-    fn arrive(&self, from: &[Word], firing: Firing, next: &M::State, scratch: &mut Scratch, steps: &mut Steps) {
+    fn arrive(&self, from: &[Word], firing: Firing, next: &M::State, steps: &mut Steps) {
         if !self.model.within_boundary(next) {
             steps.discarded += 1;
             return;
         }
-        next.encode(&mut steps.states, scratch);
+        next.encode(&mut steps.states);
         let mut changed = changed_words(from, steps.states.get(steps.states.len() - 1));
         if let Some(representative) = self.representative
             && changed != 0
         {
             steps.states.pop();
-            representative(&self.model, next).encode(&mut steps.states, scratch);
+            representative(&self.model, next).encode(&mut steps.states);
             match changed_words(from, steps.states.get(steps.states.len() - 1)) {
                 0 => {}
                 other => changed = other,
@@ -265,10 +253,10 @@ where
     /// Appends the steps out of a state in which something fails, one action at a time.
     #[cold]
     fn expand_failing(&self, source: u32, words: &[Word], from: Firing, steps: &mut Steps) -> u32 {
-        let mut work = Work::new();
+        let mut actions = Vec::with_capacity(ACTIONS);
         let listed = caught::catch(|| {
             let state = M::State::decode(words);
-            self.list(&state, &mut work.actions);
+            self.list(&state, &mut actions);
             state
         });
         let state = match listed {
@@ -283,13 +271,13 @@ where
             }
         };
         let mut enabled = 0;
-        for (place, action) in work.actions.iter().enumerate().skip(from.outcome as usize) {
+        for (place, action) in actions.iter().enumerate().skip(from.outcome as usize) {
             let before = Mark::of(steps);
             let firing = Firing { rule: self.kind(action), outcome: place as u32 };
             let done = caught::catch(|| {
                 let next = self.model.next(&state, action);
                 if let Some(next) = &next {
-                    self.arrive(words, firing, next, &mut work.scratch, steps);
+                    self.arrive(words, firing, next, steps);
                 }
                 next.is_some()
             });
@@ -309,13 +297,13 @@ where
         let again = caught::catch(|| {
             let state = M::State::decode(words);
             let mut states = States::new(M::State::width());
-            state.encode(&mut states, &mut Scratch::default());
+            state.encode(&mut states);
             if states.get(0) != words {
                 return Some(restored(&state, words));
             }
             let mut again = Steps::new(M::State::width());
-            let mut work = Work::new();
-            self.expand_one(source, words, Firing::of(0), &mut work, &mut again);
+            let mut actions = Vec::with_capacity(ACTIONS);
+            self.expand_one(source, words, Firing::of(0), &mut actions, &mut again);
             let first = before.states;
             if again.firings != steps.firings[first..] {
                 return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
@@ -327,7 +315,7 @@ where
                 return Some(restored(&M::State::decode(again.states.get(other)), again.states.get(other)));
             }
             let differs = one.differences(&two).first().map(|change| format!("{}: {} or {}", change.path, change.old, change.new));
-            let action = self.model.format_action(&work.actions[again.firings[other].outcome as usize]);
+            let action = self.model.format_action(&actions[again.firings[other].outcome as usize]);
             Some(Misuse::NotDeterministic { state: self.shape(words).to_string(), action, differs: differs.unwrap_or_default() })
         });
         if let Ok(Some(misuse)) = again {
@@ -347,22 +335,22 @@ where
         words.first().is_some_and(|word| word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56 == 0)
     }
 
-    fn start(&self, number: u32, state: M::State, scratch: &mut Scratch, steps: &mut Steps) {
+    fn start(&self, number: u32, state: M::State, steps: &mut Steps) {
         if !self.model.within_boundary(&state) {
             steps.discarded += 1;
             return;
         }
-        state.encode(&mut steps.states, scratch);
+        state.encode(&mut steps.states);
         let words = steps.states.get(steps.states.len() - 1).to_vec();
         let back = M::State::decode(&words);
         let mut again = States::new(M::State::width());
-        back.encode(&mut again, scratch);
+        back.encode(&mut again);
         if again.get(0) != words.as_slice() || state.shape().departure(&back.shape()).is_some() {
             self.faults.misused(restored(&state, &words));
         }
         if let Some(representative) = self.representative {
             steps.states.pop();
-            representative(&self.model, &state).encode(&mut steps.states, scratch);
+            representative(&self.model, &state).encode(&mut steps.states);
         }
         steps.describe_last(0, Firing::of(number), &[]);
     }
@@ -432,10 +420,9 @@ where
                 return Completeness::All;
             }
         };
-        let mut scratch = Scratch::default();
         for (number, state) in states.into_iter().enumerate() {
             let before = Mark::of(steps);
-            if let Err(panic) = caught::catch(|| self.start(number as u32, state, &mut scratch, steps)) {
+            if let Err(panic) = caught::catch(|| self.start(number as u32, state, steps)) {
                 before.restore(steps);
                 steps.faults.push(FaultStep { source: 0, firing: Firing::of(number as u32), fault: self.faults.note(panic) });
             }
@@ -445,7 +432,7 @@ where
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         steps.clear();
-        let mut work = Work::new();
+        let mut actions = Vec::with_capacity(ACTIONS);
         let mut source = 0;
         while source < batch.len() {
             let mut before = Mark::of(steps);
@@ -454,7 +441,7 @@ where
                 while source < batch.len() {
                     before = Mark::of(steps);
                     let words = batch.get(source);
-                    let enabled = self.expand_one(source as u32, words, from, &mut work, steps);
+                    let enabled = self.expand_one(source as u32, words, from, &mut actions, steps);
                     if from == Firing::of(0) && self.is_vetted(words) {
                         self.vet(source as u32, words, &before, steps);
                     }

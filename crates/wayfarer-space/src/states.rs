@@ -117,6 +117,25 @@ impl States {
         &mut self.words[start..end]
     }
 
+    /// Room behind the last state, to which the words of one more are appended; [`appended`](States::appended) makes them a state.
+    ///
+    /// # Panics
+    /// Where the width is fixed.
+    #[inline]
+    pub fn append(&mut self) -> &mut Vec<Word> {
+        assert!(self.width == Width::Varying, "states of a fixed width");
+        self.words.truncate(self.used);
+        &mut self.words
+    }
+
+    /// What was written behind the last state is a state now.
+    #[inline]
+    pub fn appended(&mut self) {
+        self.used = self.words.len();
+        self.ends.push(self.used);
+        self.len += 1;
+    }
+
     #[cold]
     fn make_room(&mut self, end: usize) {
         self.words.resize((2 * self.words.len()).max(end).max(64), 0);

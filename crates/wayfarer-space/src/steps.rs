@@ -147,11 +147,15 @@ impl Steps {
 /// The words in which two states differ, as [`Steps::changed`] has them.
 #[inline]
 pub fn changed_words(from: &[Word], to: &[Word]) -> u64 {
+    if let ([from], [to]) = (from, to) {
+        return u64::from(from != to);
+    }
     let mut mask = 0;
-    for index in 0..from.len().max(to.len()) {
-        if from.get(index) != to.get(index) {
-            mask |= 1 << index.min(63);
-        }
+    for (index, (from, to)) in from.iter().zip(to).enumerate() {
+        mask |= u64::from(from != to) << index.min(63);
+    }
+    for index in from.len().min(to.len())..from.len().max(to.len()) {
+        mask |= 1 << index.min(63);
     }
     mask
 }

@@ -4,9 +4,12 @@
 //! two-phase SIDE MANAGERS [MEMORY]
 //! ```
 //!
-//! A side is `packed`, `serde`, `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over the same two forms of states: `bfs-plain`,
-//! `dfs-plain`, `bfs-loose`, `dfs-loose`. Prints the resident set before the first state, in bytes, and how many states there are.
+//! A side is `packed` or `serde` (breadth-first search over either form of states), `auto` and `serde-auto` (the same under the default strategy), `adapter` (Stateright's
+//! own model under `Plan::from_stateright`), `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over the same two forms: `bfs-plain`,
+//! `dfs-plain`, `bfs-loose`, `dfs-loose`; `floor` is no checker but a bare loop over words in a hash set. Prints the resident set before the first state, in bytes, and
+//! how many states there are.
 
+mod floor;
 mod loose;
 mod plain;
 
@@ -14,6 +17,7 @@ use loose::Loose;
 use plain::Plain;
 use std::process::ExitCode;
 use wayfarer::prelude::*;
+use wayfarer_stateright::FromStateright;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,9 +52,13 @@ fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, Stri
         Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
     };
     match side {
-        "packed" => ours(Plan::new(Plain::<N>).memory(memory.unwrap_or("64M"))),
+        "packed" => ours(Plan::new(Plain::<N>).strategy("bfs").memory(memory.unwrap_or("64M"))),
+        "auto" => ours(Plan::new(Plain::<N>).memory(memory.unwrap_or("64M"))),
         "compact" => ours(Plan::new(Plain::<N>).store("compact").strategy("dfs").memory(memory.unwrap_or("14M"))),
-        "serde" => ours(Plan::new(Loose(N)).memory("256M")),
+        "serde" => ours(Plan::new(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
+        "serde-auto" => ours(Plan::new(Loose(N)).memory(memory.unwrap_or("256M"))),
+        "adapter" => ours(Plan::from_stateright(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
+        "floor" => Ok(floor::explore::<N>()),
         "bfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), true)),
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),

@@ -1,7 +1,6 @@
 //! From bits to values.
 
 use super::{GROUP, PAYLOAD, Trouble};
-use crate::bits::Unpacker;
 use serde::de::value::U32Deserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, Visitor};
 use wayfarer_space::Word;
@@ -9,12 +8,66 @@ use wayfarer_space::Word;
 /// Reads a value.
 #[inline]
 pub(crate) fn decode<T: DeserializeOwned>(words: &[Word]) -> Result<T, Trouble> {
-    let mut bits = Unpacker::new(words);
+    let mut bits = Stream::new(words);
     let value = T::deserialize(Reader(&mut bits))?;
     if bits.is_past_end() { Err(Trouble::new("it reads more than was written")) } else { Ok(value) }
 }
 
-struct Reader<'a, 'b>(&'a mut Unpacker<'b>);
+/// Bits one after another, as they were written.
+struct Stream<'a> {
+    /// The next bits, the first of them at the top.
+    window: Word,
+    /// How many of them there are.
+    left: u32,
+    words: std::slice::Iter<'a, Word>,
+    past_end: bool,
+}
+
+impl<'a> Stream<'a> {
+    #[inline]
+    fn new(words: &'a [Word]) -> Self {
+        let mut words = words.iter();
+        match words.next() {
+            Some(word) => Stream { window: word.reverse_bits(), left: 64, words, past_end: false },
+            None => Stream { window: 0, left: 0, words, past_end: false },
+        }
+    }
+
+    /// The next bits, at least one; past the end there are zeros.
+    #[inline(always)]
+    fn take(&mut self, bits: u32) -> Word {
+        if bits < self.left {
+            let value = self.window >> (64 - bits);
+            self.window <<= bits;
+            self.left -= bits;
+            value
+        } else {
+            self.refill(bits)
+        }
+    }
+
+    /// The same where that uses up a word.
+    #[inline(never)]
+    fn refill(&mut self, bits: u32) -> Word {
+        let rest = bits - self.left;
+        let upper = self.window.checked_shr(64 - self.left).unwrap_or(0);
+        let word = self.words.next().map(|word| word.reverse_bits());
+        self.past_end |= word.is_none() && rest > 0;
+        self.window = word.unwrap_or(0);
+        self.left = if word.is_some() { 64 - rest } else { 0 };
+        let lower = self.window.checked_shr(64 - rest).unwrap_or(0);
+        self.window = self.window.checked_shl(rest).unwrap_or(0);
+        upper.checked_shl(rest).unwrap_or(0) | lower
+    }
+
+    /// Whether more was read than there is.
+    #[inline]
+    fn is_past_end(&self) -> bool {
+        self.past_end
+    }
+}
+
+struct Reader<'a, 'b>(&'a mut Stream<'b>);
 
 impl Reader<'_, '_> {
     #[inline(always)]
@@ -196,7 +249,7 @@ impl<'de> Deserializer<'de> for Reader<'_, '_> {
 }
 
 struct Elements<'a, 'b> {
-    from: &'a mut Unpacker<'b>,
+    from: &'a mut Stream<'b>,
     left: usize,
 }
 

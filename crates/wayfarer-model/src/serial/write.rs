@@ -1,49 +1,103 @@
-//! From values to bits.
+//! From values to bits, the highest of a number first.
+//!
+//! The bits that do not fill a word yet travel with the writer, below a leading one, and come back as what was written: one word, which stays in a register from call to
+//! call. A value of many small parts would otherwise spend its time waiting for them to come back from memory.
 
 use super::{GROUP, PAYLOAD, Trouble};
-use crate::bits::Growing;
 use serde::Serialize;
 use serde::ser::{self, Serializer};
+use wayfarer_space::Word;
 
-/// Appends the bits of a value.
+/// Bits of a word that is not full, below a leading one.
+type Tail = Word;
+
+const NOTHING: Tail = 1;
+
+/// Appends the words of a value.
 #[inline]
-pub(crate) fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Growing) -> Result<(), Trouble> {
-    value.serialize(Writer(out))
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<Word>) -> Result<(), Trouble> {
+    let tail = value.serialize(Writer { out, tail: NOTHING })?;
+    if tail != NOTHING {
+        // The leading one goes, and the first bit comes to where a reader looks for it.
+        let tail = tail << tail.leading_zeros() << 1;
+        out.push(tail.reverse_bits());
+    }
+    Ok(())
 }
 
-struct Writer<'a>(&'a mut Growing);
+struct Writer<'a> {
+    out: &'a mut Vec<Word>,
+    tail: Tail,
+}
+
+/// Appends bits that fill a word. It is out of the way so that all else is short enough to be put where it is used. The first bit is the lowest of a word, so that what
+/// is not used of the last one is zero at its upper end, where stores do not keep it.
+#[inline(never)]
+fn spill(out: &mut Vec<Word>, tail: Tail, value: Word, bits: u32) -> Tail {
+    let held = 63 - tail.leading_zeros();
+    let rest = bits + held - 64;
+    let upper = (tail ^ 1 << held).checked_shl(64 - held).unwrap_or(0);
+    out.push((upper | value >> rest).reverse_bits());
+    1 << rest | value & ((1 << rest) - 1)
+}
+
+/// Appends the number of a variant without fields. It is out of the way so that all variants of an enum come to the same call: the compiler then makes one of them, and
+/// no jump that nothing could predict.
+#[inline(never)]
+fn plain_variant(out: &mut Vec<Word>, tail: Tail, index: u32) -> Tail {
+    Writer { out, tail }.number(u64::from(index)).tail
+}
 
 impl Writer<'_> {
+    /// Appends the low `bits` bits of `value`, whose others are zero.
     #[inline(always)]
-    fn number(self, value: u64) {
-        if value < 1 << PAYLOAD { self.0.put(value, GROUP) } else { self.groups(value) }
+    fn put(self, value: Word, bits: u32) -> Self {
+        let Writer { out, tail } = self;
+        let tail = if tail < 1 << (64 - bits) { tail << bits | value } else { spill(out, tail, value, bits) };
+        Writer { out, tail }
+    }
+
+    #[inline(always)]
+    fn number(self, value: u64) -> Self {
+        if value < 1 << PAYLOAD { self.put(value, GROUP) } else { self.groups(value) }
     }
 
     #[inline(never)]
-    fn groups(self, mut value: u64) {
+    fn groups(mut self, mut value: u64) -> Self {
         while value >= 1 << PAYLOAD {
-            self.0.put(value & ((1 << PAYLOAD) - 1) | 1 << PAYLOAD, GROUP);
+            self = self.put(value & ((1 << PAYLOAD) - 1) | 1 << PAYLOAD, GROUP);
             value >>= PAYLOAD;
         }
-        self.0.put(value, GROUP);
+        self.put(value, GROUP)
     }
 
     /// Numbers near zero are short, whatever their sign.
     #[inline]
-    fn signed(self, value: i64) {
-        self.number((value << 1 ^ value >> 63) as u64);
+    fn signed(self, value: i64) -> Self {
+        self.number((value << 1 ^ value >> 63) as u64)
     }
 
     #[inline(always)]
-    fn length(&mut self, length: Option<usize>) -> Result<(), Trouble> {
+    fn length(self, length: Option<usize>) -> Result<Self, Trouble> {
         let length = length.ok_or_else(|| Trouble::new("a sequence or map does not say how long it is before it is written"))?;
-        Writer(self.0).number(length as u64);
+        Ok(self.number(length as u64))
+    }
+
+    #[inline(always)]
+    fn done(self) -> Result<Tail, Trouble> {
+        Ok(self.tail)
+    }
+
+    /// Appends a part.
+    #[inline(always)]
+    fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Trouble> {
+        self.tail = value.serialize(Writer { out: self.out, tail: self.tail })?;
         Ok(())
     }
 }
 
 impl<'a> Serializer for Writer<'a> {
-    type Ok = ();
+    type Ok = Tail;
     type Error = Trouble;
     type SerializeSeq = Writer<'a>;
     type SerializeTuple = Writer<'a>;
@@ -54,115 +108,106 @@ impl<'a> Serializer for Writer<'a> {
     type SerializeStructVariant = Writer<'a>;
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<(), Trouble> {
-        self.0.put(u64::from(value), 1);
-        Ok(())
+    fn serialize_bool(self, value: bool) -> Result<Tail, Trouble> {
+        self.put(u64::from(value), 1).done()
     }
 
     #[inline]
-    fn serialize_i8(self, value: i8) -> Result<(), Trouble> {
+    fn serialize_i8(self, value: i8) -> Result<Tail, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i16(self, value: i16) -> Result<(), Trouble> {
+    fn serialize_i16(self, value: i16) -> Result<Tail, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i32(self, value: i32) -> Result<(), Trouble> {
+    fn serialize_i32(self, value: i32) -> Result<Tail, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i64(self, value: i64) -> Result<(), Trouble> {
-        self.signed(value);
-        Ok(())
+    fn serialize_i64(self, value: i64) -> Result<Tail, Trouble> {
+        self.signed(value).done()
     }
 
-    fn serialize_i128(self, value: i128) -> Result<(), Trouble> {
+    fn serialize_i128(self, value: i128) -> Result<Tail, Trouble> {
         self.serialize_u128(value as u128)
     }
 
     #[inline]
-    fn serialize_u8(self, value: u8) -> Result<(), Trouble> {
+    fn serialize_u8(self, value: u8) -> Result<Tail, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u16(self, value: u16) -> Result<(), Trouble> {
+    fn serialize_u16(self, value: u16) -> Result<Tail, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u32(self, value: u32) -> Result<(), Trouble> {
+    fn serialize_u32(self, value: u32) -> Result<Tail, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u64(self, value: u64) -> Result<(), Trouble> {
-        self.number(value);
-        Ok(())
+    fn serialize_u64(self, value: u64) -> Result<Tail, Trouble> {
+        self.number(value).done()
     }
 
-    fn serialize_u128(self, value: u128) -> Result<(), Trouble> {
-        Writer(self.0).number(value as u64);
-        self.number((value >> 64) as u64);
-        Ok(())
+    fn serialize_u128(self, value: u128) -> Result<Tail, Trouble> {
+        self.number(value as u64).number((value >> 64) as u64).done()
     }
 
-    fn serialize_f32(self, value: f32) -> Result<(), Trouble> {
-        self.0.put(u64::from(value.to_bits()), 32);
-        Ok(())
+    fn serialize_f32(self, value: f32) -> Result<Tail, Trouble> {
+        self.put(u64::from(value.to_bits()), 32).done()
     }
 
-    fn serialize_f64(self, value: f64) -> Result<(), Trouble> {
-        self.0.put(value.to_bits(), 64);
-        Ok(())
+    fn serialize_f64(self, value: f64) -> Result<Tail, Trouble> {
+        self.put(value.to_bits(), 64).done()
     }
 
-    fn serialize_char(self, value: char) -> Result<(), Trouble> {
+    fn serialize_char(self, value: char) -> Result<Tail, Trouble> {
         self.serialize_u32(u32::from(value))
     }
 
-    fn serialize_str(self, value: &str) -> Result<(), Trouble> {
+    fn serialize_str(self, value: &str) -> Result<Tail, Trouble> {
         self.serialize_bytes(value.as_bytes())
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<(), Trouble> {
-        Writer(self.0).number(value.len() as u64);
-        value.iter().for_each(|byte| self.0.put(u64::from(*byte), 8));
-        Ok(())
+    fn serialize_bytes(self, value: &[u8]) -> Result<Tail, Trouble> {
+        let writer = self.number(value.len() as u64);
+        value.iter().fold(writer, |writer, byte| writer.put(u64::from(*byte), 8)).done()
     }
 
     #[inline]
-    fn serialize_none(self) -> Result<(), Trouble> {
+    fn serialize_none(self) -> Result<Tail, Trouble> {
         self.serialize_bool(false)
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Trouble> {
-        self.0.put(1, 1);
-        value.serialize(self)
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Tail, Trouble> {
+        value.serialize(self.put(1, 1))
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<(), Trouble> {
-        Ok(())
+    fn serialize_unit(self) -> Result<Tail, Trouble> {
+        self.done()
     }
 
     #[inline]
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<(), Trouble> {
-        Ok(())
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<Tail, Trouble> {
+        self.done()
+    }
+
+    #[inline(always)]
+    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Tail, Trouble> {
+        Ok(plain_variant(self.out, self.tail, index))
     }
 
     #[inline]
-    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<(), Trouble> {
-        self.serialize_u32(index)
-    }
-
-    #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<(), Trouble> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Tail, Trouble> {
         value.serialize(self)
     }
 
@@ -173,15 +218,13 @@ impl<'a> Serializer for Writer<'a> {
         index: u32,
         _variant: &'static str,
         value: &T,
-    ) -> Result<(), Trouble> {
-        Writer(self.0).number(u64::from(index));
-        value.serialize(self)
+    ) -> Result<Tail, Trouble> {
+        value.serialize(self.number(u64::from(index)))
     }
 
     #[inline]
-    fn serialize_seq(mut self, length: Option<usize>) -> Result<Self, Trouble> {
-        self.length(length)?;
-        Ok(self)
+    fn serialize_seq(self, length: Option<usize>) -> Result<Self, Trouble> {
+        self.length(length)
     }
 
     #[inline]
@@ -196,14 +239,12 @@ impl<'a> Serializer for Writer<'a> {
 
     #[inline]
     fn serialize_tuple_variant(self, _name: &'static str, index: u32, _variant: &'static str, _length: usize) -> Result<Self, Trouble> {
-        Writer(self.0).number(u64::from(index));
-        Ok(self)
+        Ok(self.number(u64::from(index)))
     }
 
     #[inline]
-    fn serialize_map(mut self, length: Option<usize>) -> Result<Self, Trouble> {
-        self.length(length)?;
-        Ok(self)
+    fn serialize_map(self, length: Option<usize>) -> Result<Self, Trouble> {
+        self.length(length)
     }
 
     #[inline]
@@ -213,8 +254,7 @@ impl<'a> Serializer for Writer<'a> {
 
     #[inline]
     fn serialize_struct_variant(self, _name: &'static str, index: u32, _variant: &'static str, _length: usize) -> Result<Self, Trouble> {
-        Writer(self.0).number(u64::from(index));
-        Ok(self)
+        Ok(self.number(u64::from(index)))
     }
 
     fn is_human_readable(&self) -> bool {
@@ -226,17 +266,17 @@ impl<'a> Serializer for Writer<'a> {
 macro_rules! in_order {
     ($($part:ident $element:ident),*) => { $(
         impl ser::$part for Writer<'_> {
-            type Ok = ();
+            type Ok = Tail;
             type Error = Trouble;
 
             #[inline]
             fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Trouble> {
-                encode(value, self.0)
+                self.part(value)
             }
 
             #[inline]
-            fn end(self) -> Result<(), Trouble> {
-                Ok(())
+            fn end(self) -> Result<Tail, Trouble> {
+                self.done()
             }
         }
     )* };
@@ -248,17 +288,17 @@ in_order!(SerializeSeq serialize_element, SerializeTuple serialize_element, Seri
 macro_rules! with_names {
     ($($part:ident),*) => { $(
         impl ser::$part for Writer<'_> {
-            type Ok = ();
+            type Ok = Tail;
             type Error = Trouble;
 
             #[inline]
             fn serialize_field<T: Serialize + ?Sized>(&mut self, _name: &'static str, value: &T) -> Result<(), Trouble> {
-                encode(value, self.0)
+                self.part(value)
             }
 
             #[inline]
-            fn end(self) -> Result<(), Trouble> {
-                Ok(())
+            fn end(self) -> Result<Tail, Trouble> {
+                self.done()
             }
         }
     )* };
@@ -267,21 +307,21 @@ macro_rules! with_names {
 with_names!(SerializeStruct, SerializeStructVariant);
 
 impl ser::SerializeMap for Writer<'_> {
-    type Ok = ();
+    type Ok = Tail;
     type Error = Trouble;
 
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Trouble> {
-        encode(key, self.0)
+        self.part(key)
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Trouble> {
-        encode(value, self.0)
+        self.part(value)
     }
 
     #[inline]
-    fn end(self) -> Result<(), Trouble> {
-        Ok(())
+    fn end(self) -> Result<Tail, Trouble> {
+        self.done()
     }
 }

@@ -1,7 +1,7 @@
 //! Derived packings: bits, and values that come back, narrow and wide.
 
 use proptest::prelude::*;
-use wayfarer_model::{Coded, Packed, Packer, Scratch, Shape, Tight, Unpacker};
+use wayfarer_model::{Coded, Packed, Packer, Shape, Tight, Unpacker};
 use wayfarer_space::{States, Width};
 
 #[derive(Clone, Copy, Debug, PartialEq, Packed)]
@@ -74,7 +74,7 @@ fn wide() -> impl Strategy<Value = Wide<Narrow, 3>> {
 /// Encodes and decodes by the way that a space takes and by the way that works for any number of bits.
 fn comes_back<T: Packed + PartialEq + std::fmt::Debug>(value: &T) {
     let mut states = States::new(<T as Coded<Tight>>::width());
-    Coded::<Tight>::encode(value, &mut states, &mut Scratch::default());
+    Coded::<Tight>::encode(value, &mut states);
     assert_eq!(&<T as Coded<Tight>>::decode(states.get(0)), value);
     let mut words = vec![u64::MAX; T::BITS.div_ceil(64) as usize];
     let mut packer = Packer::new(&mut words);
@@ -100,7 +100,7 @@ proptest! {
         comes_back(&value);
         let encoded = |value: &Wide<Narrow, 3>| {
             let mut states = States::new(<Wide<Narrow, 3> as Coded<Tight>>::width());
-            Coded::<Tight>::encode(value, &mut states, &mut Scratch::default());
+            Coded::<Tight>::encode(value, &mut states);
             states.get(0).to_vec()
         };
         prop_assert_eq!(encoded(&value) == encoded(&other), value == other);

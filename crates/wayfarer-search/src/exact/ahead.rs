@@ -156,11 +156,8 @@ impl Recent {
         } else {
             entry
         };
-        let same = room == state;
-        if !same {
-            room.copy_from_slice(state);
-        }
-        same
+        // Word by word: calls to compare and to copy would take longer than these few words.
+        room.iter_mut().zip(state).fold(true, |same, (old, new)| std::mem::replace(old, *new) == *new && same)
     }
 }
 
