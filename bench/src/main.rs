@@ -48,7 +48,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 21] = [
+const PARTS: [(&str, Part); 22] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -60,6 +60,7 @@ const PARTS: [(&str, Part); 21] = [
     ("accept", accept::measure),
     ("beyond", beyond::measure),
     ("tenth", tenth::measure),
+    ("slots", tenth::measure_slots),
     ("finds", finds::measure),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),

@@ -11,7 +11,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
-use wayfarer::memory::{Budget, Counting, taken};
+use wayfarer::memory::{Budget, Counting};
 use wayfarer::{LoadOptions, Plan, space_of};
 use wayfarer_search::{
     Account, Auto, Bfs, Control, Deadlock, ExactStore, Limits, Progress, Settings, Stop, Store, Unlimited, explore, explore_in_phases,
@@ -64,7 +64,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
         let settings = Settings { limits, record: 256, ..settings.clone() };
         // What lies here already is not the run's.
         let budget = Budget::of_run(bytes as usize);
-        budget.excuse_since(taken());
+        budget.excuse();
         let memory = budget.limit() - budget.limit() / 64 - budget.used();
         let auto = Auto { account: &budget, memory, workers: 1, seed: 1, confidence: 1.0, patient: true };
         let (outcome, store) = explore_in_phases(&watched, &auto, &settings, &mut widest);

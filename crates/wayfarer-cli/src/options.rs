@@ -253,7 +253,7 @@ pub(crate) struct CheckOptions {
     /// Memory that the run may take, such as 512M or 2G [default: three quarters of what is free]
     ///
     /// K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB powers of 1000. What is free is the least of what the machine, its control
-    /// groups and the limit on address space leave. From 64M on, the whole process counts; below, what it needs in any case (code, stacks) comes on top.
+    /// groups and the limit on address space leave. From 64M on, the whole process counts; below, what it needs in any case (the model, code, stacks) comes on top.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
     pub(crate) memory: Option<usize>,
 

@@ -140,11 +140,26 @@ impl<'a> First<'a> {
     }
 }
 
+/// What passes over an elastic store begin with.
+struct Begun<'a> {
+    store: CompactStore<'a>,
+    search: QueuedBfs<'a>,
+    record: Record,
+    /// States that the store knows already.
+    known: u64,
+}
+
 impl<'a> Run<'a> {
     fn all(&mut self, control: &mut dyn Control) -> Box<dyn Store + 'a> {
         let Some(first) = self.first_store() else {
-            self.done.stop = Stop::Memory;
-            return Box::new(NoStore);
+            // Too little to begin exactly.
+            let store = CompactStore::elastic(self.store_bytes(self.auto.account.used(), 0.0), 0, self.auto.account);
+            let Some(store) = store else {
+                self.done.stop = Stop::Memory;
+                return Box::new(NoStore);
+            };
+            let begun = Begun { store, search: self.queued(0), record: self.record(), known: 0 };
+            return self.passes(begun, control);
         };
         let (outcome, waiting) = self.first_phase(&first, control);
         let goes_on = outcome.stop == Stop::Memory && outcome.violations.len() < self.settings.max_errors.max(1);
@@ -153,13 +168,18 @@ impl<'a> Run<'a> {
         if !goes_on {
             return first.boxed();
         }
-        let known = first.store().len();
-        let Some((mut store, mut search, mut record)) = self.convert(first, &waiting) else { return Box::new(NoStore) };
+        let Some(begun) = self.convert(first, &waiting) else { return Box::new(NoStore) };
+        self.passes(begun, control)
+    }
+
+    /// Pass after pass over elastic stores, until one of them ends the run.
+    fn passes(&mut self, begun: Begun<'a>, control: &mut dyn Control) -> Box<dyn Store + 'a> {
+        let Begun { mut store, mut search, mut record, known } = begun;
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
         // Omissions that the passes which ran dry with a whole frontier are expected to share.
         let mut omissions = None;
         loop {
-            let entering = Entering { first: pass > 0, record: Some(record) };
+            let entering = Entering { first: pass > 0 || known == 0, record: Some(record) };
             let name = if pass == 0 { "bfs over compact" } else { "another pass" };
             let mut outcome = self.pass(name, &store, &mut search, entering, control);
             let dry = outcome.stop == Stop::Exhausted;
@@ -188,15 +208,16 @@ impl<'a> Run<'a> {
                 None
             };
             self.arms.saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
-            // Of a first pass that was cut short, what its store expects so far.
-            self.done.omissions = omissions.or((pass == 0).then_some(own));
             outcome.stop = stop.unwrap_or(outcome.stop);
             self.end_phase(name, outcome, visited, None);
+            // Of a first pass that was cut short, what its store expects so far.
+            self.done.omissions = omissions.or((pass == 0).then_some(own));
             if stop.is_some() {
                 self.done.record = Some(record);
                 return Box::new(store);
             }
             pass += 1;
+            self.arms.grant_turn();
             drop(store);
             let short = (lost as f64 / distinct).min(AGAIN.1 - AGAIN.0);
             let frontier = search.most_bytes() as f64 * (AGAIN.0 + short);
@@ -240,7 +261,8 @@ impl<'a> Run<'a> {
     }
 
     /// Moves what the first store knows into an elastic one, and what waits there into a frontier of its own.
-    fn convert(&self, first: First<'a>, waiting: &Waiting) -> Option<(CompactStore<'a>, QueuedBfs<'a>, Record)> {
+    fn convert(&self, first: First<'a>, waiting: &Waiting) -> Option<Begun<'a>> {
+        let known = first.store().len();
         let mut record = self.record();
         let mut search = self.queued(0);
         // What is in use besides the first store stays in use.
@@ -259,7 +281,7 @@ impl<'a> Run<'a> {
                     settle(left + store.bytes() + search.bytes());
                     learn(&store, &mut record, states, &mut hashes);
                 });
-                Some((store, search, record))
+                Some(Begun { store, search, record, known })
             }
             First::Tree(tree) => {
                 let read = |at: Handle| {
@@ -290,7 +312,7 @@ impl<'a> Run<'a> {
                 }
                 drop(tree);
                 self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
-                Some((store, search, record))
+                Some(Begun { store, search, record, known })
             }
         }
     }

@@ -24,6 +24,15 @@ pub enum Deadlock {
     Stuttering,
 }
 
+/// What a witness shows, where a shorter one is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aim {
+    /// How the witness ends.
+    pub ending: Ending,
+    /// Whether a fault at the same place counts whichever rule comes there.
+    pub any_rule: bool,
+}
+
 /// What a run looks for, and how far it goes by the logical clock.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -40,7 +49,7 @@ pub struct Settings {
     /// What is looked for instead of violations, where something is.
     pub sought: Option<Sought>,
     /// The only thing that counts as a violation, where a witness to it is to be made shorter.
-    pub aim: Option<Ending>,
+    pub aim: Option<Aim>,
     /// How many states the record may hold over a store that is not exact; 0 keeps none.
     pub record: usize,
     /// Whether to keep a record over an exact store, too: where several of them must be told apart.
@@ -450,7 +459,7 @@ impl<'a> Run<'a> {
         if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
             return;
         }
-        if self.settings.aim.is_some_and(|aim| !aim.is_shown_by(&cause)) {
+        if self.settings.aim.is_some_and(|aim| !aim.ending.is_shown_by(&cause, aim.any_rule)) {
             return;
         }
         let violations = &mut self.outcome.violations;

@@ -52,7 +52,7 @@ pub use control::{Control, Progress, Unbounded};
 pub use crew::{Part, explore_apart, explore_by_levels};
 pub use difference::DifferenceStore;
 pub use exact::ExactStore;
-pub use explore::{Deadlock, Settings, Sought, explore};
+pub use explore::{Aim, Deadlock, Settings, Sought, explore};
 pub use nothing::NoStore;
 pub use outcome::{Cause, Outcome, Rank, Stop, Verdict, Violation};
 pub use pool::PoolStore;

@@ -8,8 +8,9 @@ use crate::exact::varying;
 use std::collections::VecDeque;
 use wayfarer_space::{Packing, States, Word};
 
-/// Bytes of a segment, at least.
+/// Bytes of a segment where there is memory for it, and at least.
 const SEGMENT: usize = 1 << 14;
+const LEAST: usize = 1 << 9;
 /// The most bytes that a number takes.
 const NUMBER: usize = 5;
 
@@ -26,8 +27,9 @@ pub(crate) struct Queue {
     read: Last,
     words: Vec<Word>,
     entry: Vec<u8>,
-    /// The most segments there were at once.
+    /// The most segments there were at once, and the bytes of one.
     most: usize,
+    segment: usize,
 }
 
 struct Segment {
@@ -53,14 +55,20 @@ impl Queue {
     pub(crate) fn new(packing: Packing) -> Self {
         let last = Last { tight: vec![0; packing.words() * size_of::<Word>()], number: 0 };
         let words = vec![0; packing.words()];
-        Queue { packing, segments: VecDeque::new(), spare: None, head: 0, written: last.clone(), read: last, words, entry: Vec::new(), most: 0 }
+        let (segments, entry) = (VecDeque::new(), Vec::new());
+        Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, most: 0, segment: SEGMENT }
+    }
+
+    /// The same in segments of about so many bytes.
+    pub(crate) fn in_segments(self, bytes: usize) -> Self {
+        Queue { segment: bytes.clamp(LEAST, SEGMENT), ..self }
     }
 
     /// Appends a state; false where the account has no room.
     pub(crate) fn push(&mut self, state: &[Word], number: u32, account: &dyn Account) -> bool {
         let most = self.make(state);
         if self.segments.back().is_none_or(|segment| segment.used + NUMBER + most > segment.bytes.len()) {
-            let room = SEGMENT.max(NUMBER + most);
+            let room = self.segment.max(NUMBER + most);
             let segment = match self.spare.take_if(|spare| spare.len() >= room) {
                 Some(segment) => segment,
                 None if account.allows(room) => vec![0; room].into_boxed_slice(),
@@ -111,7 +119,7 @@ impl Queue {
 
     /// The most bytes that segments took, about.
     pub(crate) fn most_bytes(&self) -> usize {
-        self.most * SEGMENT
+        self.most * self.segment
     }
 
     /// Takes the first state out and appends it to `states`; none where the queue is empty.

@@ -5,7 +5,7 @@
 //! turns, and their bounds grow from turn to turn until nothing is left to gain, memory is short, or the outside says that it is enough.
 
 use crate::witness::{STAGE, Stage, chain};
-use crate::{Account, Bfs, Control, Deadlock, Ending, ExactStore, Limits, Settings, Sought, Stop, Witness, explore};
+use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, ExactStore, Limits, Settings, Sought, Stop, Witness, explore};
 use std::collections::HashMap;
 use wayfarer_space::{Space, Word};
 
@@ -18,15 +18,22 @@ const GROWTH: u64 = 4;
 /// Meetings with later states that a window looks at.
 const MEETINGS: usize = 64;
 
-/// A witness to the same thing, at most as long. `deadlock` is what counted as one when it was found.
-pub fn shortened(space: &dyn Space, witness: Witness, deadlock: Deadlock, account: &dyn Account, control: &mut dyn Control) -> Witness {
+/// A witness to the same thing, at most as long; where it is a fault, to that in the same rule or, where only the place in the source matters, in `any_rule`.
+/// `deadlock` is what counted as one when it was found.
+pub fn shortened(
+    space: &dyn Space,
+    witness: Witness,
+    (deadlock, any_rule): (Deadlock, bool),
+    account: &dyn Account,
+    control: &mut dyn Control,
+) -> Witness {
     let mut witness = witness.without_loops();
     if witness.states.len() < 2 {
         return witness;
     }
     for turn in 0..TURNS {
         let factor = GROWTH.pow(turn);
-        let (direct, stop) = from_start(space, &witness, FROM_START * factor, deadlock, account, control);
+        let (direct, stop) = from_start(space, &witness, FROM_START * factor, (deadlock, any_rule), account, control);
         match (direct, stop) {
             (Some(direct), _) if direct.len() <= witness.len() => return direct,
             // Everything up to the end of the witness was looked at: there is no shorter one.
@@ -55,7 +62,7 @@ fn from_start(
     space: &dyn Space,
     witness: &Witness,
     states: u64,
-    deadlock: Deadlock,
+    (deadlock, any_rule): (Deadlock, bool),
     account: &dyn Account,
     control: &mut dyn Control,
 ) -> (Option<Witness>, Stop) {
@@ -75,7 +82,7 @@ fn from_start(
     };
     let depth = witness.firings.len() as u32;
     let limits = Limits { states, depth, ..Limits::default() };
-    let settings = Settings { limits, deadlock, sought, aim: Some(witness.ending), ..Settings::default() };
+    let settings = Settings { limits, deadlock, sought, aim: Some(Aim { ending: witness.ending, any_rule }), ..Settings::default() };
     let outcome = explore(space, &store, &mut Bfs::new(&limits), &settings, control);
     let found = outcome.violations.first().and_then(|violation| Witness::trace(space, &store, violation, account).ok());
     (found, outcome.stop)
@@ -203,7 +210,7 @@ mod tests {
             let Some(first) = states.iter().position(|state| state[0] == Word::from(target)) else { continue };
             states.truncate(first + 1);
             let witness = Witness::through(&graph, states, Ending::Property(0)).unwrap();
-            let shorter = shortened(&graph, witness, Deadlock::Off, &Unlimited, &mut Unbounded);
+            let shorter = shortened(&graph, witness, (Deadlock::Off, true), &Unlimited, &mut Unbounded);
             shorter.replay(&graph, true).unwrap();
             assert_eq!(shorter.len(), distance(&graph, target));
         }

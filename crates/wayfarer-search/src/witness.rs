@@ -38,14 +38,14 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether a violation is wrong in the same way, wherever it shows: the same property, the same fault at the same place whichever rule
-    /// comes there, a firing of the same rule.
-    pub(crate) fn is_shown_by(&self, cause: &Cause) -> bool {
+    /// Whether a violation is wrong in the same way, wherever it shows: the same property, the same fault at the same place of the same rule, or of `any_rule`, a
+    /// firing of the same rule.
+    pub(crate) fn is_shown_by(&self, cause: &Cause, any_rule: bool) -> bool {
         match (*self, *cause) {
             (Ending::Property(one), Cause::Property(other)) | (Ending::Found(one), Cause::Found(other)) => one == other,
             (Ending::PropertyFault(one, fault), Cause::PropertyFault(other, also)) => (one, fault) == (other, also),
             (Ending::Deadlock, Cause::Deadlock) => true,
-            (Ending::Fault(_, fault), Cause::Fault(_, also)) => fault == also,
+            (Ending::Fault(one, fault), Cause::Fault(other, also)) => fault == also && (any_rule || one.rule == other.rule),
             (Ending::Rule(one), Cause::Rule(other)) => one.rule == other.rule,
             _ => false,
         }

@@ -158,11 +158,11 @@ impl Budget {
         }
     }
 
-    /// In a budget below [`WHOLE_PROCESS`], what was taken since then to make the model run comes on top of it.
-    pub fn excuse_since(&self, taken_before: usize) {
-        if self.limit < WHOLE_PROCESS {
+    /// In a budget below [`WHOLE_PROCESS`], what was taken until now comes on top of it: the model, and what it needs to run.
+    pub fn excuse(&self) {
+        if self.limit < WHOLE_PROCESS && self.ledger.is_none() {
             // What is compiled from here on comes on top, too.
-            let taken = taken().saturating_sub(taken_before);
+            let taken = taken().saturating_sub(self.before);
             self.excused.store(taken.wrapping_sub(COMPILING.load(Ordering::Relaxed)), Ordering::Relaxed);
         }
     }

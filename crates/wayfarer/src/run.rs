@@ -2,7 +2,7 @@
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::discovery::Course;
-use crate::memory::{Budget, taken};
+use crate::memory::Budget;
 use crate::report::{Report, RuleReport};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
@@ -26,11 +26,10 @@ impl Plan {
         let replaying = &*replaying;
         let properties = subject.properties();
         let settings = self.settings(subject, &properties, replaying, budget)?;
-        stores::refuse_if_too_small(self, replaying, budget)?;
-        let before = taken();
         let running = subject.running(self, budget.limit());
         let running = &*running;
-        budget.excuse_since(before);
+        budget.excuse();
+        stores::refuse_if_too_small(self, replaying, budget)?;
         let (symmetry, remark) = subject.symmetry(self)?;
         let orbits = symmetry.as_ref().map(|symmetry| symmetry.orbits(running.space()));
         let orbits = orbits.as_deref();

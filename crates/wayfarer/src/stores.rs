@@ -90,6 +90,10 @@ pub(crate) fn refuse_if_too_small(plan: &Plan, space: &dyn Space, budget: &Budge
 
 fn needs(plan: &Plan, space: &dyn Space, limit: usize) -> usize {
     let words = if let Width::Fixed(words) = space.width() { words } else { 0 };
+    // Phases begin with whatever there is room for.
+    if plan.strategy == crate::StrategySpec::default() {
+        return (32 << 10) + (words * 8 + 64) * 512;
+    }
     let begins = match plan.store() {
         StoreSpec::Tree => TreeStore::least(limit),
         StoreSpec::Difference { .. } => DifferenceStore::least(space.packing(), limit),

@@ -30,7 +30,11 @@ impl Writer<'_> {
             Ok(witness) => {
                 raw_length = witness.len();
                 let witness = match deadline.until {
-                    Some(_) => shortened(self.space, witness, self.plan.deadlock, self.budget, deadline),
+                    Some(_) => {
+                        // Of several violations each keeps the rule that it shows in.
+                        let same = (self.plan.deadlock, self.plan.max_errors <= 1);
+                        shortened(self.space, witness, same, self.budget, deadline)
+                    }
                     None => witness.without_loops(),
                 };
                 let witness = self.concrete(witness)?;

@@ -22,6 +22,8 @@ const ARMS: [(&str, usize, bool); 4] = [
 ];
 /// The most that an arm takes while the search is exhaustive.
 const MODEST: usize = 32 << 20;
+/// The least that an arm which waits is worth: it keeps a record of its own.
+const LEAST: usize = 256 << 10;
 /// An arm that could keep fewer states than this is left out.
 const FEWEST: u64 = 256;
 /// Steps of a turn.
@@ -52,14 +54,16 @@ pub(super) struct Arms<'a> {
     saturated: bool,
     turns: u64,
     steps: u64,
+    /// Steps that they may make besides what the steps of the phases allow.
+    granted: u64,
     asked: u32,
     met: Option<Met>,
 }
 
 /// What an arm found while the search was exhaustive.
 struct Met {
-    /// The witness to it, without loops.
-    witness: Witness,
+    /// The length of the witness to it, without loops.
+    length: usize,
     /// The steps at which the search gives up finding a shorter one.
     until: u64,
 }
@@ -80,7 +84,20 @@ struct Arm<'a> {
 impl<'a> Arms<'a> {
     pub(super) fn new(space: &'a dyn Space, auto: &Auto<'a>, settings: &'a Settings) -> Self {
         let outcome = Outcome::new(space.rules());
-        let mut arms = Arms { auto: *auto, space, settings, arms: Vec::new(), record: None, outcome, saturated: false, turns: 0, steps: 0, asked: 0, met: None };
+        let mut arms = Arms {
+            auto: *auto,
+            space,
+            settings,
+            arms: Vec::new(),
+            record: None,
+            outcome,
+            saturated: false,
+            turns: 0,
+            steps: 0,
+            granted: 0,
+            asked: 0,
+            met: None,
+        };
         arms.add(false);
         arms
     }
@@ -95,6 +112,9 @@ impl<'a> Arms<'a> {
         for (number, (spec, share, waits)) in ARMS.into_iter().enumerate().filter(|(_, (_, _, waits))| *waits == waiting) {
             let Ok(strategy) = StrategySpec::parse(spec) else { continue };
             let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
+            if waits && memory < LEAST {
+                continue;
+            }
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
             let Some(kept) = kept(strategy.default_store(), memory, space.packing()) else { continue };
             let Some(store) = store(kept, space.packing(), &auto, seed) else { continue };
@@ -132,9 +152,14 @@ impl<'a> Arms<'a> {
         self.arms.iter().map(|arm| arm.store.bytes()).sum()
     }
 
+    /// A pass has ended: however few steps it made, the arms have another turn.
+    pub(super) fn grant_turn(&mut self) {
+        self.granted += TURN;
+    }
+
     /// How many steps they may have made when the phases have made so many.
     fn allowed(&self, steps: u64) -> u64 {
-        steps.min(HEAD_START) + if self.saturated { steps / AHEAD } else { steps / ALONG }
+        self.granted + steps.min(HEAD_START) + if self.saturated { steps / AHEAD } else { steps / ALONG }
     }
 
     /// Lets the most promising arm make some steps. Says why the run ends, where it does.
@@ -182,11 +207,7 @@ impl<'a> Arms<'a> {
         let arms = std::mem::replace(&mut self.outcome, Outcome::new(self.space.rules()));
         if to.violations.is_empty() && !arms.violations.is_empty() {
             (to.violations, to.stop) = (arms.violations, Stop::Violations);
-            to.shortest = false;
-            if let Some(met) = self.met.take().filter(|met| to.depth.is_some_and(|depth| depth as usize > met.witness.len())) {
-                to.violations.iter_mut().for_each(|violation| violation.trail.clone_from(&met.witness.states));
-                to.shortest = true;
-            }
+            to.shortest = self.met.as_ref().is_some_and(|met| to.depth.is_some_and(|depth| depth as usize > met.length));
         }
         // A system that was visited as a whole has its counts; else every firing tells something.
         if to.stop != Stop::Exhausted {
@@ -285,7 +306,7 @@ impl Control for Beside<'_, '_> {
         self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
         if let Some(met) = &self.arms.met {
             // Where the search comes to this depth and has found nothing itself, the witness is a shortest one.
-            return (progress.depth as usize > met.witness.len() || total.steps >= met.until).then_some(Stop::Violations);
+            return (progress.depth as usize > met.length || total.steps >= met.until).then_some(Stop::Violations);
         }
         if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
             return None;
@@ -298,7 +319,7 @@ impl Control for Beside<'_, '_> {
         let Some(violation) = self.arms.outcome.violations.first() else { return Some(stop) };
         let Ok(witness) = Witness::trace(self.arms.space, &NoStore, violation, self.arms.auto.account) else { return Some(stop) };
         let until = total.steps + FOR_SHORTEST.0.max(total.steps / FOR_SHORTEST.1);
-        self.arms.met = Some(Met { witness: witness.without_loops(), until });
+        self.arms.met = Some(Met { length: witness.without_loops().len(), until });
         None
     }
 }

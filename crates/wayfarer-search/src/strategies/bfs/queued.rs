@@ -84,7 +84,8 @@ impl<'a> QueuedBfs<'a> {
 
     /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints.
     pub fn spilling(self, rng: Rng, waypoints: usize) -> Self {
-        QueuedBfs { spill: Some(Spill { rng, kept: ALL }), waypoints: self.waypoints.within(waypoints), ..self }
+        let queue = self.queue.in_segments(waypoints / 4);
+        QueuedBfs { spill: Some(Spill { rng, kept: ALL }), waypoints: self.waypoints.within(waypoints), queue, ..self }
     }
 
     /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them.
