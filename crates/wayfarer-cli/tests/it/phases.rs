@@ -50,3 +50,31 @@ fn confidence_is_a_probability_below_one() {
     check(COUNTERS, &["--confidence", "1"]).exits(2).complains("is not a confidence");
     check(COUNTERS, &["--confidence", "0.5", "--memory", "8M"]).exits(0).prints("holds");
 }
+
+#[test]
+fn a_budget_too_small_to_begin_exactly_gives_an_answer_all_the_same() {
+    let report = report(COUNTERS, &["--memory", "80K", "--steps", "400000", "--threads", "1", "--audit", "off"]);
+    assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"steps".into()), "{report:#}");
+    let states = report["states"].as_f64().unwrap() * (1.0 - 3.0 * report["states_error"].as_f64().unwrap());
+    assert!((1_000.0..=216_000.0).contains(&states), "{states} states");
+}
+
+#[test]
+fn what_a_random_search_finds_first_does_not_make_the_witness_longer() {
+    // A walk that goes back and forth comes to 60 long before a search by levels does, and by a longer way.
+    let wide = "
+const Last: 99;
+var x: 0..Last; y: 0..Last; z: 0..Last;
+startstate begin x := 0; y := 0; z := 0; end;
+rule \"on\" x < Last ==> begin x := x + 1; end;
+rule \"back\" x > 0 ==> begin x := x - 1; end;
+rule \"far\" x = 3 ==> begin x := 50; end;
+rule \"y\" y < Last ==> begin y := y + 1; end;
+rule \"z\" z < Last ==> begin z := z + 1; end;
+invariant \"not sixty\" x != 60;
+";
+    for seed in ["1", "2", "3"] {
+        let report = report(wide, &["--seed", seed, "--threads", "1"]);
+        assert_eq!((&report["verdict"], &report["witness"]["length"]), (&"violated".into(), &14.into()), "{report:#}");
+    }
+}
