@@ -10,7 +10,10 @@ use crate::{
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Space, Steps, Width, Word};
+use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, Steps, Width, Word};
+
+/// States that a sieve knows, as a power of two: they stay in a core's own cache.
+const SIEVE_BITS: u32 = 14;
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -124,7 +127,12 @@ pub(crate) fn work(
         stop = run.start(strategy, &round);
     }
     let lag = strategy.lag();
-    let first = if lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile { Hint::Coming } else { Hint::Place };
+    // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
+    let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
+    let first = if in_order { Hint::Coming } else { Hint::Place };
+    if in_order && run.record.is_none() && settings.sought.is_none() && space.width() == Width::Fixed(1) && store.fidelity() == Fidelity::Exact {
+        run.sieve = Some(Sieve::new(SIEVE_BITS));
+    }
     let mut waiting: VecDeque<Round> = VecDeque::new();
     let mut spare = vec![round];
     while stop.is_none() {
@@ -207,6 +215,8 @@ struct Run<'a> {
     complete: bool,
     seat: Seat,
     sampling: Sampling,
+    /// Lets the space leave out steps to what was met lately, where they need only be counted.
+    sieve: Option<Sieve>,
     /// Over a store that cannot say how many distinct states there were.
     record: Option<Record>,
     /// How often each state was visited, by handle.
@@ -228,6 +238,7 @@ impl<'a> Run<'a> {
             complete: true,
             seat,
             sampling: Sampling::new(space.width()),
+            sieve: None,
             record: record.or_else(|| (!counts && settings.record > 0).then(|| Record::new(settings.record, space.packing().clone()))),
             profile: settings.profile.then(Vec::new),
         }
@@ -263,7 +274,12 @@ impl<'a> Run<'a> {
     fn step(&mut self, strategy: &mut dyn Strategy, round: &mut Round) {
         let Round { selection, steps } = round;
         let completeness = match selection.stepping {
-            Stepping::All | Stepping::Again => self.space.expand(&selection.states, selection.from, steps),
+            Stepping::All | Stepping::Again => {
+                steps.sieve = self.sieve.take();
+                let completeness = self.space.expand(&selection.states, selection.from, steps);
+                self.sieve = steps.sieve.take();
+                completeness
+            }
             Stepping::One => self.sampling.draw(self.space, selection, steps),
             Stepping::Start => self.space.initial(steps),
             Stepping::Given => {
@@ -405,6 +421,7 @@ impl<'a> Run<'a> {
         let wanted = self.settings.sought.as_ref().map(|sought| &sought.rules);
         let mut moves = 0;
         let mut fault = 0;
+        let mut omitted = 0;
         self.outcome.reached.union(&steps.reached);
         self.outcome.discarded += steps.discarded;
         let counted = steps.sources.partition_point(|source| (*source as usize) < kept);
@@ -412,6 +429,11 @@ impl<'a> Run<'a> {
             self.outcome.firings[firing.rule as usize] += 1;
         }
         self.outcome.fired += counted as u64;
+        let left_out = steps.omitted.partition_point(|step| (step.source as usize) < kept);
+        for step in &steps.omitted[..left_out] {
+            self.outcome.firings[step.rule as usize] += 1;
+        }
+        self.outcome.fired += left_out as u64;
         if wanted.is_none() && steps.faults.is_empty() && self.settings.deadlock == Deadlock::Off {
             return;
         }
@@ -428,6 +450,11 @@ impl<'a> Run<'a> {
                 moved = true;
                 changes |= steps.changed[moves] != 0;
                 moves += 1;
+            }
+            while omitted < steps.omitted.len() && steps.omitted[omitted].source as usize == source {
+                moved = true;
+                changes |= steps.omitted[omitted].changed;
+                omitted += 1;
             }
             while fault < steps.faults.len() && steps.faults[fault].source as usize == source {
                 let step = steps.faults[fault];

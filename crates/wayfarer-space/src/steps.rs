@@ -1,6 +1,6 @@
 //! The steps out of a batch of states, as columns.
 
-use crate::{Fault, Hash, PropertyBits, States, Width, Word, hash};
+use crate::{Fault, Hash, Omitted, PropertyBits, Sieve, States, Width, Word, hash};
 
 /// Which rule fired, its parameters fixed, and which of its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +61,12 @@ pub struct Steps {
     pub discarded: u64,
     /// Properties that commands reported as reached while they fired.
     pub reached: PropertyBits,
+    /// What was met lately, where steps that lead there may be left out.
+    pub sieve: Option<Sieve>,
+    /// Whether the space used the sieve.
+    pub sifted: bool,
+    /// Steps that were left out, in the order of their sources.
+    pub omitted: Vec<Omitted>,
 }
 
 impl Steps {
@@ -76,6 +82,9 @@ impl Steps {
             enabled: Vec::new(),
             discarded: 0,
             reached: PropertyBits::default(),
+            sieve: None,
+            sifted: false,
+            omitted: Vec::new(),
         }
     }
 
@@ -89,7 +98,7 @@ impl Steps {
         self.states.is_empty()
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Forgets everything but the sieve and keeps the memory.
     pub fn clear(&mut self) {
         self.states.clear();
         self.hashes.clear();
@@ -100,6 +109,8 @@ impl Steps {
         self.enabled.clear();
         self.discarded = 0;
         self.reached.clear();
+        self.sifted = false;
+        self.omitted.clear();
     }
 
     /// Appends a step to `state` out of `from`, which is number `source` of the batch.

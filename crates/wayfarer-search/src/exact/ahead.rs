@@ -42,10 +42,15 @@ impl Ahead {
     /// Announces a round; `each` is called with the hash of every candidate that must be looked for. Memory for announced states is taken at the first time: a
     /// small part of `most` bytes, where the account has it.
     pub(super) fn announce(&mut self, steps: &Steps, packing: &Packing, most: usize, account: &dyn Account, mut each: impl FnMut(Hash)) {
-        let recent = self.recent.get_or_insert_with(|| Recent::new(packing, (most / 512).min(BYTES), account));
         let mut looks = self.spare.pop().unwrap_or_default();
         looks.clear();
-        recent.sift(steps, &mut looks);
+        if steps.sifted {
+            // The space has left out what can be left out.
+            looks.extend((0..steps.len()).map(|index| Look { index: index as u32, likely: NONE }));
+        } else {
+            let recent = self.recent.get_or_insert_with(|| Recent::new(packing, (most / 512).min(BYTES), account));
+            recent.sift(steps, &mut looks);
+        }
         looks.iter().for_each(|look| each(steps.hashes[look.index as usize]));
         self.rounds.push_back(Round { place: place(steps), looks });
     }

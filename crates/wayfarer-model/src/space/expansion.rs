@@ -1,0 +1,276 @@
+//! The steps out of states of a model: fast where nothing fails, with care where something does, and twice now and then to see whether the model keeps its word.
+
+use super::{ACTIONS, ModelSpace, NO_ACTION};
+use crate::caught::{self, MISUSED, Misuse};
+use crate::coded::Coded;
+use crate::model::Model;
+use std::sync::atomic::Ordering;
+use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, changed_words};
+
+/// So many states are looked at twice at the beginning of a run, and then one of so many.
+const VETTED: u32 = 256;
+
+impl<M: Model, How> ModelSpace<M, How>
+where
+    M::State: Coded<How>,
+{
+    /// Fills `steps` with the steps out of every state of a batch.
+    pub(super) fn expand_all(&self, batch: &States, from: Firing, steps: &mut Steps) {
+        steps.clear();
+        let mut actions = Vec::with_capacity(ACTIONS);
+        steps.sifted = M::State::WORDS == Some(1) && self.representative.is_none() && steps.sieve.is_some();
+        let mut source = 0;
+        while source < batch.len() {
+            let mut before = Mark::of(steps);
+            // Panics are caught around all states at once; the one that fails is expanded again with care, and then the others.
+            let done = caught::catch(|| {
+                while source < batch.len() {
+                    before = Mark::of(steps);
+                    let words = batch.get(source);
+                    // What is looked at twice is given as a whole.
+                    let vetted = from == Firing::of(0) && self.is_vetted(words);
+                    let enabled = self.expand_one(source as u32, words, from, !vetted, &mut actions, steps);
+                    if vetted {
+                        self.vet(source as u32, words, &before, steps);
+                    }
+                    steps.enabled.push(enabled);
+                    source += 1;
+                }
+            });
+            if done.is_err() {
+                before.restore(steps);
+                // What it knows of may have been taken back.
+                steps.sieve.iter_mut().for_each(Sieve::clear);
+                let enabled = self.expand_failing(source as u32, batch.get(source), from, steps);
+                steps.enabled.push(enabled);
+                source += 1;
+            }
+        }
+    }
+
+    /// Asks for the actions of a state.
+    #[inline(always)]
+    pub(super) fn list(&self, state: &M::State, actions: &mut Vec<M::Action>) {
+        actions.clear();
+        self.model.actions(state, actions);
+    }
+
+    /// Appends the steps out of one state and gives how many actions were possible.
+    #[inline(always)]
+    fn expand_one(&self, source: u32, words: &[Word], from: Firing, sifts: bool, listed: &mut Vec<M::Action>, steps: &mut Steps) -> u32 {
+        let state = M::State::decode(words);
+        self.list(&state, listed);
+        let mut enabled = 0;
+        let actions = listed.iter().enumerate().skip(from.outcome as usize);
+        let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
+        // Where states have a fixed size, room for all that may come is taken before, and each successor is seen by nobody but what is put in here: so it is
+        // written once and never moved. Reading it as a whole right after it was written in parts would hold up the processor.
+        match (M::State::WORDS, self.representative, words) {
+            (Some(1), None, [from]) if sifts && steps.sifted => {
+                let (before, gone, most) = (steps.states.len(), steps.omitted.len(), actions.len());
+                let room = steps.states.push_many_dirty(most);
+                steps.firings.resize(before + most, NO_ACTION);
+                steps.omitted.resize(gone + most, Omitted { source, rule: 0, changed: false });
+                let (firings, omitted) = (&mut steps.firings[before..], &mut steps.omitted[gone..]);
+                let (mut arrived, mut left_out) = (0, 0);
+                if let Some(sieve) = &mut steps.sieve {
+                    for action in actions {
+                        if let Some(next) = self.model.next(&state, action.1) {
+                            enabled += 1;
+                            if self.model.within_boundary(&next) {
+                                next.write(&mut room[arrived..=arrived]);
+                                let firing = firing(action);
+                                // Without a branch, which nothing could predict. The source itself is known, too.
+                                let changed = room[arrived] != *from;
+                                let given = changed & sieve.is_fresh(room[arrived]);
+                                firings[arrived] = firing;
+                                omitted[left_out] = Omitted { source, rule: firing.rule, changed };
+                                arrived += usize::from(given);
+                                left_out += usize::from(!given);
+                            }
+                        }
+                    }
+                }
+                steps.discarded += (enabled as usize - arrived - left_out) as u64;
+                steps.states.truncate(before + arrived);
+                steps.firings.truncate(before + arrived);
+                steps.omitted.truncate(gone + left_out);
+            }
+            (Some(size), None, _) => {
+                let (before, most) = (steps.states.len(), actions.len());
+                let room = steps.states.push_many_dirty(most);
+                steps.firings.resize(before + most, NO_ACTION);
+                let firings = &mut steps.firings[before..];
+                let mut arrived = 0;
+                for action in actions {
+                    if let Some(next) = self.model.next(&state, action.1) {
+                        enabled += 1;
+                        if self.model.within_boundary(&next) {
+                            next.write(&mut room[arrived * size..(arrived + 1) * size]);
+                            firings[arrived] = firing(action);
+                            arrived += 1;
+                        }
+                    }
+                }
+                steps.discarded += (enabled as usize - arrived) as u64;
+                steps.states.truncate(before + arrived);
+                steps.firings.truncate(before + arrived);
+            }
+            _ => {
+                for action in actions {
+                    if let Some(next) = self.model.next(&state, action.1) {
+                        enabled += 1;
+                        self.arrive(words, firing(action), &next, steps);
+                    }
+                }
+            }
+        }
+        steps.describe_rest(source, words);
+        enabled
+    }
+
+    /// Appends a step to a state, or to its representative, unless it lies beyond the boundary. Whether a step leads back to its source is judged before the state
+    /// is replaced, so that deadlocks are those of the model.
+    #[inline]
+    fn arrive(&self, from: &[Word], firing: Firing, next: &M::State, steps: &mut Steps) {
+        if !self.model.within_boundary(next) {
+            steps.discarded += 1;
+            return;
+        }
+        next.encode(&mut steps.states);
+        let mut changed = changed_words(from, steps.states.get(steps.states.len() - 1));
+        if let Some(representative) = self.representative
+            && changed != 0
+        {
+            steps.states.pop();
+            representative(&self.model, next).encode(&mut steps.states);
+            match changed_words(from, steps.states.get(steps.states.len() - 1)) {
+                0 => {}
+                other => changed = other,
+            }
+        }
+        steps.changed.push(changed);
+        steps.firings.push(firing);
+    }
+
+    /// Appends the steps out of a state in which something fails, one action at a time.
+    #[cold]
+    fn expand_failing(&self, source: u32, words: &[Word], from: Firing, steps: &mut Steps) -> u32 {
+        let mut actions = Vec::with_capacity(ACTIONS);
+        let listed = caught::catch(|| {
+            let state = M::State::decode(words);
+            self.list(&state, &mut actions);
+            state
+        });
+        let state = match listed {
+            Ok(state) => state,
+            Err(panic) => {
+                let fault = self.faults.note(panic);
+                // It is no action that fails, but asking for them.
+                if from == Firing::of(0) {
+                    steps.faults.push(FaultStep { source, firing: NO_ACTION, fault });
+                }
+                return 1;
+            }
+        };
+        let mut enabled = 0;
+        for (place, action) in actions.iter().enumerate().skip(from.outcome as usize) {
+            let before = Mark::of(steps);
+            let firing = Firing { rule: self.kind(action), outcome: place as u32 };
+            let done = caught::catch(|| {
+                let next = self.model.next(&state, action);
+                if let Some(next) = &next {
+                    self.arrive(words, firing, next, steps);
+                }
+                next.is_some()
+            });
+            enabled += u32::from(*done.as_ref().unwrap_or(&true));
+            if let Err(panic) = done {
+                before.restore(steps);
+                steps.faults.push(FaultStep { source, firing, fault: self.faults.note(panic) });
+            }
+            steps.describe_rest(source, words);
+        }
+        enabled
+    }
+
+    /// Expands a state once more and compares: a model must give the same answers, and a state come back from its words.
+    #[cold]
+    fn vet(&self, source: u32, words: &[Word], before: &Mark, steps: &mut Steps) {
+        let again = caught::catch(|| {
+            let state = M::State::decode(words);
+            let mut states = States::new(M::State::width());
+            state.encode(&mut states);
+            if states.get(0) != words {
+                return Some(restored(&state, words));
+            }
+            let mut again = Steps::new(M::State::width());
+            let mut actions = Vec::with_capacity(ACTIONS);
+            self.expand_one(source, words, Firing::of(0), false, &mut actions, &mut again);
+            let first = before.states;
+            if again.firings != steps.firings[first..] {
+                return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
+            }
+            let other = (0..again.len()).find(|index| again.states.get(*index) != steps.states.get(first + index))?;
+            let (one, two) = (self.shape(steps.states.get(first + other)), self.shape(again.states.get(other)));
+            // A successor that is written in another order each time is the same state.
+            if one.departure(&two).is_none_or(|(_, order)| order) {
+                return Some(restored(&M::State::decode(again.states.get(other)), again.states.get(other)));
+            }
+            let differs = one.differences(&two).first().map(|change| format!("{}: {} or {}", change.path, change.old, change.new));
+            let action = self.model.format_action(&actions[again.firings[other].outcome as usize]);
+            Some(Misuse::NotDeterministic { state: self.shape(words).to_string(), action, differs: differs.unwrap_or_default() })
+        });
+        if let Ok(Some(misuse)) = again {
+            self.faults.misused(misuse);
+            steps.faults.push(FaultStep { source, firing: NO_ACTION, fault: MISUSED });
+        }
+    }
+
+    #[inline]
+    fn is_vetted(&self, words: &[Word]) -> bool {
+        let seen = self.vetted.load(Ordering::Relaxed);
+        if seen < VETTED {
+            self.vetted.store(seen + 1, Ordering::Relaxed);
+            return true;
+        }
+        // A rare few of all others: a hash of the first word costs next to nothing.
+        words.first().is_some_and(|word| word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56 == 0)
+    }
+}
+
+/// In what a state that came back departs from what was written.
+pub(super) fn restored<How, S: Coded<How>>(state: &S, words: &[Word]) -> Misuse {
+    let shape = state.shape();
+    // Orders that change from time to time may agree by chance, but not many times.
+    match (0..64).find_map(|_| shape.departure(&S::decode(words).shape())) {
+        Some((field, false)) => Misuse::NotRestored { field },
+        Some((field, true)) => Misuse::Unordered { field },
+        None => Misuse::NotRestored { field: "state".to_string() },
+    }
+}
+
+/// How much of the columns there was before something was tried.
+pub(super) struct Mark {
+    states: usize,
+    faults: usize,
+    omitted: usize,
+    discarded: u64,
+}
+
+impl Mark {
+    pub(super) fn of(steps: &Steps) -> Mark {
+        Mark { states: steps.hashes.len(), faults: steps.faults.len(), omitted: steps.omitted.len(), discarded: steps.discarded }
+    }
+
+    pub(super) fn restore(&self, steps: &mut Steps) {
+        steps.states.truncate(self.states);
+        steps.hashes.truncate(self.states);
+        steps.changed.truncate(self.states);
+        steps.sources.truncate(self.states);
+        steps.firings.truncate(self.states);
+        steps.faults.truncate(self.faults);
+        steps.omitted.truncate(self.omitted);
+        steps.discarded = self.discarded;
+    }
+}
