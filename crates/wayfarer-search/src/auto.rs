@@ -1,6 +1,7 @@
 //! `auto`: phases over the one loop, within one budget.
 //!
-//! 1. Breadth-first over the exact store, or the tree where states are wide. While the system fits, this is all there is, and the answer is exact.
+//! 1. Breadth-first over the exact store and, where states are wide and that has taken its share, over a tree that they are [moved into](planting). While the
+//!    system fits, this is all there is, and the answer is exact.
 //! 2. When that is full, the same frontier goes on over the [elastic compact store](CompactStore::elastic). An exact store is drained into it segment by
 //!    segment; a tree cannot be taken apart like that, so it leaves room for what follows. The frontier is kept as differences and, when it no longer fits,
 //!    thinned out at random.
@@ -12,6 +13,7 @@
 //! A run ends by a violation, because everything was visited, because nothing is likely to have been missed ([`Auto::confidence`]), or by its budget.
 
 mod arms;
+mod planting;
 
 use crate::crew::levels;
 use crate::explore::{Entering, conclude, work};
@@ -22,13 +24,15 @@ use crate::{
     Settings, Stop, Store, TreeStore,
 };
 use arms::Arms;
+use planting::plant;
 use wayfarer_space::{Hash, Packing, Rng, Space, States, Width, Word, hash};
 
 /// States that are moved out of a tree at once: a worker's run of handles there; and the most workers.
 const LEARNED: u32 = 128;
 const MOST_WORKERS: u32 = 256;
-/// Packed states of more bits than this go into the tree.
+/// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
+const PLANTED: usize = 8;
 /// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in
 /// another pass: at least, and at most where that had no room for all of it.
 const GROWTH: f64 = 4.5;
@@ -161,10 +165,29 @@ impl<'a> Run<'a> {
             let begun = Begun { store, search: self.queued(0), record: self.record(), known: 0 };
             return self.passes(begun, control);
         };
-        let (outcome, waiting) = self.first_phase(&first, control);
-        let goes_on = outcome.stop == Stop::Memory && outcome.violations.len() < self.settings.max_errors.max(1);
-        let visited = outcome.states;
-        self.end_phase(first.name(), outcome, visited, Some(first.store()));
+        let (outcome, mut waiting) = self.first_phase(&first, None, control);
+        let mut goes_on = self.end_first(outcome, &first);
+        let mut first = first;
+        if goes_on
+            && let First::Exact(exact) = &first
+            && self.is_wide()
+        {
+            match self.planted(exact, &waiting, control) {
+                Ok((tree, there)) => {
+                    first = tree;
+                    self.auto.account.settle(self.arms.bytes() + first.store().bytes());
+                    let (outcome, left) = self.first_phase(&first, Some(&there), control);
+                    waiting = left;
+                    goes_on = self.end_first(outcome, &first);
+                }
+                // What was made of the tree is gone again.
+                Err(Stop::Memory) => {}
+                Err(stop) => {
+                    self.done.stop = stop;
+                    goes_on = false;
+                }
+            }
+        }
         if !goes_on {
             return first.boxed();
         }
@@ -232,23 +255,52 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn first_store(&self) -> Option<First<'a>> {
-        let Auto { account, memory, .. } = self.auto;
-        let packing = self.space.packing().clone();
-        if !packing.is_varying() && packing.bits() > WIDE {
-            return TreeStore::new(packing, account, memory).map(First::Tree);
-        }
-        ExactStore::new(packing, account, memory).map(First::Exact)
+    fn is_wide(&self) -> bool {
+        let packing = self.space.packing();
+        !packing.is_varying() && packing.bits() > WIDE
     }
 
-    fn first_phase(&mut self, first: &First<'a>, control: &mut dyn Control) -> (Outcome, Waiting) {
-        let (space, settings) = (self.space, self.settings);
+    /// Where states are wide the exact store is not allowed much: a tree will hold many times as many of them, if more slowly.
+    fn first_store(&self) -> Option<First<'a>> {
+        let Auto { account, memory, .. } = self.auto;
+        let most = if self.is_wide() { memory / PLANTED } else { memory };
+        ExactStore::new(self.space.packing().clone(), account, most).map(First::Exact)
+    }
+
+    /// A tree with what the exact store knows, and what waits there.
+    fn planted(&self, exact: &ExactStore<'a>, waiting: &Waiting, control: &mut dyn Control) -> Result<(First<'a>, Waiting), Stop> {
+        let Auto { account, memory, .. } = self.auto;
+        let tree = TreeStore::new(self.space.packing().clone(), account, memory).ok_or(Stop::Memory)?;
+        let progress = Progress { states: exact.len(), fired: self.done.fired, steps: self.done.steps, ..Progress::default() };
+        let waiting = plant(self.space, exact, waiting, &tree, control, &progress)?;
+        Ok((First::Tree(tree), waiting))
+    }
+
+    /// Ends a phase over a store that does not err, and says whether there is more to do.
+    fn end_first(&mut self, mut outcome: Outcome, first: &First<'a>) -> bool {
+        let goes_on = outcome.stop == Stop::Memory && outcome.violations.len() < self.settings.max_errors.max(1);
+        let (visited, shortest) = (first.store().len(), outcome.shortest);
+        outcome.covered = Estimate { value: visited as f64, error: 0.0 };
+        let concluded = outcome.is_complete();
+        self.end_phase(first.name(), outcome, visited, Some(first.store()));
+        self.done.shortest = shortest;
+        if concluded {
+            self.done.conclude(Fidelity::Exact);
+        }
+        goes_on
+    }
+
+    /// Breadth-first over a store that does not err, from the start or from what waits there.
+    fn first_phase(&mut self, first: &First<'a>, from: Option<&Waiting>, control: &mut dyn Control) -> (Outcome, Waiting) {
+        let space = self.space;
+        let settings = &Settings { limits: self.limits_left(), ..self.settings.clone() };
         let Some(seat) = first.store().seat() else { return (Outcome::new(space.rules()).without_room(), Waiting::default()) };
         // A tree leaves room for the store that follows, since it cannot be taken apart while states are moved.
         let most = if matches!(first, First::Tree(_)) { self.whole / 8 * 5 } else { usize::MAX };
-        let mut beside = self.arms.beside(first.store(), seat, control, Progress::default()).within(most);
-        let (mut outcome, waiting) = if self.auto.workers > 1 {
-            levels(space, first.store(), self.auto.workers, settings, &mut beside)
+        let so_far = Progress { states: self.done.states, fired: self.done.fired, steps: self.done.steps, ..Progress::default() };
+        let mut beside = self.arms.beside(first.store(), seat, control, so_far).within(most);
+        let (mut outcome, waiting) = if self.auto.workers > 1 || from.is_some() {
+            levels(space, first.store(), self.auto.workers, settings, from, &mut beside)
         } else {
             let mut bfs = Bfs::new(&settings.limits);
             let outcome = work(space, first.store(), &mut bfs, settings, &mut beside, Entering::default());
@@ -256,6 +308,8 @@ impl<'a> Run<'a> {
         };
         outcome.shortest = true;
         self.arms.give(&mut outcome);
+        // What an earlier phase reached was reached.
+        outcome.reached.union(&self.done.reached);
         conclude(space, first.store(), settings, &mut outcome);
         (outcome, waiting)
     }
@@ -326,12 +380,7 @@ impl<'a> Run<'a> {
         entering: Entering,
         control: &mut dyn Control,
     ) -> Outcome {
-        let limits = Limits {
-            states: self.settings.limits.states.saturating_sub(self.done.covered.value as u64),
-            steps: self.settings.limits.steps.saturating_sub(self.done.steps),
-            ..self.settings.limits
-        };
-        let settings = Settings { limits, record_always: true, ..self.settings.clone() };
+        let settings = Settings { limits: self.limits_left(), record_always: true, ..self.settings.clone() };
         let so_far =
             Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
         // A compact store is probed without a place there, and is faster while it has one worker.
@@ -339,6 +388,15 @@ impl<'a> Run<'a> {
         let mut outcome = work(self.space, store, search, &settings, &mut beside, entering);
         self.arms.give(&mut outcome);
         outcome
+    }
+
+    /// What the phases so far leave of the limits.
+    fn limits_left(&self) -> Limits {
+        Limits {
+            states: self.settings.limits.states.saturating_sub(self.done.covered.value as u64),
+            steps: self.settings.limits.steps.saturating_sub(self.done.steps),
+            ..self.settings.limits
+        }
     }
 
     /// Notes what a phase did.
@@ -371,6 +429,7 @@ impl<'a> Run<'a> {
     }
 
     fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {
+        self.arms.tell(&mut self.done);
         self.done.details.figures.extend(self.arms.figures());
         self.done.phases = self.phases;
         (self.done, store)

@@ -29,18 +29,34 @@ const NAP: Duration = Duration::from_millis(5);
 /// Explores breadth-first with several workers over one store that gives states back. Verdict, states, rules fired and the length of the shortest witness do
 /// not depend on how many there are.
 pub fn explore_by_levels(space: &dyn Space, store: &dyn Store, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut outcome = levels(space, store, workers, settings, control).0;
+    let mut outcome = levels(space, store, workers, settings, None, control).0;
     conclude(space, store, settings, &mut outcome);
     outcome
 }
 
-/// The same, not concluded, with what waits to be expanded.
-pub(crate) fn levels(space: &dyn Space, store: &dyn Store, workers: usize, settings: &Settings, control: &mut dyn Control) -> (Outcome, Waiting) {
+/// The same from the start, or from what waits in the store; not concluded, with what waits to be expanded at the end.
+pub(crate) fn levels(
+    space: &dyn Space,
+    store: &dyn Store,
+    workers: usize,
+    settings: &Settings,
+    from: Option<&Waiting>,
+    control: &mut dyn Control,
+) -> (Outcome, Waiting) {
     let crew = Crew::new(workers, settings.max_errors.max(1));
+    if let Some(from) = from {
+        let mut gate = crew.gate();
+        gate.level = Arc::new(Level::new(from.level.clone(), workers));
+        gate.found.clone_from(&from.next);
+    }
     let waiting = Mutex::new(Waiting::default());
     let run = |worker, control: &mut dyn Control| {
         let mut strategy = Levels::new(&crew, &settings.limits);
-        let outcome = work(space, store, &mut strategy, settings, control, Entering { first: worker == 0, record: None });
+        if let Some(from) = from {
+            strategy = strategy.from(from);
+        }
+        let first = worker == 0 && from.is_none();
+        let outcome = work(space, store, &mut strategy, settings, control, Entering { first, record: None });
         strategy.leave(&mut waiting.lock().unwrap_or_else(PoisonError::into_inner));
         outcome
     };
@@ -318,6 +334,13 @@ impl<'a> Levels<'a> {
 }
 
 impl Levels<'_> {
+    /// The same in the middle of a level.
+    fn from(self, waiting: &Waiting) -> Self {
+        let level = self.crew.gate().level.clone();
+        let deepest = waiting.depth + u32::from(!waiting.next.is_empty());
+        Levels { level, depth: waiting.depth, deepest, begun: true, ..self }
+    }
+
     /// What this worker leaves unexpanded. What it brought to a meeting is the crew's.
     fn leave(&self, waiting: &mut Waiting) {
         waiting.depth = waiting.depth.max(self.depth);

@@ -281,7 +281,22 @@ impl<F: Form> Keeper<'_, F> {
     }
 }
 
+/// Does the same with either kind of keeper.
+macro_rules! kept {
+    ($store:expr, $keeper:ident => $does:expr) => {
+        match &$store.0 {
+            Kept::Tight($keeper) => $does,
+            Kept::Varying($keeper) => $does,
+        }
+    };
+}
+
 impl<'a> ExactStore<'a> {
+    /// One past the last handle that was given out, and those below it behind which there is nothing, when no one works here.
+    pub(crate) fn given_out(&self) -> (u32, Vec<Range<u32>>) {
+        kept!(self, keeper => (keeper.form.end(), keeper.unused()))
+    }
+
     /// Gives up finding states, and with it the memory that takes: states are only read from here on.
     pub(crate) fn closed(self) -> Closed {
         match self.0 {
@@ -292,21 +307,16 @@ impl<'a> ExactStore<'a> {
 }
 
 impl<'a, F: Form + 'static> Keeper<'a, F> {
-    fn closed(self) -> Closed {
+    fn unused(&self) -> Vec<Range<u32>> {
         let mut unused: Vec<Range<u32>> = self.left().iter().map(F::unused).collect();
         unused.sort_unstable_by_key(|range| range.start);
+        unused
+    }
+
+    fn closed(self) -> Closed {
+        let unused = self.unused();
         Closed { form: Box::new(self.form), unused }
     }
-}
-
-/// Does the same with either kind of keeper.
-macro_rules! kept {
-    ($store:expr, $keeper:ident => $does:expr) => {
-        match &$store.0 {
-            Kept::Tight($keeper) => $does,
-            Kept::Varying($keeper) => $does,
-        }
-    };
 }
 
 impl Store for ExactStore<'_> {

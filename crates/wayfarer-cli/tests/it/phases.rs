@@ -78,3 +78,29 @@ invariant \"not sixty\" x != 60;
         assert_eq!((&report["verdict"], &report["witness"]["length"]), (&"violated".into(), &14.into()), "{report:#}");
     }
 }
+
+/// Three counters in states of 700 bits: 64,000 of them.
+const WIDE: &str = "
+const Last: 39;
+var a: array [0..99] of 0..127;
+startstate begin for i: 0..99 do a[i] := 64; end; for i: 0..2 do a[i] := 0; end; end;
+ruleset i: 0..2 do rule \"up\" a[i] < Last ==> begin a[i] := a[i] + 1; a[i + 10] := 127 - a[i]; end; end;
+rule \"again\" a[0] = Last & a[1] = Last & a[2] = Last ==> begin
+  for i: 0..2 do a[i] := 0; a[i + 10] := 64; end;
+end;
+";
+
+#[test]
+fn wide_states_move_into_a_tree_and_the_answer_stays_exact() {
+    let later = format!("{WIDE}invariant \"low\" a[0] + a[1] + a[2] < 90;");
+    for threads in ["1", "2"] {
+        let whole = report(WIDE, &["--memory", "6M", "--threads", threads]);
+        assert_eq!((&whole["verdict"], &whole["states"]), (&"holds".into(), &64_000.into()), "{whole:#}");
+        let names: Vec<_> = whole["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["bfs over exact", "bfs over tree"]);
+        // What was fired out of the states of both.
+        assert_eq!(whole["rules_fired"], 3 * 39 * 40 * 40 + 1);
+        let broken = report(&later, &["--memory", "6M", "--threads", threads]);
+        assert_eq!((&broken["verdict"], &broken["witness"]["length"]), (&"violated".into(), &90.into()), "{broken:#}");
+    }
+}

@@ -148,7 +148,7 @@ fn a_verdict_under_assumptions_says_so() {
 
 #[test]
 fn elements_that_come_and_go_are_shown() {
-    let done = check(BAG, &["--deadlock", "off"]).exits(1);
+    let done = check(BAG, &["--deadlock", "off", "--threads", "1"]).exits(1);
     done.prints("        net + 1\n").prints("        net - 1\n");
 }
 

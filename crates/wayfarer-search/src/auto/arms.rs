@@ -202,18 +202,21 @@ impl<'a> Arms<'a> {
         stop
     }
 
-    /// Adds to a phase's outcome what the arms found beside it.
+    /// Adds to a phase's outcome the violations that the arms found beside it.
     pub(super) fn give(&mut self, to: &mut Outcome) {
-        let arms = std::mem::replace(&mut self.outcome, Outcome::new(self.space.rules()));
-        if to.violations.is_empty() && !arms.violations.is_empty() {
-            (to.violations, to.stop) = (arms.violations, Stop::Violations);
+        let found = std::mem::take(&mut self.outcome.violations);
+        if to.violations.is_empty() && !found.is_empty() {
+            (to.violations, to.stop) = (found, Stop::Violations);
             to.shortest = self.met.as_ref().is_some_and(|met| to.depth.is_some_and(|depth| depth as usize > met.length));
         }
-        // A system that was visited as a whole has its counts; else every firing tells something.
-        if to.stop != Stop::Exhausted {
-            to.reached.union(&arms.reached);
-            to.fired += arms.fired;
-            to.firings.iter_mut().zip(&arms.firings).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// Adds to the run's outcome what the arms fired. A system that was visited as a whole has its counts; else every firing tells something.
+    pub(super) fn tell(&self, to: &mut Outcome) {
+        if !to.is_complete() {
+            to.reached.union(&self.outcome.reached);
+            to.fired += self.outcome.fired;
+            to.firings.iter_mut().zip(&self.outcome.firings).for_each(|(sum, more)| *sum += more);
         }
     }
 
@@ -291,6 +294,7 @@ impl Beside<'_, '_> {
 impl Control for Beside<'_, '_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         let total = Progress {
+            states: self.so_far.states + progress.states,
             fired: self.so_far.fired + progress.fired,
             steps: self.so_far.steps + progress.steps,
             violations: self.so_far.violations + progress.violations,
