@@ -54,6 +54,7 @@ enum Exit {
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 
 fn main() -> ExitCode {
+    wayfarer::memory::give_back_at_once();
     let command = match CommandLine::try_parse() {
         Ok(line) => line.command,
         Err(error) => return usage(&error),

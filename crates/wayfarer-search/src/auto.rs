@@ -13,6 +13,7 @@
 //! A run ends by a violation, because everything was visited, because nothing is likely to have been missed ([`Auto::confidence`]), or by its budget.
 
 mod arms;
+mod moving;
 mod planting;
 
 use crate::crew::levels;
@@ -20,22 +21,17 @@ use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
 use crate::witness::chain;
 use crate::{
-    Account, Bfs, CompactStore, Control, Estimate, ExactStore, Fidelity, Handle, Limits, NoStore, Outcome, Progress, QueuedBfs, Record, Seat,
-    Settings, Stop, Store, TreeStore,
+    Account, Bfs, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, QueuedBfs, Record, Seat, Settings, Stop,
+    Store, TreeStore,
 };
 use arms::Arms;
 use planting::plant;
-use wayfarer_space::{Hash, Packing, Rng, Space, States, Width, Word, hash};
+use wayfarer_space::{Packing, Rng, Space, Word};
 
-/// States that are moved out of a tree at once: a worker's run of handles there; and the most workers.
-const LEARNED: u32 = 128;
-const MOST_WORKERS: u32 = 256;
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
 const PLANTED: usize = 8;
-/// When the frontier moves out of the exact store, how many times its size it is expected to grow to; and how much room it gets for each byte it took in
-/// another pass: at least, and at most where that had no room for all of it.
-const GROWTH: f64 = 4.5;
+/// How much room the frontier gets for each byte it took in another pass: at least, and at most where that had no room for all of it.
 const AGAIN: (f64, f64) = (1.15, 2.0);
 /// Of the memory, the most that waypoints take.
 const WAYPOINT_SHARE: usize = 32;
@@ -191,8 +187,13 @@ impl<'a> Run<'a> {
         if !goes_on {
             return first.boxed();
         }
-        let Some(begun) = self.convert(first, &waiting) else { return Box::new(NoStore) };
-        self.passes(begun, control)
+        match self.converted(first, &waiting, control) {
+            Ok(begun) => self.passes(begun, control),
+            Err((stop, last)) => {
+                self.done.stop = stop;
+                last
+            }
+        }
     }
 
     /// Pass after pass over elastic stores, until one of them ends the run.
@@ -314,63 +315,6 @@ impl<'a> Run<'a> {
         (outcome, waiting)
     }
 
-    /// Moves what the first store knows into an elastic one, and what waits there into a frontier of its own.
-    fn convert(&self, first: First<'a>, waiting: &Waiting) -> Option<Begun<'a>> {
-        let known = first.store().len();
-        let mut record = self.record();
-        let mut search = self.queued(0);
-        // What is in use besides the first store stays in use.
-        let besides = self.auto.account.used().saturating_sub(first.store().bytes());
-        let width = self.space.width();
-        match first {
-            First::Exact(store) => {
-                let closed = store.closed();
-                let arms = self.arms.bytes();
-                let settle = |held: usize| self.auto.account.settle(arms + held);
-                settle(closed.bytes());
-                search.adopt(waiting, &|at| one_state(width, |states| closed.read(&[at], states)), &|at| closed.parent(at));
-                let store = CompactStore::elastic(self.store_bytes(besides, search.bytes() as f64 * GROWTH), 0, self.auto.account)?;
-                let mut hashes = Vec::new();
-                closed.drain(width, |states, left| {
-                    settle(left + store.bytes() + search.bytes());
-                    learn(&store, &mut record, states, &mut hashes);
-                });
-                Some(Begun { store, search, record, known })
-            }
-            First::Tree(tree) => {
-                let read = |at: Handle| {
-                    one_state(width, |states| {
-                        tree.state(at, states);
-                    })
-                };
-                search.adopt(waiting, &read, &|at| tree.parent(at));
-                // A tree holds many more states than an exact store: the frontier is near its largest.
-                let store = CompactStore::elastic(self.store_bytes(besides, search.bytes() as f64 * AGAIN.1), 0, self.auto.account)?;
-                let mut states = States::new(width);
-                let mut hashes = Vec::new();
-                let mut left = tree.len();
-                // A worker's last run of handles may not be full: what there is of it comes first.
-                let runs = left.div_ceil(u64::from(LEARNED)) as u32 + MOST_WORKERS;
-                for run in 0..runs {
-                    let handles: Vec<Handle> = (run * LEARNED..(run + 1) * LEARNED).map(Handle).collect();
-                    states.clear();
-                    tree.states(&handles, &mut states);
-                    learn(&store, &mut record, &states, &mut hashes);
-                    left = left.saturating_sub(states.len() as u64);
-                    if run % 256 == 0 {
-                        self.auto.account.settle(self.arms.bytes() + tree.bytes() + store.bytes() + search.bytes());
-                    }
-                    if left == 0 {
-                        break;
-                    }
-                }
-                drop(tree);
-                self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
-                Some(Begun { store, search, record, known })
-            }
-        }
-    }
-
     /// One pass over the elastic store.
     fn pass(
         &mut self,
@@ -453,20 +397,6 @@ impl<'a> Run<'a> {
 
 fn expected(store: &dyn Store) -> f64 {
     if let Fidelity::Lossy(expected) = store.fidelity() { expected } else { 0.0 }
-}
-
-/// Moves states that were visited into a store and a record.
-fn learn(store: &CompactStore, record: &mut Record, states: &States, hashes: &mut Vec<Hash>) {
-    hashes.clear();
-    hashes.extend(states.iter().map(hash));
-    store.learn(hashes);
-    hashes.iter().zip(states.iter()).for_each(|(hash, state)| record.observe(*hash, state));
-}
-
-fn one_state(width: Width, read: impl FnOnce(&mut States)) -> Vec<Word> {
-    let mut states = States::new(width);
-    read(&mut states);
-    states.get(0).to_vec()
 }
 
 /// The bytes that a state of this packing takes whole.

@@ -10,8 +10,8 @@ mod sdrs;
 mod urs;
 mod walk;
 
-pub(crate) use bfs::Waiting;
 pub use bfs::{Bfs, QueuedBfs};
+pub(crate) use bfs::{Origin, Waiting};
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};

@@ -127,6 +127,20 @@ impl<'a> TreeStore<'a> {
         Some(TreeStore { packing, account, stage, len: AtomicU64::new(0), learn_at })
     }
 
+    /// From where every state was first reached, by handle; [`NO_PARENT`] for start states and where there is no state.
+    pub(crate) fn parents(&self) -> Vec<u32> {
+        let Ok(stage) = self.stage.read() else { return Vec::new() };
+        let runs = stage.sequence.runs();
+        let mut parents = Vec::with_capacity(runs * RUN);
+        let mut entries = [Entry::default(); RUN];
+        for run in 0..runs {
+            let filled = stage.sequence.unpack(run, &mut entries);
+            parents.extend(entries[..filled].iter().map(|entry| entry.parent));
+            parents.resize((run + 1) * RUN, NO_PARENT);
+        }
+        parents
+    }
+
     /// Where the bytes are: in parts and sides, in the set of pairs, and in the sequence.
     pub fn parts(&self) -> [usize; 3] {
         self.stage.read().map_or([0; 3], |stage| {

@@ -31,8 +31,8 @@ impl Closed {
         self.form.bytes()
     }
 
-    /// Gives every state once, some at a time with the bytes that are held, and gives up the memory of those that were given.
-    pub(crate) fn drain(mut self, width: Width, mut take: impl FnMut(&States, usize)) {
+    /// Gives every state once, some at a time with the bytes that are held, and gives up the memory of those that were given; as long as `take` wants more.
+    pub(crate) fn drain(mut self, width: Width, mut take: impl FnMut(&States, usize) -> bool) {
         let mut states = States::new(width);
         let mut handles = Vec::with_capacity(DRAINED as usize);
         let end = self.form.end();
@@ -43,7 +43,9 @@ impl Closed {
             handles.extend((from..until).filter(|handle| !self.unused.iter().any(|range| range.contains(handle))).map(Handle));
             states.clear();
             self.form.read(&handles, &mut states);
-            take(&states, self.form.bytes());
+            if !take(&states, self.form.bytes()) {
+                return;
+            }
             self.form.release(until);
             from = until;
         }

@@ -6,7 +6,7 @@
 mod queued;
 
 pub use queued::QueuedBfs;
-pub(crate) use queued::Waiting;
+pub(crate) use queued::{Origin, Waiting};
 
 use super::{Row, exact, remembering};
 use crate::spec::Entry;

@@ -10,9 +10,9 @@
 use super::{LAG, next_batch};
 use crate::queue::Queue;
 use crate::waypoints::{NOWHERE, Waypoints};
-use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Store, Strategy, Visit};
+use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, VecDeque};
-use wayfarer_space::{Packing, Rng, Word};
+use wayfarer_space::{Packing, Rng, States, Width, Word};
 
 /// Levels between waypoints: the depth of the searches that a witness is put together from.
 const INTERVAL: u32 = 8;
@@ -49,9 +49,21 @@ struct Spill {
 
 const ALL: u64 = 1 << 16;
 
-/// How a store gives a state back, and from where it was reached.
-type Read<'r> = &'r dyn Fn(Handle) -> Vec<Word>;
-type Parent<'r> = &'r dyn Fn(Handle) -> Option<Handle>;
+/// A store that states are taken over from: how it gives them back, and from where one was reached.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin<'r> {
+    pub(crate) width: Width,
+    pub(crate) read: &'r dyn Fn(&[Handle], &mut States),
+    pub(crate) parent: &'r dyn Fn(Handle) -> Option<Handle>,
+}
+
+/// States that are taken over at once.
+const ADOPTED: u32 = 256;
+
+/// The nearest waypoint of ancestors of waiting states, and whether they are waypoints themselves.
+type Ways = HashMap<u32, (Option<u32>, bool)>;
+/// After how many of these the account is asked, and the bytes of each.
+const WAYS: (usize, usize) = (1024, 48);
 
 /// States that wait in an exact store: those of the level that is being expanded and those found for the next, as first handle and number.
 #[derive(Clone, Debug, Default)]
@@ -88,45 +100,66 @@ impl<'a> QueuedBfs<'a> {
         QueuedBfs { spill: Some(Spill { rng, kept: ALL }), waypoints: self.waypoints.within(waypoints), queue, ..self }
     }
 
-    /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them.
-    pub(crate) fn adopt(&mut self, waiting: &Waiting, read: Read, parent: Parent) {
-        let mut known = HashMap::new();
+    /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them. The reason why it ended early, where
+    /// `ask` gave one.
+    pub(crate) fn adopt(&mut self, waiting: &Waiting, origin: Origin, ask: &mut dyn FnMut() -> Option<Stop>) -> Option<Stop> {
+        let mut known = Ways::new();
+        let mut states = States::new(origin.width);
+        let mut stop = None;
         self.depth = waiting.depth;
         for (runs, next) in [(&waiting.level, false), (&waiting.next, true)] {
             let depth = waiting.depth + u32::from(next);
-            for handle in runs.iter().flat_map(|(first, states)| *first..first + states) {
-                let waypoint = self.way_to(Handle(handle), depth, (read, parent), &mut known);
-                let kept = self.put(&read(Handle(handle)), waypoint);
-                *(if next { &mut self.next_level } else { &mut self.level_left }) += u64::from(kept);
+            let pieces = runs
+                .iter()
+                .flat_map(|(first, states)| (*first..first + states).step_by(ADOPTED as usize).map(move |at| at..(first + states).min(at + ADOPTED)));
+            for piece in pieces {
+                let handles: Vec<Handle> = piece.map(Handle).collect();
+                states.clear();
+                (origin.read)(&handles, &mut states);
+                for (handle, state) in handles.iter().zip(states.iter()) {
+                    let waypoint = self.way_to(*handle, depth, origin, &mut known);
+                    let kept = self.put(state, waypoint);
+                    *(if next { &mut self.next_level } else { &mut self.level_left }) += u64::from(kept);
+                }
+                stop = stop.or_else(&mut *ask);
+                if stop.is_some() {
+                    break;
+                }
             }
         }
         // Each waypoint was held for those that might descend from it.
-        known.into_values().for_each(|waypoint| self.waypoints.release(waypoint));
+        known.into_values().filter(|(_, own)| *own).filter_map(|(waypoint, _)| waypoint).for_each(|waypoint| self.waypoints.release(waypoint));
+        stop
     }
 
     /// The waypoint that a state at the given depth descends from, held once more.
-    fn way_to(&mut self, state: Handle, depth: u32, (read, parent): (Read, Parent), known: &mut HashMap<u32, u32>) -> Option<u32> {
+    fn way_to(&mut self, state: Handle, depth: u32, origin: Origin, known: &mut Ways) -> Option<u32> {
         // Up to the first ancestor that is a waypoint already, then down again.
         let (mut at, mut depth, mut above) = (state, depth, Vec::new());
         let mut waypoint = loop {
             let level = if depth == 0 || depth.is_multiple_of(INTERVAL) { depth } else { depth - depth % INTERVAL };
             for _ in level..depth {
-                at = parent(at)?;
+                at = (origin.parent)(at)?;
             }
             depth = level;
-            if let Some(waypoint) = known.get(&at.0) {
-                break Some(*waypoint);
+            if let Some((waypoint, _)) = known.get(&at.0) {
+                break *waypoint;
             }
             above.push(at);
-            match parent(at) {
+            match (origin.parent)(at) {
                 Some(above) if depth > 0 => (at, depth) = (above, depth - 1),
                 _ => break None,
             }
         };
+        let mut one = States::new(origin.width);
         for at in above.into_iter().rev() {
-            if let Some(added) = self.waypoints.add(&read(at), waypoint, self.account) {
-                known.insert(at.0, added);
-                waypoint = Some(added);
+            one.clear();
+            (origin.read)(&[at], &mut one);
+            let added = self.waypoints.add(one.get(0), waypoint, self.account);
+            waypoint = added.or(waypoint);
+            // Where there is no room for it, those that come this way need not go farther up either.
+            if added.is_some() || !known.len().is_multiple_of(WAYS.0) || self.account.allows(WAYS.0 * WAYS.1) {
+                known.insert(at.0, (waypoint, added.is_some()));
             }
         }
         waypoint.inspect(|waypoint| self.waypoints.hold(*waypoint))
