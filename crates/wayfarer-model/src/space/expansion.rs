@@ -63,31 +63,33 @@ where
         let mut enabled = 0;
         let actions = listed.iter().enumerate().skip(from.outcome as usize);
         let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
-        // Where states have a fixed size, room for all that may come is taken before, and each successor is seen by nobody but what is put in here: so it is
-        // written once and never moved. Reading it as a whole right after it was written in parts would hold up the processor.
-        match (M::State::WORDS, self.representative, words) {
-            (Some(1), None, [from]) if sifts && steps.sifted => {
+        match (M::State::WORDS, self.representative) {
+            (Some(size), None) => {
+                // Room for all that may come is taken before, and each successor is seen by nobody but what is put in here: so it is written once and never moved.
+                // Reading it as a whole right after it was written in parts would hold up the processor.
                 let (before, gone, most) = (steps.states.len(), steps.omitted.len(), actions.len());
+                let mut sieve = steps.sieve.as_mut().filter(|_| size == 1 && sifts);
                 let room = steps.states.push_many_dirty(most);
                 steps.firings.resize(before + most, NO_ACTION);
-                steps.omitted.resize(gone + most, Omitted { source, rule: 0, changed: false });
+                steps.omitted.resize(gone + if sieve.is_some() { most } else { 0 }, Omitted { source, rule: 0, changed: false });
                 let (firings, omitted) = (&mut steps.firings[before..], &mut steps.omitted[gone..]);
                 let (mut arrived, mut left_out) = (0, 0);
-                if let Some(sieve) = &mut steps.sieve {
-                    for action in actions {
-                        if let Some(next) = self.model.next(&state, action.1) {
-                            enabled += 1;
-                            if self.model.within_boundary(&next) {
-                                next.write(&mut room[arrived..=arrived]);
-                                let firing = firing(action);
+                for action in actions {
+                    if let Some(next) = self.model.next(&state, action.1) {
+                        enabled += 1;
+                        if self.model.within_boundary(&next) {
+                            let place = arrived * size..(arrived + 1) * size;
+                            next.write(&mut room[place.clone()]);
+                            firings[arrived] = firing(action);
+                            let mut given = 1;
+                            if let Some(sieve) = &mut sieve {
                                 // Without a branch, which nothing could predict. The source itself is known, too.
-                                let changed = room[arrived] != *from;
-                                let given = changed & sieve.is_fresh(room[arrived]);
-                                firings[arrived] = firing;
-                                omitted[left_out] = Omitted { source, rule: firing.rule, changed };
-                                arrived += usize::from(given);
-                                left_out += usize::from(!given);
+                                let changed = room[place.start] != words[0];
+                                given = usize::from(changed & sieve.is_fresh(room[place.start]));
+                                omitted[left_out] = Omitted { source, rule: firings[arrived].rule, changed };
+                                left_out += 1 - given;
                             }
+                            arrived += given;
                         }
                     }
                 }
@@ -95,26 +97,6 @@ where
                 steps.states.truncate(before + arrived);
                 steps.firings.truncate(before + arrived);
                 steps.omitted.truncate(gone + left_out);
-            }
-            (Some(size), None, _) => {
-                let (before, most) = (steps.states.len(), actions.len());
-                let room = steps.states.push_many_dirty(most);
-                steps.firings.resize(before + most, NO_ACTION);
-                let firings = &mut steps.firings[before..];
-                let mut arrived = 0;
-                for action in actions {
-                    if let Some(next) = self.model.next(&state, action.1) {
-                        enabled += 1;
-                        if self.model.within_boundary(&next) {
-                            next.write(&mut room[arrived * size..(arrived + 1) * size]);
-                            firings[arrived] = firing(action);
-                            arrived += 1;
-                        }
-                    }
-                }
-                steps.discarded += (enabled as usize - arrived) as u64;
-                steps.states.truncate(before + arrived);
-                steps.firings.truncate(before + arrived);
             }
             _ => {
                 for action in actions {
