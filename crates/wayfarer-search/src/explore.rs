@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, Steps, Width, Word};
 
 /// States that a sieve knows, as a power of two: they stay in a core's own cache.
-const SIEVE_BITS: u32 = 14;
+const SIEVE_BITS: u32 = 13;
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
