@@ -35,7 +35,7 @@ const AHEAD: u64 = 1;
 const HEAD_START: u64 = 1 << 17;
 /// How many more steps a search that is still exhaustive makes once an arm has found a violation, at least, and for each that it has made, as a divisor: what
 /// it finds itself is a shortest one.
-const FOR_SHORTEST: (u64, u64) = (1 << 17, 2);
+const FOR_SHORTEST: (u64, u64) = (1 << 16, 2);
 /// One in so many of the states that an arm meets is looked up in the store of the phase.
 const LOOKED_UP: u64 = 16;
 /// What an arm found fades by this with each of its turns.
