@@ -41,8 +41,8 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
         "\na tenth of the exact store's bytes: true coverage and CPU time against the exact run's (99.5 % within 1.5x, 99.9 % within 2.5x); a hundredth"
     );
     println!(
-        "{:<24} {:>10} {:>8} {:>9} {:>11} {:>6} {:>11} {:>6}  {}",
-        "model", "states", "CPU s", "tenth", "coverage", "x", "coverage", "x", "a hundredth"
+        "{:<24} {:>10} {:>8} {:>9} {:>11} {:>6} {:>11} {:>6}  a hundredth",
+        "model", "states", "CPU s", "tenth", "coverage", "x", "coverage", "x"
     );
     let mut reached = 0;
     for file in MODELS {

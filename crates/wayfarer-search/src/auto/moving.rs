@@ -25,7 +25,7 @@ impl<'a> Run<'a> {
         let mut ask = || {
             pieces = pieces.wrapping_add(1);
             // That memory is short is nothing new.
-            if pieces % ASKED == 0 { control.ask(&progress).filter(|stop| *stop != Stop::Memory) } else { None }
+            if pieces.is_multiple_of(ASKED) { control.ask(&progress).filter(|stop| *stop != Stop::Memory) } else { None }
         };
         match first {
             First::Exact(store) => self.drained(store, waiting, &mut ask),

@@ -27,7 +27,9 @@ pub(super) fn plant(
     let mut since = 0;
     for level in &order {
         for handles in level.chunks(MOVED) {
-            (states.clear(), parents.clear(), steps.clear());
+            states.clear();
+            parents.clear();
+            steps.clear();
             from.states(handles, &mut states);
             let links: Vec<Handle> = handles.iter().filter_map(|handle| from.parent(*handle)).collect();
             from.states(&links, &mut parents);
