@@ -9,6 +9,15 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
+/// Gives free memory that the allocator keeps in small blocks back to the system: what a store gave up would else count until the end.
+pub(crate) fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the allocator takes care of itself.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// The smallest block, a cache line.
 pub(crate) const LINE: usize = 64;
 /// The size from which memory is offered as large pages.

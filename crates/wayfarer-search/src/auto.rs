@@ -16,6 +16,7 @@ mod arms;
 mod moving;
 mod planting;
 
+use crate::arena::give_back;
 use crate::crew::levels;
 use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
@@ -171,6 +172,7 @@ impl<'a> Run<'a> {
             match self.planted(exact, &waiting, control) {
                 Ok((tree, there)) => {
                     first = tree;
+                    give_back();
                     self.auto.account.settle(self.arms.bytes() + first.store().bytes());
                     let (outcome, left) = self.first_phase(&first, Some(&there), control);
                     waiting = left;
@@ -243,6 +245,7 @@ impl<'a> Run<'a> {
             pass += 1;
             self.arms.grant_turn();
             drop(store);
+            give_back();
             let short = (lost as f64 / distinct).min(AGAIN.1 - AGAIN.0);
             let frontier = search.most_bytes() as f64 * (AGAIN.0 + short);
             search = self.queued(pass);

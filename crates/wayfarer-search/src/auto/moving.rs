@@ -1,6 +1,7 @@
 //! From a store that does not err, once it is full, to an elastic one that errs, within the same memory.
 
 use super::{AGAIN, Begun, First, Run};
+use crate::arena::give_back;
 use crate::strategies::{Origin, Waiting};
 use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Record, Stop, Store, TreeStore};
 use wayfarer_space::{Hash, States, hash};
@@ -53,6 +54,7 @@ impl<'a> Run<'a> {
             stop = stop.or_else(&mut *ask);
             stop.is_none()
         });
+        give_back();
         match stop {
             // What was moved by then is known.
             Some(stop) => Err((stop, Box::new(store))),
@@ -103,6 +105,7 @@ impl<'a> Run<'a> {
             }
         }
         drop(tree);
+        give_back();
         self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
         Ok(Begun { store, search, record, known })
     }

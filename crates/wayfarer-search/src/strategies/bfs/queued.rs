@@ -62,8 +62,8 @@ const ADOPTED: u32 = 256;
 
 /// The nearest waypoint of ancestors of waiting states, and whether they are waypoints themselves.
 type Ways = HashMap<u32, (Option<u32>, bool)>;
-/// After how many of these the account is asked, and the bytes of each.
-const WAYS: (usize, usize) = (1024, 48);
+/// For each of these that there is room for, the bytes that it takes to make room for twice as many.
+const WAY: usize = 40;
 
 /// States that wait in an exact store: those of the level that is being expanded and those found for the next, as first handle and number.
 #[derive(Clone, Debug, Default)]
@@ -158,7 +158,7 @@ impl<'a> QueuedBfs<'a> {
             let added = self.waypoints.add(one.get(0), waypoint, self.account);
             waypoint = added.or(waypoint);
             // Where there is no room for it, those that come this way need not go farther up either.
-            if added.is_some() || !known.len().is_multiple_of(WAYS.0) || self.account.allows(WAYS.0 * WAYS.1) {
+            if added.is_some() || known.len() < known.capacity() || self.account.allows(known.capacity().max(64) * WAY) {
                 known.insert(at.0, (waypoint, added.is_some()));
             }
         }
