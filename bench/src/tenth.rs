@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-const MODELS: [&str; 14] = [
+const MODELS: [&str; 18] = [
     "cm-mux-mcslock1.m",
     "cm-mux-mcslock2.m",
     "d-German_node3.m",
     "edmc-Flash_node2.m",
     "d-n_peterson5.m",
     "romp-german.m",
+    "cm-sym-list6.m",
     "cm-sym-list6too.m",
     "cm-mset-newlist6.m",
     "cm-mset-cache3multi.m",
@@ -26,6 +27,9 @@ const MODELS: [&str; 14] = [
     "rud-msi.m",
     "rud-msi_opt.m",
     "d-sci3d2.m",
+    "cm-sci-sci.m",
+    "ysc-msi.m",
+    "tim-msi.m",
 ];
 const IN_SLOTS: [&str; 2] = ["cm-mux-mcslock1.m", "d-German_node3.m"];
 

@@ -43,6 +43,9 @@ const SATURATED: (f64, f64) = (0.1, 0.5);
 const NOTHING_NEW: f64 = 1e-3;
 const IDLE: u32 = 3;
 
+/// What a pass from the start is called that is not the first.
+const ANOTHER: &str = "another pass";
+
 /// What a run in phases is given.
 #[derive(Clone, Copy)]
 pub struct Auto<'a> {
@@ -77,6 +80,13 @@ pub struct Phase {
     pub ended: &'static str,
     /// How many passes it stands for; the figures are those of the last.
     pub passes: u64,
+}
+
+impl Phase {
+    /// Whether its store began empty again: then that store speaks for this phase alone, not for the run.
+    pub fn begins_again(&self) -> bool {
+        self.name == ANOTHER
+    }
 }
 
 /// Explores `space` in phases. Also gives the last store, in which states found in the first phase lie.
@@ -206,7 +216,7 @@ impl<'a> Run<'a> {
         let mut omissions = None;
         loop {
             let entering = Entering { first: pass > 0 || known == 0, record: Some(record) };
-            let name = if pass == 0 { "bfs over compact" } else { "another pass" };
+            let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
             let mut outcome = self.pass(name, &store, &mut search, entering, control);
             let dry = outcome.stop == Stop::Exhausted;
             record = outcome.record.take().unwrap_or_else(|| self.record());
@@ -246,7 +256,7 @@ impl<'a> Run<'a> {
             self.arms.grant_turn();
             drop(store);
             give_back();
-            let short = (lost as f64 / distinct).min(AGAIN.1 - AGAIN.0);
+            let short = (lost as f64 / search.widest().max(1) as f64).min(AGAIN.1 - AGAIN.0);
             let frontier = search.most_bytes() as f64 * (AGAIN.0 + short);
             search = self.queued(pass);
             let bytes = self.store_bytes(self.auto.account.used(), frontier);

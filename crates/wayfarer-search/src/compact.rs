@@ -7,7 +7,7 @@
 //!   Cleary's runs with three bits per slot, an entry lies in one of two cache lines, and one bit says in which (a bucketed cuckoo table): lookups
 //!   touch one line until a bucket has spilled, two after that, and 99 % of the slots are filled before one state finds no place.
 //! - Elastic storage (Dillinger, Manolios 2009, *Fast, all-purpose state storage*): when the table is full, slots become narrower in place. Theirs works
-//!   on the cells of a Cleary table; here each line is packed anew for itself, an eighth more slots at a time, so that precision falls in small steps.
+//!   on the cells of a Cleary table; here each line is packed anew for itself, a quarter more slots at a time, an eighth where few bits are left, so that precision falls in small steps.
 //!   The same in reverse lets a table start with few buckets and grow inside the memory that was reserved for it, touching pages only as it needs them.
 //!
 //! All memory is taken from the account at the start; an [elastic](CompactStore::elastic) store takes it as the table grows, and when fingerprints would become
@@ -289,6 +289,7 @@ impl<'a> CompactStore<'a> {
     }
 
     /// Visits a group in the filter.
+    #[inline(never)]
     fn filter_group(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) {
         // Nothing but the filter's sums changes from here on.
         let shape = self.enter().shape;

@@ -10,8 +10,8 @@ use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Progress, Representative, Settings, Sought, Stop, Store, StoreSpec,
-    StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases,
+    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -212,6 +212,9 @@ impl Plan {
         time: Duration,
     ) -> Report {
         let (chosen, store) = parts;
+        // What the store of the last of several passes says of itself is not true of the run.
+        let speaks = !outcome.phases.iter().any(Phase::begins_again);
+        let figures = outcome.details.figures.iter().copied().chain(store.figures().into_iter().filter(|_| speaks)).collect();
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
             let FaultFacts { message, at, .. } = subject.fault(fault, self);
@@ -236,13 +239,13 @@ impl Plan {
             redundancy: redundancy(outcome),
             density_factor: if ["auto", "bfs"].contains(&self.strategy.name()) { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
-            details: Details { figures: outcome.details.figures.iter().copied().chain(store.figures()).collect(), ..outcome.details.clone() },
+            details: Details { figures, ..outcome.details.clone() },
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,
             seconds: time.as_secs_f64(),
             peak_memory_bytes: budget.peak(),
-            bytes_per_state: (!store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
+            bytes_per_state: (speaks && !store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
             state_bits: space.packing().bits(),
             seed: self.seed,
             strategy: self.strategy.to_string(),

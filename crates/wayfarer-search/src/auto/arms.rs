@@ -9,7 +9,6 @@ use crate::{
     CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
     Strategy, Visit, Witness,
 };
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Firing, Packing, Rng, Space, States, Steps, Word};
 
@@ -29,10 +28,10 @@ const FEWEST: u64 = 256;
 /// Steps of a turn.
 const TURN: u64 = 4096;
 /// While the search is exhaustive the arms make one step for so many of the phases; and else.
-const ALONG: u64 = 32;
+const ALONG: u64 = 64;
 const AHEAD: u64 = 1;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
-const HEAD_START: u64 = 1 << 17;
+const HEAD_START: u64 = 1 << 16;
 /// How many more steps a search that is still exhaustive makes once an arm has found a violation, at least, and for each that it has made, as a divisor: what
 /// it finds itself is a shortest one.
 const FOR_SHORTEST: (u64, u64) = (1 << 16, 2);
@@ -172,12 +171,12 @@ impl<'a> Arms<'a> {
         let before = arm.strategy.steps();
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
-        let watched = Watched { inner: &*arm.store, main, seat, discovered: AtomicU64::new(0) };
+        let watched = Watched { inner: &*arm.store, met: Mutex::new(Steps::new(self.space.width())) };
         // While the store of the phase is exact, nobody asks what the arms have met.
         let settings = Settings { record: if main.fidelity() == Fidelity::Exact { 0 } else { settings.record }, ..settings };
         let entering = Entering { first: !arm.begun, record: self.record.take() };
         let mut outcome = work(self.space, &watched, &mut *arm.strategy, &settings, control, entering);
-        let discovered = watched.discovered.into_inner();
+        let discovered = watched.unknown_to(main, seat);
         self.record = outcome.record.take();
         arm.begun = true;
         // Where it could not go on it is of no more use; a limit of steps is how its turn ends.
@@ -340,31 +339,29 @@ impl Control for Quiet<'_> {
     }
 }
 
-/// An arm's store that looks up some of what is new to it in the store of the phase.
+/// An arm's store that notes some of what is new to it, to be looked up in the store of the phase.
 struct Watched<'r> {
     inner: &'r dyn Store,
-    main: &'r dyn Store,
-    seat: &'r Mutex<Seat>,
-    discovered: AtomicU64,
+    met: Mutex<Steps>,
 }
 
 impl Watched<'_> {
-    fn look_up(&self, candidates: Candidates, visits: &[Visit]) {
-        let steps = candidates.steps;
-        let mut some = Steps::new(steps.states.width());
-        for (index, visit) in visits.iter().enumerate() {
-            if matches!(visit, Visit::New(_)) && steps.hashes[index].second().is_multiple_of(LOOKED_UP) {
-                some.push(0, Firing::of(0), steps.states.get(index), steps.states.get(index));
-            }
+    fn note(&self, steps: &Steps, visits: &[Visit]) {
+        let noted = |index: &usize| matches!(visits[*index], Visit::New(_)) && steps.hashes[*index].second().is_multiple_of(LOOKED_UP);
+        let mut met = None;
+        for index in (0..visits.len()).filter(noted) {
+            let met = met.get_or_insert_with(|| self.met.lock().unwrap_or_else(PoisonError::into_inner));
+            met.push(0, Firing::of(0), steps.states.get(index), steps.states.get(index));
         }
-        if some.is_empty() {
-            return;
-        }
+    }
+
+    /// About how many of the states that it met are unknown to a store.
+    fn unknown_to(self, main: &dyn Store, seat: &Mutex<Seat>) -> u64 {
+        let met = self.met.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut seat = seat.lock().unwrap_or_else(PoisonError::into_inner);
         let mut answers = Vec::new();
-        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
-        self.main.probe(&mut seat, Candidates { steps: &some, sources: &[] }, &mut answers);
-        let new = answers.iter().filter(|answer| matches!(answer, Visit::New(_))).count() as u64;
-        self.discovered.fetch_add(LOOKED_UP * new, Ordering::Relaxed);
+        main.probe(&mut seat, Candidates { steps: &met, sources: &[] }, &mut answers);
+        LOOKED_UP * answers.iter().filter(|answer| matches!(answer, Visit::New(_))).count() as u64
     }
 }
 
@@ -383,7 +380,7 @@ impl Store for Watched<'_> {
 
     fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>) {
         self.inner.insert(seat, candidates, mask, room, visits);
-        self.look_up(candidates, visits);
+        self.note(candidates.steps, visits);
     }
 
     fn state(&self, at: Handle, out: &mut States) -> bool {

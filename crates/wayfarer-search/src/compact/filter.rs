@@ -2,23 +2,29 @@
 //!
 //! With slots narrower than about eighteen bits a bucket of fingerprints takes more unknown states for known than a Bloom filter of the same size does
 //! (2 · slots / 2^bits against 2 · fill^k, which cross there). So each line is turned, in place, into a small filter of the entries that lie in it, from what
-//! is left of their fingerprints; a little before that point, so that enough is left to tell the entries of a line apart. A state is known where either of its two lines has all its bits; a new one goes to the emptier of the two, which keeps
-//! lines even. Such a filter is never full: it only errs more often, and knows how often.
+//! is left of their fingerprints; a little before that point, so that enough is left to tell the entries of a line apart. A state is known where either of its two
+//! lines has all its bits; a new one goes to the emptier of the two, which keeps lines even. Such a filter is never full: it only errs more often, and knows how
+//! often.
+//!
+//! A line is a filter of its own (Putze, Sanders, Singler 2007, *Cache-, hash- and space-efficient Bloom filters*) with one bit of a state in each of its words, so
+//! that a machine with wide registers looks at all of them at once and the odds of erring are a product of eight shares.
+
+#[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+mod wide;
 
 use super::shape::{Bucket, Place, Shape};
 use crate::lines::{Line, Lines, WORDS};
 use std::sync::atomic::Ordering;
 
-/// Bits per state: about the best from 10 to 16 bits of memory per state.
-const K: u32 = 8;
-const LINE_BITS: f64 = 512.0;
+/// Bits per state, one in each word of a line: about the best from 10 to 16 bits of memory per state.
+const K: u32 = WORDS as u32;
 
 /// The filter as a whole. Workers keep what they add to it and tell it group by group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     /// Bits that are set.
     pub(super) set: u64,
-    /// The sum over all lines of (set bits / 512)^k: half of what a new state runs the risk of, times the lines.
+    /// The sum over all lines of the odds that a state finds all its bits there: half of what a new one runs the risk of, times the lines.
     pub(super) powers: f64,
     /// States that were taken for known, as far as can be expected.
     pub(super) omissions: f64,
@@ -47,12 +53,11 @@ pub(super) fn convert(lines: &Lines, shape: &Shape) -> Sums {
         let line = lines.line(bucket);
         let mut bits = [0; WORDS];
         for value in Bucket::read(line).entries(shape) {
-            bits.iter_mut().zip(pattern(value)).for_each(|(word, more)| *word |= more);
+            bits.iter_mut().zip(pattern(source(value))).for_each(|(word, more)| *word |= more);
         }
         bits.iter().zip(line).for_each(|(word, to)| to.store(*word, Ordering::Relaxed));
-        let set = bits.iter().map(|word| word.count_ones()).sum();
-        sums.set += u64::from(set);
-        sums.powers += power(set);
+        sums.set += u64::from(fill(&bits));
+        sums.powers += odds(&bits);
     }
     sums
 }
@@ -60,65 +65,123 @@ pub(super) fn convert(lines: &Lines, shape: &Shape) -> Sums {
 /// Whether a state is known.
 #[inline]
 pub(super) fn holds(lines: &Lines, place: Place) -> bool {
-    let bits = pattern(place.value);
-    has(lines.line(place.home as usize), &bits) || has(lines.line(place.other as usize), &bits)
+    look(lines.line(place.home as usize), lines.line(place.other as usize), source(place.value)).is_none()
 }
 
 /// Adds a state; none where it is known, else how many bits were set and what that adds to the sum of powers.
 #[inline]
 pub(super) fn put(lines: &Lines, place: Place) -> Option<(u32, f64)> {
-    let bits = pattern(place.value);
     let (home, other) = (lines.line(place.home as usize), lines.line(place.other as usize));
-    if has(home, &bits) || has(other, &bits) {
-        return None;
-    }
-    let (at_home, elsewhere) = (fill(home), fill(other));
-    let (line, before) = if at_home <= elsewhere { (home, at_home) } else { (other, elsewhere) };
-    let mut set = 0;
-    for (bits, word) in bits.iter().zip(line).filter(|(bits, _)| **bits != 0) {
-        set += (bits & !word.fetch_or(*bits, Ordering::Relaxed)).count_ones();
+    let source = source(place.value);
+    let Lacking { at_home, words, odds } = look(home, other, source)?;
+    let line = if at_home { home } else { other };
+    let (mut left, mut set) = (words, 0);
+    while left != 0 {
+        let word = left.trailing_zeros() as usize;
+        let bit = bit(source, word);
+        set += u32::from(line[word].fetch_or(bit, Ordering::Relaxed) & bit == 0);
+        left &= left - 1;
     }
     // Where nothing was set, another worker was faster.
-    (set > 0).then(|| (set, power(before + set) - power(before)))
+    (set > 0).then_some((set, odds))
 }
 
-/// The bits of a fingerprint in its line, whichever of the two that is: the lowest bit of `value`, which says so, plays no part.
+/// What a state that is not known lacks in the emptier of its two lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Lacking {
+    at_home: bool,
+    /// The words in which its bit is not set, a bit each.
+    words: u8,
+    /// What setting them adds to the odds that a state finds all its bits in the line.
+    odds: f64,
+}
+
+/// Looks for a state in its two lines; none where it is known.
 #[inline]
-fn pattern(value: u64) -> [u64; WORDS] {
-    let mut bits = [0; WORDS];
-    let mut source = mixed(value >> 1);
-    for number in 0..K {
-        if number == 7 {
-            // Seven positions of nine bits use up a word.
-            source = mixed(!(value >> 1));
-        }
-        bits[source as usize & 7] |= 1 << (source >> 3 & 63);
-        source >>= 9;
+fn look(home: &Line, other: &Line, source: u64) -> Option<Lacking> {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+    if wide::works() {
+        return wide::look(home, other, source);
     }
-    bits
+    look_by_words(home, other, source)
 }
 
+/// As [`wide::look`], for every machine. All words are looked at: whether a state is known cannot be foretold, and a wrong guess of the processor costs more than
+/// they do.
+fn look_by_words(home: &Line, other: &Line, source: u64) -> Option<Lacking> {
+    let bits = pattern(source);
+    let missing = |line: &[u64; WORDS]| (0..WORDS).fold(0, |words, word| words | u8::from(line[word] & bits[word] == 0) << word);
+    let (home, other) = (read(home), read(other));
+    let (lacks, elsewhere) = (missing(&home), missing(&other));
+    if lacks == 0 || elsewhere == 0 {
+        return None;
+    }
+    let at_home = fill(&home) <= fill(&other);
+    let (line, words) = if at_home { (home, lacks) } else { (other, elsewhere) };
+    let after = std::array::from_fn(|word| line[word] | bits[word]);
+    Some(Lacking { at_home, words, odds: odds(&after) - odds(&line) })
+}
+
+/// What the bits of a fingerprint are made of, whichever of its two lines they lie in: the lowest bit of `value`, which says so, plays no part.
 #[inline]
-fn mixed(value: u64) -> u64 {
-    let value = (value ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+fn source(value: u64) -> u64 {
+    let value = (value >> 1 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     let value = (value ^ (value >> 32)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     value ^ (value >> 29)
 }
 
+/// The bit of a fingerprint in a word of its line: six bits for each word, from the top.
 #[inline]
-fn has(line: &Line, bits: &[u64; WORDS]) -> bool {
-    bits.iter().zip(line).all(|(bits, word)| word.load(Ordering::Relaxed) & bits == *bits)
+fn bit(source: u64, word: usize) -> u64 {
+    1 << (source >> (58 - 6 * word) & 63)
 }
 
 #[inline]
-fn fill(line: &Line) -> u32 {
-    line.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+fn pattern(source: u64) -> [u64; WORDS] {
+    std::array::from_fn(|word| bit(source, word))
 }
 
-/// The odds that a state finds all its bits among so many. Of its eight positions two coincide with odds of 5.3 %.
 #[inline]
-fn power(set: u32) -> f64 {
-    let share = f64::from(set) / LINE_BITS;
-    let cube = share * share * share;
-    cube * cube * share * (0.053 + 0.947 * share)
+fn read(line: &Line) -> [u64; WORDS] {
+    std::array::from_fn(|word| line[word].load(Ordering::Relaxed))
+}
+
+#[inline]
+fn fill(words: &[u64; WORDS]) -> u32 {
+    words.iter().map(|word| word.count_ones()).sum()
+}
+
+/// The odds that a state finds all its bits in a line.
+#[inline]
+fn odds(words: &[u64; WORDS]) -> f64 {
+    words.iter().map(|word| f64::from(word.count_ones()) / 64.0).product()
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri), not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+    use wayfarer_space::Rng;
+
+    #[test]
+    fn both_ways_look_alike() {
+        let mut rng = Rng::new(7, "filter");
+        let mut known = 0;
+        for round in 0..4_000 {
+            // From nearly empty lines to nearly full ones.
+            let mut line = || -> Line { std::array::from_fn(|_| AtomicU64::new((0..round % 7).fold(0, |word, _| word | rng.next_word()))) };
+            let (home, other) = (line(), line());
+            let source = rng.next_word();
+            let words = look_by_words(&home, &other, source);
+            known += u32::from(words.is_none());
+            if wide::works() {
+                let wide = wide::look(&home, &other, source);
+                let parts = |looked: Option<Lacking>| looked.map(|lacking| (lacking.at_home, lacking.words));
+                assert_eq!(parts(wide), parts(words));
+                let added = |looked: Option<Lacking>| looked.map_or(0.0, |lacking| lacking.odds);
+                assert!((added(wide) - added(words)).abs() < 1e-12);
+            }
+        }
+        assert!((1_000..3_000).contains(&known), "{known} of 4,000 known");
+    }
 }

@@ -29,6 +29,8 @@ pub(super) const LOCK: u64 = 1 << 63;
 const SPILLED: u64 = 1 << 62;
 const LAST: usize = WORDS - 1;
 const MOST_SLOTS: u32 = 63;
+/// Kept bits from which on larger steps lose next to nothing, and hardly any two entries of a bucket become alike.
+const MANY: u32 = 24;
 
 /// The division of fingerprints and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +80,14 @@ impl Shape {
         })
     }
 
-    /// Fewer bits in at least an eighth more slots; none where fewer than `floor` bits would be kept.
+    /// Fewer bits in at least an eighth more slots, a quarter where many are left; none where fewer than `floor` bits would be kept.
     pub(super) fn narrowed(self, floor: u32) -> Option<Self> {
         let floor = floor.max(STEER + self.left);
-        let wanted = self.slots + (self.slots / 8).max(1);
-        let rest = (floor..self.rest).rev().find(|rest| slots_for(*rest).0 >= wanted).unwrap_or(floor);
+        let fitting = |part: u32, least: u32| {
+            let wanted = self.slots + (self.slots / part).max(1);
+            (least..self.rest).rev().find(|rest| slots_for(*rest).0 >= wanted)
+        };
+        let rest = fitting(4, floor.max(MANY)).or_else(|| fitting(8, floor)).unwrap_or(floor);
         (rest < self.rest && slots_for(rest).0 > self.slots).then(|| self.keeping(rest))
     }
 
@@ -147,7 +152,13 @@ impl Shape {
         ((bucket << doublings) + part, value & ((1 << grown.width()) - 1))
     }
 
+    /// Whether entries of a bucket that become alike are too rare to look for.
+    pub(super) fn keeps_many(&self) -> bool {
+        self.rest >= MANY
+    }
+
     /// An entry with the bits that `narrow` keeps.
+    #[inline]
     pub(super) fn narrowed_entry(&self, narrow: &Shape, value: u64) -> u64 {
         (value >> 1 >> (self.rest - narrow.rest)) << 1 | (value & 1)
     }
@@ -175,8 +186,6 @@ fn slots_for(rest: u32) -> (u32, u32) {
 pub(super) struct Bucket([u64; WORDS]);
 
 impl Bucket {
-    pub(super) const EMPTY: Bucket = Bucket([0; WORDS]);
-
     /// Copies a line. Every entry it counts is whole, also while another worker adds one.
     #[inline]
     pub(super) fn read(line: &Line) -> Self {
@@ -277,11 +286,19 @@ impl Filling {
 
     /// Writes a line that nobody else writes. It is locked then where an entry is not at home.
     pub(super) fn write(&self, shape: &Shape, line: &Line) {
+        self.write_with(if self.guests == 0 { 0 } else { LOCK }, shape, line);
+    }
+
+    /// Writes a line that nobody else writes, unlocked and marked as spilled where `spilled` says so.
+    pub(super) fn write_spilled(&self, spilled: bool, shape: &Shape, line: &Line) {
+        self.write_with(if spilled { SPILLED } else { 0 }, shape, line);
+    }
+
+    fn write_with(&self, marks: u64, shape: &Shape, line: &Line) {
         for (word, to) in self.words[..LAST].iter().zip(line) {
             to.store(*word, Ordering::Relaxed);
         }
-        let lock = if self.guests == 0 { 0 } else { LOCK };
-        line[LAST].store(self.words[LAST] | u64::from(self.count) << shape.count_at | lock, Ordering::Release);
+        line[LAST].store(self.words[LAST] | u64::from(self.count) << shape.count_at | marks, Ordering::Release);
     }
 }
 
@@ -423,7 +440,7 @@ mod tests {
             while bucket.count(&shape) > 0 {
                 bucket.remove(&shape, 0);
             }
-            assert_eq!(bucket, Bucket::EMPTY);
+            assert_eq!(bucket, Bucket([0; WORDS]));
         }
     }
 

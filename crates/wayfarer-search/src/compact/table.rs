@@ -304,17 +304,14 @@ impl Table {
             let entries = Bucket::read(self.line(bucket));
             kept.clear();
             kept.extend(entries.entries(shape).map(|value| shape.narrowed_entry(narrow, value)));
-            // Entries that cannot be told apart any more share a slot.
-            kept.sort_unstable();
-            kept.dedup();
-            let mut packed = Bucket::EMPTY;
-            for value in &kept {
-                packed.push(narrow, *value);
+            if !narrow.keeps_many() {
+                // Entries that cannot be told apart any more share a slot.
+                kept.sort_unstable();
+                kept.dedup();
             }
-            if entries.spilled() {
-                packed.set_spilled();
-            }
-            packed.write(self.line(bucket));
+            let mut packed = Filling::default();
+            kept.iter().for_each(|value| packed.push(narrow, *value));
+            packed.write_spilled(entries.spilled(), narrow, self.line(bucket));
             left += kept.len() as u64;
         }
         left

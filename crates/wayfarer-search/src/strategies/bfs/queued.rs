@@ -31,6 +31,8 @@ pub struct QueuedBfs<'a> {
     under_way: u64,
     /// States that were found and could not be kept.
     lost: u64,
+    /// The most states that a level had.
+    widest: u64,
     full: bool,
     depth: u32,
     limit: u32,
@@ -85,6 +87,7 @@ impl<'a> QueuedBfs<'a> {
             next_level: 0,
             under_way: 0,
             lost: 0,
+            widest: 0,
             full: false,
             depth: 0,
             limit: limits.depth,
@@ -201,6 +204,7 @@ impl<'a> QueuedBfs<'a> {
     fn descend(&mut self) {
         self.depth += 1;
         self.level_left = std::mem::take(&mut self.next_level);
+        self.widest = self.widest.max(self.level_left);
         let room = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| self.account.allows(bytes));
         // As many more may be found as there are now, and the frontier itself needs room, too.
         self.marks = (self.depth + 1).is_multiple_of(INTERVAL) && room(8 * self.waypoints.bytes_for(self.level_left));
@@ -214,6 +218,11 @@ impl<'a> QueuedBfs<'a> {
     /// The most bytes that waiting states took.
     pub(crate) fn most_bytes(&self) -> usize {
         self.queue.most_bytes()
+    }
+
+    /// The most states of a level that were kept.
+    pub(crate) fn widest(&self) -> u64 {
+        self.widest
     }
 
     /// How many states were found and not kept.
