@@ -331,9 +331,9 @@ pub(crate) struct CheckOptions {
 
     /// How many threads search [default: one for each processor this process may use]
     ///
-    /// Breadth-first search over exact, tree and difference goes level by level over one store: states, rules fired, the verdict and the length of the
-    /// shortest witness are the same for any number. Random strategies walk each for itself. Other searches use one thread, and so does
-    /// breadth-first search with --states, --steps or --profile.
+    /// Breadth-first search, and auto with it, goes level by level over one store: over exact, tree and difference states, rules fired, the verdict and the
+    /// length of the shortest witness are the same for any number. Random strategies walk each for itself. Other searches use one thread, and so do
+    /// searches over caches and pools and breadth-first search with --states, --steps or --profile.
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) threads: Option<u32>,
 

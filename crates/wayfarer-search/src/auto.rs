@@ -17,7 +17,7 @@ mod moving;
 mod planting;
 
 use crate::arena::give_back;
-use crate::crew::levels;
+use crate::crew::{Kept, levels, over_fingerprints};
 use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
 use crate::witness::chain;
@@ -38,6 +38,9 @@ const AGAIN: (f64, f64) = (1.15, 2.0);
 const WAYPOINT_SHARE: usize = 32;
 /// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
 const SATURATED: (f64, f64) = (0.1, 0.5);
+
+/// The least memory for each worker at a pass.
+const EACH: usize = 8 << 20;
 
 /// A pass that finds fewer new states than this, for each known one, has found nothing new; and after so many of them in a row more are of no use.
 const NOTHING_NEW: f64 = 1e-3;
@@ -217,13 +220,13 @@ impl<'a> Run<'a> {
         loop {
             let entering = Entering { first: pass > 0 || known == 0, record: Some(record) };
             let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
-            let mut outcome = self.pass(name, &store, &mut search, entering, control);
+            let (mut outcome, kept) = self.pass(name, &store, search, entering, control);
             let dry = outcome.stop == Stop::Exhausted;
             record = outcome.record.take().unwrap_or_else(|| self.record());
             self.arms.share(&mut record);
             let (own, odds) = (expected(&store), store.filtering().unwrap_or(0.0));
             let distinct = record.estimate().value.max(1.0);
-            let lost = search.lost();
+            let lost = kept.lost;
             idle = if distinct > before * (1.0 + NOTHING_NEW) { 0 } else { idle + 1 };
             before = before.max(distinct);
             if dry && lost == 0 {
@@ -256,8 +259,8 @@ impl<'a> Run<'a> {
             self.arms.grant_turn();
             drop(store);
             give_back();
-            let short = (lost as f64 / search.widest().max(1) as f64).min(AGAIN.1 - AGAIN.0);
-            let frontier = search.most_bytes() as f64 * (AGAIN.0 + short);
+            let short = (lost as f64 / kept.widest.max(1) as f64).min(AGAIN.1 - AGAIN.0);
+            let frontier = kept.most_bytes as f64 * (AGAIN.0 + short);
             search = self.queued(pass);
             let bytes = self.store_bytes(self.auto.account.used(), frontier);
             let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;
@@ -333,18 +336,21 @@ impl<'a> Run<'a> {
         &mut self,
         phase: &'static str,
         store: &CompactStore<'a>,
-        search: &mut QueuedBfs<'a>,
+        search: QueuedBfs<'a>,
         entering: Entering,
         control: &mut dyn Control,
-    ) -> Outcome {
+    ) -> (Outcome, Kept) {
         let settings = Settings { limits: self.limits_left(), record_always: true, ..self.settings.clone() };
         let so_far =
             Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
+        // Limits of the logical clock are kept to the step, so that such a run can be repeated.
+        let unlimited = [self.settings.limits.steps, self.settings.limits.states] == [u64::MAX; 2];
+        let workers = if unlimited { self.auto.workers.min(self.auto.memory / EACH) } else { 1 };
         // A compact store is probed without a place there, and is faster while it has one worker.
         let mut beside = self.arms.beside(store, Seat::new(()), control, so_far);
-        let mut outcome = work(self.space, store, search, &settings, &mut beside, entering);
+        let (mut outcome, kept) = over_fingerprints(self.space, store, workers, &settings, search, entering, &mut beside);
         self.arms.give(&mut outcome);
-        outcome
+        (outcome, kept)
     }
 
     /// What the phases so far leave of the limits.

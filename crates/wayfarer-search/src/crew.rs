@@ -8,6 +8,8 @@
 //! Meetings take a lock and sleep; there are as many as levels, or one for every 65,536 steps of a walker. A worker that ends for a reason of its own
 //! (memory, time, Ctrl-C) says so, and no one waits for it any more.
 
+mod queued;
+
 use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
 use crate::witness::chain;
@@ -16,6 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wayfarer_space::Space;
+
+pub use queued::explore_over_fingerprints;
+pub(crate) use queued::{Kept, over_fingerprints};
 
 /// States in a piece of a level, at most.
 const PIECE: u32 = 256;
@@ -182,6 +187,8 @@ struct Crew {
     ended: AtomicBool,
     /// Where each worker stands, for the progress line: states, rules fired and steps. Apart, so that workers do not write into each other's lines.
     progress: Vec<Place>,
+    /// Whether the states of all workers together are what was visited; else the first speaks for all.
+    disjoint: bool,
 }
 
 #[derive(Default)]
@@ -232,6 +239,7 @@ impl Crew {
             opened: Condvar::new(),
             ended: AtomicBool::new(false),
             progress: (0..workers).map(|_| Default::default()).collect(),
+            disjoint: true,
         }
     }
 
@@ -448,7 +456,8 @@ impl Control for Leader<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         note(&self.crew.progress[0], progress);
         let sum = |at: usize| self.crew.progress.iter().map(|worker| worker.0[at].load(Ordering::Relaxed)).sum();
-        let all = Progress { states: sum(0), fired: sum(1), steps: sum(2), ..*progress };
+        let states = if self.crew.disjoint { sum(0) } else { progress.states };
+        let all = Progress { states, fired: sum(1), steps: sum(2), ..*progress };
         self.inner.ask(&all).or_else(|| self.crew.stop())
     }
 }

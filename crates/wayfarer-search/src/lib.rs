@@ -49,7 +49,7 @@ pub use cache::{CacheStore, Replacement};
 pub use choice::{Delta, StoreSpec};
 pub use compact::{CompactStore, Precision};
 pub use control::{Control, Progress, Unbounded};
-pub use crew::{Part, explore_apart, explore_by_levels};
+pub use crew::{Part, explore_apart, explore_by_levels, explore_over_fingerprints};
 pub use difference::DifferenceStore;
 pub use exact::ExactStore;
 pub use explore::{Aim, Deadlock, Settings, Sought, explore};

@@ -32,9 +32,23 @@ pub(crate) struct Queue {
     segment: usize,
 }
 
-struct Segment {
+/// States one after the other, that can be read without what lies before them.
+pub(crate) struct Segment {
     bytes: Box<[u8]>,
     used: usize,
+    states: u32,
+}
+
+impl Segment {
+    /// How many states it holds.
+    pub(crate) fn states(&self) -> u32 {
+        self.states
+    }
+
+    /// The bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
 }
 
 /// What the next entry is the change from.
@@ -74,7 +88,7 @@ impl Queue {
                 None if account.allows(room) => vec![0; room].into_boxed_slice(),
                 None => return false,
             };
-            self.segments.push_back(Segment { bytes: segment, used: 0 });
+            self.segments.push_back(Segment { bytes: segment, used: 0, states: 0 });
             self.written.clear();
             self.most = self.most.max(self.segments.len());
         }
@@ -90,6 +104,7 @@ impl Queue {
             write_change(&mut self.written.tight, &self.entry, &mut segment.bytes, &mut at);
         }
         segment.used = at;
+        segment.states += 1;
         true
     }
 
@@ -122,6 +137,29 @@ impl Queue {
         self.most * self.segment
     }
 
+    /// An empty queue like this one.
+    pub(crate) fn like(&self) -> Self {
+        Queue::new(self.packing.clone()).in_segments(self.segment)
+    }
+
+    /// Takes out all segments of a queue that nothing was read from but the one that is being written.
+    pub(crate) fn take_full(&mut self) -> impl Iterator<Item = Segment> {
+        let full = self.segments.len().saturating_sub(1);
+        self.segments.drain(..full)
+    }
+
+    /// Takes everything out of a queue that nothing was read from.
+    pub(crate) fn take_segments(&mut self) -> impl Iterator<Item = Segment> {
+        self.written.clear();
+        std::mem::take(&mut self.segments).into_iter().filter(|segment| segment.states > 0)
+    }
+
+    /// Puts a segment of another queue into one that is empty, to be read.
+    pub(crate) fn load(&mut self, segment: Segment) {
+        self.segments.clear();
+        self.segments.push_back(segment);
+    }
+
     /// Takes the first state out and appends it to `states`; none where the queue is empty.
     pub(crate) fn pop(&mut self, states: &mut States) -> Option<u32> {
         let segment = self.segments.front().filter(|segment| self.head < segment.used)?;
@@ -148,7 +186,7 @@ impl Queue {
                 self.spare = self.segments.pop_front().map(|segment| segment.bytes);
             } else {
                 // A short queue stays where it is.
-                self.segments[0].used = 0;
+                (self.segments[0].used, self.segments[0].states) = (0, 0);
                 self.head = 0;
                 self.written.clear();
             }

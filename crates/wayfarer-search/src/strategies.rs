@@ -11,7 +11,7 @@ mod urs;
 mod walk;
 
 pub use bfs::{Bfs, QueuedBfs};
-pub(crate) use bfs::{Origin, Waiting};
+pub(crate) use bfs::{Frontier, LAG, Origin, Spill, Waiting, next_batch};
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};
@@ -69,13 +69,15 @@ static ROWS: [&Row; 12] = [
 /// How several workers carry out a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crewing {
-    /// Together, level by level, over one store.
+    /// Together, level by level, over one store that gives states back.
     Levels,
+    /// Together, level by level, over one store that does not.
+    Segments,
     /// Each for itself, over stores of their own.
     Apart,
     /// Not at all: one worker does it.
     Alone,
-    /// In phases: the first together, level by level; the others by one worker.
+    /// In phases, each of them together, level by level.
     Phases,
 }
 
@@ -124,6 +126,7 @@ impl StrategySpec {
         match self.name() {
             "auto" => Crewing::Phases,
             "bfs" if matches!(store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. }) => Crewing::Levels,
+            "bfs" if matches!(store, StoreSpec::Compact { .. } | StoreSpec::Bitstate { .. }) => Crewing::Segments,
             "bfs" | "dfs" | "rdfs" => Crewing::Alone,
             _ if self.given.is("close", "on") => Crewing::Alone,
             _ => Crewing::Apart,

@@ -11,7 +11,7 @@ use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
     Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Representative, Settings, Sought, Stop, Store,
-    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases,
+    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -53,6 +53,7 @@ impl Plan {
         let mut outcome = match crew {
             Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
             Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
+            Crew::Segments(workers) => explore_over_fingerprints(space, &*store, workers, &settings, budget, &mut watch),
             Crew::Phases(workers) => {
                 let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
                 let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
@@ -149,6 +150,7 @@ impl Plan {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
             Crewing::Levels if !limited => Crew::Levels(workers),
+            Crewing::Segments if !limited => Crew::Segments(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
         }
@@ -312,6 +314,7 @@ fn store_of(outcome: &Outcome) -> &'static str {
 enum Crew {
     One,
     Levels(usize),
+    Segments(usize),
     Apart(usize),
     Phases(usize),
 }
@@ -320,7 +323,7 @@ impl Crew {
     fn workers(self) -> usize {
         match self {
             Crew::One => 1,
-            Crew::Levels(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
+            Crew::Levels(workers) | Crew::Segments(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
         }
     }
 
@@ -334,7 +337,7 @@ impl Crew {
     fn repeats(self, report: &Report) -> bool {
         match self {
             Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, "time" | "interrupted" | "memory"),
-            Crew::Levels(_) | Crew::Phases(_) => report.verdict == "holds",
+            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.verdict == "holds",
         }
     }
 }

@@ -35,6 +35,20 @@ fn a_full_store_gives_way_to_fingerprints_of_the_same_states() {
 }
 
 #[test]
+fn several_threads_share_the_phases_over_fingerprints() {
+    // 1,728,000 states, of which the exact store holds half; every way to the violation has 345 steps.
+    let model = COUNTERS.replace("59", "119");
+    let budget = ["--memory", "17M", "--threads", "2"];
+    let held = report(&model, &budget);
+    let phases = held["phases"].as_array().unwrap();
+    assert_eq!((&phases[0]["ended"], &phases[1]["name"]), (&"memory".into(), &"bfs over compact".into()), "{held:#}");
+    assert_eq!((&phases[1]["visited"], &phases[1]["depth"]), (&1_728_000.into(), &357.into()), "{held:#}");
+    assert_eq!((&held["threads"], &held["repeatable"], &held["stop"]), (&2.into(), &false.into(), &"confident".into()), "{held:#}");
+    let violated = report(&format!("{model}invariant \"low\" a + b + c < 345;"), &budget);
+    assert_eq!((&violated["verdict"], &violated["witness"]["length"]), (&"violated".into(), &345.into()), "{violated:#}");
+}
+
+#[test]
 fn a_violation_beyond_the_exact_store_has_a_replayed_witness() {
     // Every way to it has 165 steps; whoever finds it, the witness is that long.
     let model = format!("{COUNTERS}invariant \"low\" a + b + c < 165;");

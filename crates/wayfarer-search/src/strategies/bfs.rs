@@ -6,7 +6,7 @@
 mod queued;
 
 pub use queued::QueuedBfs;
-pub(crate) use queued::{Origin, Waiting};
+pub(crate) use queued::{Frontier, Origin, Spill, Waiting};
 
 use super::{Row, exact, remembering};
 use crate::spec::Entry;
@@ -30,10 +30,10 @@ const STEPS: usize = 1024;
 
 /// What to select next does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are
 /// fetched while the next rounds are expanded.
-const LAG: usize = 2;
+pub(crate) const LAG: usize = 2;
 
 /// The batch after a round that had so many sources and steps.
-fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
+pub(crate) fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
     if steps > STEPS {
         (batch / 2).max(1)
     } else if sources as u32 >= batch && 2 * steps <= STEPS {

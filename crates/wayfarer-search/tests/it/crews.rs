@@ -4,8 +4,8 @@ use crate::graphs::random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wayfarer_search::{
-    Bfs, Control, Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Settings, Stop, Store, Strategy, TreeStore, Unbounded,
-    Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels,
+    Bfs, CompactStore, Control, Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Settings, Stop, Store, Strategy, TreeStore,
+    Unbounded, Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels, explore_over_fingerprints,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -52,6 +52,32 @@ fn levels_are_the_same_for_any_number_of_workers() {
 }
 
 #[test]
+fn levels_over_fingerprints_are_those_over_states() {
+    for (graph, deadlock) in graphs() {
+        for max_errors in [1, 3] {
+            let settings = Settings { deadlock, max_errors, ..Settings::default() };
+            let exact = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+            let expected = explore(&graph, &exact, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+            let counts = |outcome: &Outcome| (outcome.states, outcome.fired, outcome.firings.clone(), outcome.depth, outcome.violations.len());
+            let mut alone = None;
+            for workers in [1, 2, 3, 16] {
+                let shared = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
+                let outcome = explore_over_fingerprints(&graph, &shared, workers, &settings, &Unlimited, &mut Unbounded);
+                // A store that may err proves nothing.
+                assert!(!outcome.is_complete());
+                assert_eq!(counts(&outcome), counts(&expected), "{workers} workers");
+                assert_eq!(*alone.get_or_insert_with(|| facts(&outcome)), facts(&outcome), "{workers} workers");
+                for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
+                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited).unwrap();
+                    witness.replay(&graph, true).unwrap();
+                    assert_eq!(witness.len(), Witness::trace(&graph, &exact, other, &Unlimited).unwrap().len());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_depth_limit_leaves_the_same_states_out() {
     let (graph, _) = graphs().swap_remove(0);
     let settings = Settings { limits: Limits { depth: 5, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
@@ -62,6 +88,10 @@ fn a_depth_limit_leaves_the_same_states_out() {
     let expected = run(1);
     assert_eq!(expected.stop, Stop::Depth);
     assert_eq!((facts(&run(4)), run(4).frontier), (facts(&expected), expected.frontier));
+    for workers in [1, 4] {
+        let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
+        assert_eq!(facts(&explore_over_fingerprints(&graph, &store, workers, &settings, &Unlimited, &mut Unbounded)), facts(&expected));
+    }
 }
 
 /// A graph some of whose expansions take a while, so that workers wait for each other at every level.
@@ -123,6 +153,11 @@ fn slow_workers_are_waited_for() {
             facts(&explore_by_levels(space, &store, workers, &settings, &mut Unbounded))
         };
         assert_eq!(run(&slow, 8), run(&graph, 1));
+        let over_fingerprints = |space: &dyn Space, workers| {
+            let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
+            facts(&explore_over_fingerprints(space, &store, workers, &settings, &Unlimited, &mut Unbounded))
+        };
+        assert_eq!(over_fingerprints(&slow, 8), over_fingerprints(&graph, 1));
     }
 }
 
@@ -134,6 +169,10 @@ fn no_one_waits_for_a_worker_that_broke() {
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
         let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
         let run = std::panic::AssertUnwindSafe(|| explore_by_levels(&broken, &store, 4, &settings, &mut Unbounded));
+        assert!(std::panic::catch_unwind(run).is_err());
+        let broken = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at };
+        let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
+        let run = std::panic::AssertUnwindSafe(|| explore_over_fingerprints(&broken, &store, 4, &settings, &Unlimited, &mut Unbounded));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 }
@@ -158,6 +197,9 @@ fn everyone_ends_when_the_outside_says_so() {
         let outcome = explore_by_levels(&slow, &store, 4, &settings, &mut Patience(patience));
         assert_eq!(outcome.stop, Stop::Interrupted);
         assert!(!outcome.is_complete());
+        let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
+        let outcome = explore_over_fingerprints(&slow, &store, 4, &settings, &Unlimited, &mut Patience(patience));
+        assert_eq!(outcome.stop, Stop::Interrupted);
     }
     let part = |worker: usize| Some((Box::new(NoStore) as Box<dyn Store>, Box::new(Walk::new(2, worker as u64)) as Box<dyn Strategy>));
     let outcome = explore_apart(&graph, &part, 4, &settings, &mut Patience(1_000));

@@ -8,7 +8,7 @@
 //! random, are looked at and not kept.
 
 use super::{LAG, next_batch};
-use crate::queue::Queue;
+use crate::queue::{Queue, Segment};
 use crate::waypoints::{NOWHERE, Waypoints};
 use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, VecDeque};
@@ -19,8 +19,7 @@ const INTERVAL: u32 = 8;
 
 /// Breadth-first search that keeps its own frontier.
 pub struct QueuedBfs<'a> {
-    account: &'a dyn Account,
-    queue: Queue,
+    frontier: Frontier<'a>,
     waypoints: Waypoints,
     /// States that were selected and not dealt with: they come first.
     again: VecDeque<(Vec<Word>, u32)>,
@@ -29,27 +28,107 @@ pub struct QueuedBfs<'a> {
     /// States found for the next level.
     next_level: u64,
     under_way: u64,
-    /// States that were found and could not be kept.
-    lost: u64,
     /// The most states that a level had.
     widest: u64,
-    full: bool,
     depth: u32,
     limit: u32,
     batch: u32,
+}
+
+/// States that were found and wait, as far as there is room for them.
+pub(crate) struct Frontier<'a> {
+    pub(crate) account: &'a dyn Account,
+    pub(crate) queue: Queue,
+    /// States that were found and could not be kept.
+    pub(crate) lost: u64,
+    full: bool,
     /// Whether states that are found become waypoints.
-    marks: bool,
-    spill: Option<Spill>,
+    pub(crate) marks: bool,
+    pub(crate) spill: Option<Spill>,
 }
 
 /// Which states are left out of a frontier that has no room for all.
-struct Spill {
+pub(crate) struct Spill {
     rng: Rng,
     /// Of the states that are found, the share that is kept, of 2^16.
     kept: u64,
 }
 
+impl Spill {
+    /// Keeps everything at first.
+    pub(crate) fn new(rng: Rng) -> Self {
+        Spill { rng, kept: ALL }
+    }
+}
+
+impl<'a> Frontier<'a> {
+    pub(crate) fn new(queue: Queue, spill: Option<Spill>, account: &'a dyn Account) -> Self {
+        Frontier { account, queue, lost: 0, full: false, marks: false, spill }
+    }
+
+    /// Whether a state could not be kept where all must be.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Whether a state that was just found is left out, so that others find room.
+    pub(crate) fn leaves_out(&mut self) -> bool {
+        let Some(spill) = self.spill.as_mut().filter(|spill| spill.kept < ALL) else { return false };
+        // Up again little by little, so that about one in five finds no room while room is short.
+        spill.kept += (spill.kept / 256).max(1);
+        let out = spill.rng.below(ALL) >= spill.kept;
+        self.lost += u64::from(out);
+        out
+    }
+
+    /// The waypoint of a state that was just found, held for it: the state itself, where it becomes one.
+    pub(crate) fn waypoint(&self, state: &[Word], before: Option<u32>, waypoints: &mut Waypoints) -> Option<u32> {
+        let marked = if before.is_none() || self.marks { waypoints.add(state, before, self.account) } else { None };
+        marked.or_else(|| before.inspect(|before| waypoints.hold(*before)))
+    }
+
+    /// Appends a state with its waypoint; where there is no room, the waypoint is no longer needed.
+    pub(crate) fn put(&mut self, state: &[Word], waypoint: u32) -> bool {
+        let kept = self.queue.push(state, waypoint, self.account);
+        if !kept {
+            self.lost += 1;
+            match &mut self.spill {
+                Some(spill) => spill.kept -= spill.kept / 64,
+                None => self.full = true,
+            }
+        }
+        kept
+    }
+
+    /// Whether states found while a level of `states` is expanded are to become waypoints, if they lie at `depth`. As many more may be found as there are
+    /// now, and the frontier itself needs room, too.
+    pub(crate) fn marks_at(&self, depth: u32, states: u64, waypoints: &Waypoints) -> bool {
+        let room = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| self.account.allows(bytes));
+        depth.is_multiple_of(INTERVAL) && room(8 * waypoints.bytes_for(states))
+    }
+}
+
 const ALL: u64 = 1 << 16;
+
+/// A search in parts that several workers go on with.
+pub(crate) struct Parts<'a> {
+    pub(crate) account: &'a dyn Account,
+    /// What waits of the level that is being expanded, and of the next.
+    pub(crate) level: Vec<Segment>,
+    pub(crate) next: Vec<Segment>,
+    pub(crate) waypoints: Waypoints,
+    pub(crate) depth: u32,
+    pub(crate) deepest: u32,
+    /// States that could not be kept.
+    pub(crate) lost: u64,
+    /// An empty queue for what is found.
+    pub(crate) queue: Queue,
+    /// Where the search spills, what its draws are made from.
+    pub(crate) rng: Option<Rng>,
+}
+
+/// Bytes of a segment of a search in parts: a level has many of them.
+const SHARED_SEGMENT: usize = 1 << 12;
 
 /// A store that states are taken over from: how it gives them back, and from where one was reached.
 #[derive(Clone, Copy)]
@@ -79,28 +158,24 @@ impl<'a> QueuedBfs<'a> {
     /// A search that keeps states of the given packing, asks `account` before its frontier grows, and does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits, packing: Packing, account: &'a dyn Account) -> Self {
         QueuedBfs {
-            account,
-            queue: Queue::new(packing.clone()),
+            frontier: Frontier::new(Queue::new(packing.clone()), None, account),
             waypoints: Waypoints::new(packing),
             again: VecDeque::new(),
             level_left: 0,
             next_level: 0,
             under_way: 0,
-            lost: 0,
             widest: 0,
-            full: false,
             depth: 0,
             limit: limits.depth,
             batch: 1,
-            marks: false,
-            spill: None,
         }
     }
 
     /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints.
     pub fn spilling(self, rng: Rng, waypoints: usize) -> Self {
-        let queue = self.queue.in_segments(waypoints / 4);
-        QueuedBfs { spill: Some(Spill { rng, kept: ALL }), waypoints: self.waypoints.within(waypoints), queue, ..self }
+        let Frontier { queue, account, .. } = self.frontier;
+        let frontier = Frontier::new(queue.in_segments(waypoints / 4), Some(Spill::new(rng)), account);
+        QueuedBfs { frontier, waypoints: self.waypoints.within(waypoints), ..self }
     }
 
     /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them. The reason why it ended early, where
@@ -135,6 +210,28 @@ impl<'a> QueuedBfs<'a> {
         stop
     }
 
+    /// Takes the search apart. Nothing of it may be under way.
+    pub(crate) fn apart(mut self, width: Width) -> Parts<'a> {
+        let deepest = self.depth + u32::from(self.next_level > 0);
+        let account = self.frontier.account;
+        let mut queue = self.frontier.queue.like().in_segments(SHARED_SEGMENT);
+        let mut states = States::new(width);
+        let mut regrouped = |left: u64| {
+            for _ in 0..left {
+                states.clear();
+                let Some(waypoint) = self.frontier.queue.pop(&mut states) else { break };
+                if !queue.push(states.get(0), waypoint, account) {
+                    self.frontier.lost += 1;
+                    self.waypoints.release(waypoint);
+                }
+            }
+            queue.take_segments().collect()
+        };
+        let (level, next) = (regrouped(self.level_left), regrouped(self.next_level));
+        let rng = self.frontier.spill.map(|spill| spill.rng);
+        Parts { account, level, next, waypoints: self.waypoints, depth: self.depth, deepest, lost: self.frontier.lost, queue, rng }
+    }
+
     /// The waypoint that a state at the given depth descends from, held once more.
     fn way_to(&mut self, state: Handle, depth: u32, origin: Origin, known: &mut Ways) -> Option<u32> {
         // Up to the first ancestor that is a waypoint already, then down again.
@@ -158,10 +255,10 @@ impl<'a> QueuedBfs<'a> {
         for at in above.into_iter().rev() {
             one.clear();
             (origin.read)(&[at], &mut one);
-            let added = self.waypoints.add(one.get(0), waypoint, self.account);
+            let added = self.waypoints.add(one.get(0), waypoint, self.frontier.account);
             waypoint = added.or(waypoint);
             // Where there is no room for it, those that come this way need not go farther up either.
-            if added.is_some() || known.len() < known.capacity() || self.account.allows(known.capacity().max(64) * WAY) {
+            if added.is_some() || known.len() < known.capacity() || self.frontier.account.allows(known.capacity().max(64) * WAY) {
                 known.insert(at.0, (waypoint, added.is_some()));
             }
         }
@@ -170,32 +267,19 @@ impl<'a> QueuedBfs<'a> {
 
     /// Puts a state that was just found into the frontier.
     fn keep(&mut self, state: &[Word], before: Option<u32>) -> bool {
-        if let Some(spill) = &mut self.spill
-            && spill.kept < ALL
-        {
-            // Up again little by little, so that about one in five finds no room while room is short.
-            spill.kept += (spill.kept / 256).max(1);
-            if spill.rng.below(ALL) >= spill.kept {
-                self.lost += 1;
-                return false;
-            }
+        if self.frontier.leaves_out() {
+            return false;
         }
-        let marked = if before.is_none() || self.marks { self.waypoints.add(state, before, self.account) } else { None };
-        let waypoint = marked.or_else(|| before.inspect(|before| self.waypoints.hold(*before)));
+        let waypoint = self.frontier.waypoint(state, before, &mut self.waypoints);
         self.put(state, waypoint)
     }
 
     /// Appends a state that holds its waypoint.
     fn put(&mut self, state: &[Word], waypoint: Option<u32>) -> bool {
         let waypoint = waypoint.unwrap_or(NOWHERE);
-        let kept = self.queue.push(state, waypoint, self.account);
+        let kept = self.frontier.put(state, waypoint);
         if !kept {
             self.waypoints.release(waypoint);
-            self.lost += 1;
-            match &mut self.spill {
-                Some(spill) => spill.kept -= spill.kept / 64,
-                None => self.full = true,
-            }
         }
         kept
     }
@@ -205,19 +289,17 @@ impl<'a> QueuedBfs<'a> {
         self.depth += 1;
         self.level_left = std::mem::take(&mut self.next_level);
         self.widest = self.widest.max(self.level_left);
-        let room = |bytes: u64| usize::try_from(bytes).is_ok_and(|bytes| self.account.allows(bytes));
-        // As many more may be found as there are now, and the frontier itself needs room, too.
-        self.marks = (self.depth + 1).is_multiple_of(INTERVAL) && room(8 * self.waypoints.bytes_for(self.level_left));
+        self.frontier.marks = self.frontier.marks_at(self.depth + 1, self.level_left, &self.waypoints);
     }
 
     /// The bytes of the waiting states now.
     pub(crate) fn bytes(&self) -> usize {
-        self.queue.bytes()
+        self.frontier.queue.bytes()
     }
 
     /// The most bytes that waiting states took.
     pub(crate) fn most_bytes(&self) -> usize {
-        self.queue.most_bytes()
+        self.frontier.queue.most_bytes()
     }
 
     /// The most states of a level that were kept.
@@ -227,7 +309,7 @@ impl<'a> QueuedBfs<'a> {
 
     /// How many states were found and not kept.
     pub(crate) fn lost(&self) -> u64 {
-        self.lost
+        self.frontier.lost
     }
 }
 
@@ -257,7 +339,7 @@ impl Strategy for QueuedBfs<'_> {
                 selection.handles.push(Handle(waypoint));
                 continue;
             }
-            let Some(waypoint) = self.queue.pop(&mut selection.states) else { break };
+            let Some(waypoint) = self.frontier.queue.pop(&mut selection.states) else { break };
             selection.handles.push(Handle(waypoint));
         }
         self.level_left -= selection.handles.len() as u64;
@@ -285,7 +367,7 @@ impl Strategy for QueuedBfs<'_> {
     }
 
     fn full(&self) -> bool {
-        self.full
+        self.frontier.is_full()
     }
 
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
@@ -299,7 +381,7 @@ impl Strategy for QueuedBfs<'_> {
     }
 
     fn frontier(&self) -> u64 {
-        self.level_left + self.next_level + self.under_way + self.lost
+        self.level_left + self.next_level + self.under_way + self.frontier.lost
     }
 
     fn beyond_depth(&self) -> u64 {
