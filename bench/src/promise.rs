@@ -37,6 +37,7 @@ pub(crate) fn measure_phases(request: &Request, results: &mut Results) {
     heading(15);
     let mut broken = Vec::new();
     row(request, results, "auto", &["--strategy", "auto"], 15, &mut broken);
+    row(request, results, "auto, two threads", &["--strategy", "auto", "--threads", "2"], 15, &mut broken);
     conclude(&broken);
 }
 

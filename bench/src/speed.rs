@@ -67,12 +67,11 @@ pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
 /// The command `wayfarer check --json` on a model, without symmetry and without an audit, which rivals do not make, unless they are asked for.
 pub(crate) fn checking(request: &Request, model: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(&request.wayfarer);
-    command.args(["check", "--json", "--quiet", "--deadlock", "off", "--threads", "1"]).args(more).arg(model);
-    if !more.contains(&"--symmetry") {
-        command.args(["--symmetry", "off"]);
-    }
-    if !more.contains(&"--audit") {
-        command.args(["--audit", "off"]);
+    command.args(["check", "--json", "--quiet", "--deadlock", "off"]).args(more).arg(model);
+    for (option, unless_given) in [("--threads", "1"), ("--symmetry", "off"), ("--audit", "off")] {
+        if !more.contains(&option) {
+            command.args([option, unless_given]);
+        }
     }
     command
 }

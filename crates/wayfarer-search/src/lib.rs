@@ -27,6 +27,7 @@ mod nothing;
 mod outcome;
 mod pool;
 mod queue;
+mod recent;
 mod record;
 mod records;
 mod renewal;

@@ -18,6 +18,7 @@ mod pairs;
 mod sequence;
 mod shape;
 
+use crate::recent::Recent;
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
 use nodes::{NodeSeat, Nodes, Number, mix};
 use pairs::{Pairs, Put};
@@ -39,6 +40,8 @@ const SPARE: [u32; 2] = [4, 10];
 /// How many words of a side, and how many pairs, a worker remembers.
 const RECENT: usize = 1 << 11;
 const PRESENT: usize = 1 << 13;
+/// The most bytes of states that were met lately.
+const MET: usize = 1 << 17;
 /// In place of the handle of a state that was seen.
 const NO_HANDLE: Handle = Handle(u32::MAX);
 
@@ -46,6 +49,8 @@ const NO_HANDLE: Handle = Handle(u32::MAX);
 pub struct TreeStore<'a> {
     packing: Packing,
     account: &'a dyn Account,
+    /// The bytes that states met lately may take for each worker.
+    met: usize,
     stage: RwLock<Stage>,
     len: AtomicU64,
     /// At how many states the shape is learnt next.
@@ -82,6 +87,8 @@ struct TreeSeat {
     jobs: Vec<Job>,
     /// The run that was unpacked last and how many records it had.
     run: Box<(usize, usize, Unpacked)>,
+    /// States that were met lately and are in the tree.
+    met: Option<Recent>,
     full: bool,
 }
 
@@ -124,7 +131,7 @@ impl<'a> TreeStore<'a> {
         let learn_at = AtomicU64::new(if shape.is_some() { LEARN.0 } else { u64::MAX });
         let tree = Tree::new(shape, &packing, account)?;
         let stage = RwLock::new(Stage { tree, sequence: Sequence::new(most), generation: 1, outgrown: 0 });
-        Some(TreeStore { packing, account, stage, len: AtomicU64::new(0), learn_at })
+        Some(TreeStore { packing, account, met: (most / 128).min(MET), stage, len: AtomicU64::new(0), learn_at })
     }
 
     /// From where every state was first reached, by handle; [`NO_PARENT`] for start states and where there is no state.
@@ -164,13 +171,19 @@ impl<'a> TreeStore<'a> {
         mask: Option<&[bool]>,
         insert: bool,
     ) -> Result<(), Crowded> {
-        let TreeSeat { inner, jobs, run, .. } = seat;
+        let TreeSeat { inner, jobs, run, met, .. } = seat;
         let tree = &stage.tree;
+        let met = met.get_or_insert_with(|| Recent::new(&self.packing, self.met, self.account));
         jobs.clear();
         let mut source = (u32::MAX, None);
         for index in group {
             if mask.is_some_and(|mask| !mask[index]) {
                 jobs.push(Job::none());
+                continue;
+            }
+            let Steps { hashes, states, .. } = candidates.steps;
+            if insert && met.repeats(hashes[index], states.get(index)) {
+                jobs.push(Job { present: true, ..Job::none() });
                 continue;
             }
             let parent = candidates.parent(index).filter(|_| tree.shape.is_some());
@@ -564,6 +577,11 @@ const fn inverse(odd: u32) -> u32 {
 }
 
 impl TreeSeat {
+    /// What was noted as met may not have found room.
+    fn forget(&mut self) {
+        self.met.iter_mut().for_each(Recent::clear);
+    }
+
     /// Takes places at the tree of this stage.
     fn sit(&mut self, stage: &Stage) {
         if self.generation != stage.generation {
@@ -584,6 +602,7 @@ impl Store for TreeStore<'_> {
             place: Place::default(),
             jobs: Vec::with_capacity(GROUP),
             run: Box::new((usize::MAX, 0, [Entry::default(); RUN])),
+            met: None,
             full: false,
         };
         seat.sit(&stage);
@@ -616,6 +635,7 @@ impl Store for TreeStore<'_> {
             let insert = room > 0 && !seat.full;
             if self.number(&stage, seat, candidates, from..until, mask, insert).is_err() {
                 drop(stage);
+                seat.forget();
                 seat.full |= !self.make_room();
                 let Some(next) = self.again(seat) else { return };
                 stage = next;
@@ -634,6 +654,7 @@ impl Store for TreeStore<'_> {
                 let Some(visit) = self.visit(&stage, seat, pair, candidates.parent(index), room > 0) else {
                     // The tree may have another shape when this worker has it again, so the rest of the group is numbered again.
                     drop(stage);
+                    seat.forget();
                     let grown = pair.is_some_and(|(left, right)| self.grow(left, right, seat.generation));
                     seat.full |= !grown;
                     let Some(next) = self.again(seat) else { return };
@@ -645,7 +666,13 @@ impl Store for TreeStore<'_> {
                         room -= 1;
                         new += 1;
                     }
-                    Visit::Full => room = 0,
+                    Visit::Full => {
+                        // What comes after it in the group may be the same state.
+                        room = 0;
+                        seat.forget();
+                        visits.push(visit);
+                        continue 'groups;
+                    }
                     _ => {}
                 }
                 visits.push(visit);

@@ -1,18 +1,16 @@
 //! What is found out about candidates before they are visited. Where all of them will be inserted, in the order in which they are announced, one that was announced a
-//! moment ago need not be looked for again: by its turn it is known. In breadth-first search that is most of what is not new, because two steps that can be taken in
-//! either order lead from neighbours to the same state.
+//! moment ago need not be looked for again: by its turn it is known.
 
 use crate::Account;
+use crate::recent::Recent;
 use std::collections::VecDeque;
-use wayfarer_space::{Hash, Packing, Steps, Word, hash};
+use wayfarer_space::{Hash, Packing, Steps};
 
 /// No handle is likely.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The most bytes that announced states may take: they stay in a core's own cache.
 const BYTES: usize = 1 << 17;
-/// Where lengths vary, words of an entry, its state's length included.
-const VARYING: usize = 8;
 
 /// Rounds that were announced and not visited yet.
 #[derive(Debug, Default)]
@@ -49,7 +47,7 @@ impl Ahead {
             looks.extend((0..steps.len()).map(|index| Look { index: index as u32, likely: NONE }));
         } else {
             let recent = self.recent.get_or_insert_with(|| Recent::new(packing, (most / 512).min(BYTES), account));
-            recent.sift(steps, &mut looks);
+            sift(recent, steps, &mut looks);
         }
         looks.iter().for_each(|look| each(steps.hashes[look.index as usize]));
         self.rounds.push_back(Round { place: place(steps), looks });
@@ -77,92 +75,28 @@ fn place(steps: &Steps) -> usize {
     steps.hashes.as_ptr() as usize
 }
 
-/// States that were announced lately, each in the one place that its hash names.
-#[derive(Debug)]
-struct Recent {
-    words: Vec<Word>,
-    /// Words of an entry; none where there are no entries.
-    stride: usize,
-    mask: usize,
-    varying: bool,
-}
-
-impl Recent {
-    fn new(packing: &Packing, bytes: usize, account: &dyn Account) -> Self {
-        let stride = if packing.is_varying() { VARYING } else { packing.masks().len() };
-        let entries = bytes / 8 / stride.max(1);
-        if entries < 2 || !account.allows(bytes) {
-            return Recent { words: Vec::new(), stride: 0, mask: 0, varying: false };
+/// Appends each candidate that is changed and was not met lately. What leads back to its source is not looked for either.
+#[inline]
+fn sift(recent: &mut Recent, steps: &Steps, looks: &mut Vec<Look>) {
+    let Steps { states, hashes, changed, .. } = steps;
+    if let Some((entries, mask)) = recent.plain() {
+        // Without a branch for each, which nothing could predict. A state that leads back to itself is known, and may be noted as such.
+        looks.resize(hashes.len(), Look { index: 0, likely: NONE });
+        let mut kept = 0;
+        for (index, ((word, hash), changed)) in states.words().iter().zip(hashes).zip(changed).enumerate() {
+            let entry = &mut entries[hash.second() as usize & mask];
+            let fresh = (*changed != 0) & (*entry != *word);
+            *entry = *word;
+            looks[kept].index = index as u32;
+            kept += usize::from(fresh);
         }
-        let entries = 1 << entries.ilog2();
-        let mut recent = Recent { words: vec![0; entries * stride], stride, mask: entries - 1, varying: packing.is_varying() };
-        if !recent.varying {
-            // An empty entry holds a state that belongs elsewhere: the one of zeros, and where that belongs, another.
-            let mut other = vec![0; stride];
-            let zero = recent.entry(hash(&other));
-            while recent.entry(hash(&other)) == zero {
-                other[0] += 1;
-            }
-            recent.words[zero..zero + stride].copy_from_slice(&other);
-        }
-        recent
+        looks.truncate(kept);
+        return;
     }
-
-    /// Where the entry of a hash begins.
-    #[inline]
-    fn entry(&self, hash: Hash) -> usize {
-        (hash.second() as usize & self.mask) * self.stride
-    }
-
-    /// Appends each candidate that is changed and was not met lately. What leads back to its source is not looked for either.
-    #[inline]
-    fn sift(&mut self, steps: &Steps, looks: &mut Vec<Look>) {
-        let Steps { states, hashes, changed, .. } = steps;
-        if self.stride == 1 && !self.varying {
-            // Without a branch for each, which nothing could predict. A state that leads back to itself is known, and may be noted as such.
-            looks.resize(hashes.len(), Look { index: 0, likely: NONE });
-            let mut kept = 0;
-            for (index, ((word, hash), changed)) in states.words().iter().zip(hashes).zip(changed).enumerate() {
-                let entry = &mut self.words[hash.second() as usize & self.mask];
-                let fresh = (*changed != 0) & (*entry != *word);
-                *entry = *word;
-                looks[kept].index = index as u32;
-                kept += usize::from(fresh);
-            }
-            looks.truncate(kept);
-            return;
+    for index in 0..hashes.len() {
+        if changed[index] != 0 && !recent.repeats(hashes[index], states.get(index)) {
+            looks.push(Look { index: index as u32, likely: NONE });
         }
-        for index in 0..hashes.len() {
-            if changed[index] != 0 && !self.repeats(hashes[index], states.get(index)) {
-                looks.push(Look { index: index as u32, likely: NONE });
-            }
-        }
-    }
-
-    /// Whether a state was met lately; from now on it was.
-    fn repeats(&mut self, hash: Hash, state: &[Word]) -> bool {
-        if self.stride == 0 {
-            return false;
-        }
-        let entry = self.entry(hash);
-        let entry = &mut self.words[entry..entry + self.stride];
-        let room = if self.varying {
-            if state.len() >= VARYING {
-                return false;
-            }
-            let (length, room) = entry.split_at_mut(1);
-            let before = std::mem::replace(&mut length[0], 1 + state.len() as u64);
-            let room = &mut room[..state.len()];
-            if before != 1 + state.len() as u64 {
-                room.copy_from_slice(state);
-                return false;
-            }
-            room
-        } else {
-            entry
-        };
-        // Word by word: calls to compare and to copy would take longer than these few words.
-        room.iter_mut().zip(state).fold(true, |same, (old, new)| std::mem::replace(old, *new) == *new && same)
     }
 }
 
@@ -170,7 +104,7 @@ impl Recent {
 mod tests {
     use super::*;
     use crate::Unlimited;
-    use wayfarer_space::{Firing, Rng, Width};
+    use wayfarer_space::{Firing, Rng, Width, Word};
 
     /// Nothing that was not announced before is ever passed over, whatever shares its place, and what was announced last is.
     fn sifts_soundly(packing: &Packing, width: Width, draw: impl Fn(&mut Rng) -> Vec<Word>) {

@@ -161,7 +161,10 @@ pub(crate) fn fills_up(store: &dyn Store, words: usize) {
         for number in 0..64u64 {
             let before = state.clone();
             state[(number as usize * 5) % words] = (round * 64 + number).wrapping_mul(0x9E37_79B9);
-            steps.push(0, Firing::of(0), &before, &state);
+            // Some twice, so that what is refused comes again at once.
+            for _ in 0..1 + number % 3 / 2 {
+                steps.push(0, Firing::of(0), &before, &state);
+            }
         }
         if rng.below(8) == 0 && !held.is_empty() {
             let known: &Vec<Word> = held.iter().next().unwrap();
