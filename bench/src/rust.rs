@@ -28,10 +28,11 @@ const MEMORY: [(&str, f64); 4] = [("packed", 4.5 + 12.0), ("compact", 8.0), ("bf
 /// Prints states per CPU second and bytes a state.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!(
-        "\nstates per CPU second on two-phase commit, whole process, best of {} interleaved runs; Stateright 0.31 over the same and over both forms",
+        "\nstates per CPU second on two-phase commit, whole process, best of {} interleaved runs; against Stateright's best search over states of the same form, and over \
+         lists with a set, which is how its own example has them",
         request.runs
     );
-    println!("{:<9} {:<10} {:>10} {:>12} {:>12} {:>12} {:>8}", "managers", "states", "M/s", "same, M/s", "ratio", "both forms", "wanted");
+    println!("{:<9} {:<10} {:>10} {:>12} {:>12} {:>12} {:>8}", "managers", "states", "M/s", "same, M/s", "ratio", "to lists", "wanted");
     for (managers, states) in SIZES {
         let names: Vec<&str> = SIDES.iter().map(|(ours, ..)| *ours).chain(PLAIN).chain(LOOSE).collect();
         let mut best = vec![0f64; names.len()];
@@ -45,12 +46,12 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
             }
         }
         let rate = |name: &str| names.iter().position(|other| *other == name).map_or(0.0, |index| best[index]);
-        let all = PLAIN.iter().chain(&LOOSE).map(|name| rate(name)).fold(0.0, f64::max);
+        let lists = LOOSE.iter().map(|name| rate(name)).fold(0.0, f64::max);
         for (ours, theirs, wanted) in SIDES {
             let (rate, same) = (rate(ours), theirs.iter().map(|name| rate(name)).fold(0.0, f64::max));
             let wanted = wanted.map_or_else(String::new, |wanted| format!("{wanted:.1}x"));
-            println!("{managers:<9} {ours:<10} {:>10.2} {:>12.2} {:>11.2}x {:>11.2}x {wanted:>8}", rate / 1e6, same / 1e6, rate / same, rate / all);
-            let row = json!({ "part": "rust", "managers": managers, "states": ours, "per_cpu_second": rate, "stateright_same": same, "stateright_all": all });
+            println!("{managers:<9} {ours:<10} {:>10.2} {:>12.2} {:>11.2}x {:>11.2}x {wanted:>8}", rate / 1e6, same / 1e6, rate / same, rate / lists);
+            let row = json!({ "part": "rust", "managers": managers, "states": ours, "per_cpu_second": rate, "stateright_same": same, "stateright_lists": lists });
             results.add(row);
         }
     }

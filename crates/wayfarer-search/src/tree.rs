@@ -14,16 +14,18 @@
 //! - states of up to 64 bits need no tree, and their halves are the pair.
 
 mod nodes;
+mod numbering;
 mod pairs;
 mod sequence;
 mod shape;
 
 use crate::recent::Recent;
 use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
-use nodes::{NodeSeat, Nodes, Number, mix};
+use nodes::Nodes;
+use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
 use pairs::{Pairs, Put};
 use sequence::{Entry, NO_PARENT, Place, RUN, Sequence, Unpacked};
-use shape::{Leaf, Shape};
+use shape::Shape;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
@@ -37,9 +39,6 @@ const LEARN: (u64, u64, u64) = (1 << 12, 8, 1 << 18);
 const SAMPLING: usize = 1 << 24;
 /// Bits that fields have to spare at first, and where that was too little. Where that was too little too, the shape is the balanced one.
 const SPARE: [u32; 2] = [4, 10];
-/// How many words of a side, and how many pairs, a worker remembers.
-const RECENT: usize = 1 << 11;
-const PRESENT: usize = 1 << 13;
 /// The most bytes of states that were met lately.
 const MET: usize = 1 << 17;
 /// In place of the handle of a state that was seen.
@@ -67,18 +66,6 @@ struct Stage {
     outgrown: usize,
 }
 
-struct Tree {
-    shape: Option<Shape>,
-    /// The numbers of each part's values; those of parts that are plain stay empty.
-    parts: Vec<Nodes>,
-    /// The numbers of the sides' words.
-    sides: Vec<Nodes>,
-    pairs: Pairs,
-    /// All of a state where there is no shape, and its bits.
-    all: Leaf,
-    bits: u32,
-}
-
 /// A worker's place at the tree store.
 struct TreeSeat {
     generation: u64,
@@ -91,34 +78,6 @@ struct TreeSeat {
     met: Option<Recent>,
     full: bool,
 }
-
-/// A worker's places at the parts of one tree, and room for a part's value.
-#[derive(Default)]
-struct TreePlaces {
-    parts: Vec<NodeSeat>,
-    sides: [NodeSeat; 2],
-    value: Vec<Word>,
-    /// Words of sides that were asked for last and their numbers, by hash: what comes again soon needs no lookup.
-    recent: [Box<[(u64, u32)]>; 2],
-    /// Pairs that were met last and are in the set, by hash.
-    present: Box<[u64]>,
-}
-
-/// A candidate on its way to its pair.
-#[derive(Clone, Copy)]
-struct Job {
-    /// The words of its sides and their hashes.
-    sides: [(u64, u64); 2],
-    /// The numbers of its sides as far as they are known.
-    numbers: [Option<u32>; 2],
-    /// Whether it has numbers at all, as far as is known.
-    known: bool,
-    /// Whether its pair was met a short while ago.
-    present: bool,
-}
-
-/// Why numbers could not be given: there is no room.
-struct Crowded;
 
 impl<'a> TreeStore<'a> {
     /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than about `most` bytes. None where
@@ -183,7 +142,7 @@ impl<'a> TreeStore<'a> {
             }
             let Steps { hashes, states, .. } = candidates.steps;
             if insert && met.repeats(hashes[index], states.get(index)) {
-                jobs.push(Job { present: true, ..Job::none() });
+                jobs.push(Job::met());
                 continue;
             }
             let parent = candidates.parent(index).filter(|_| tree.shape.is_some());
@@ -346,236 +305,6 @@ fn known_entry(sequence: &Sequence, known: &mut (usize, usize, Unpacked), handle
     (at < known.1).then(|| known.2[at])
 }
 
-impl Tree {
-    fn new(shape: Option<Shape>, packing: &Packing, account: &dyn Account) -> Option<Self> {
-        let (mut parts, mut sides) = (Vec::new(), Vec::new());
-        if let Some(shape) = &shape {
-            for part in &shape.parts {
-                parts.push(Nodes::new(part.leaf.len(), if part.plain { u64::MAX } else { 1 << part.width }, account)?);
-            }
-            for _ in &shape.sides {
-                sides.push(Nodes::new(1, u64::MAX, account)?);
-            }
-        }
-        Some(Tree { shape, parts, sides, pairs: Pairs::new(account)?, all: Leaf::of_all(packing.masks()), bits: packing.bits() as u32 })
-    }
-
-    fn places(&self) -> TreePlaces {
-        let longest = self.shape.iter().flat_map(|shape| shape.parts.iter().map(|part| part.leaf.len())).max().unwrap_or(1);
-        let recent = || vec![(0, u32::MAX); RECENT].into_boxed_slice();
-        TreePlaces {
-            parts: vec![NodeSeat::default(); self.parts.len()],
-            sides: Default::default(),
-            value: vec![0; longest],
-            recent: [recent(), recent()],
-            present: vec![u64::MAX; PRESENT].into_boxed_slice(),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        self.parts.iter().chain(&self.sides).map(Nodes::bytes).sum::<usize>() + self.pairs.bytes()
-    }
-
-    /// Makes room for `more` values of every part and side; false where there is none.
-    fn reserve(&mut self, more: usize, account: &dyn Account) -> bool {
-        let Some(shape) = &self.shape else { return false };
-        let parts = self.parts.iter_mut().zip(&shape.parts).filter(|(_, part)| !part.plain);
-        parts.map(|(nodes, _)| nodes).chain(&mut self.sides).all(|nodes| nodes.reserve(more, account))
-    }
-
-    /// A source, with the words of its sides.
-    #[inline]
-    fn known(&self, left: u32, right: u32) -> Job {
-        let side = |side: usize, number: u32| (self.sides[side].word(number), 0);
-        Job { sides: [side(0, left), side(1, right)], numbers: [Some(left), Some(right)], known: true, present: false }
-    }
-
-    /// Finds the words of a candidate's sides, and asks for the places where their numbers are. `source` is what it differs from in the words that the step
-    /// says.
-    #[inline]
-    fn begin(&self, places: &mut TreePlaces, source: Option<&Job>, steps: &Steps, index: usize, insert: bool) -> Result<Job, Crowded> {
-        let state = steps.states.get(index);
-        let Some(shape) = &self.shape else {
-            let mut value = [0];
-            self.all.read(state, &mut value);
-            let (low, high) = halves(self.bits);
-            let numbers = [Some((value[0] >> low) as u32 & ones(high)), Some(scramble(value[0] as u32 & ones(low), low))];
-            return Ok(Job { sides: Default::default(), numbers, known: true, present: false });
-        };
-        let changed = if source.is_some() { steps.changed[index] } else { u64::MAX };
-        let mut job = source.copied().unwrap_or(Job { numbers: [None; 2], known: true, present: false, sides: Default::default() });
-        for (at, side) in shape.sides.iter().enumerate() {
-            if source.is_some() && side.words & changed == 0 {
-                continue;
-            }
-            let old = job.sides[at].0;
-            let mut word = old;
-            for at in side.parts.clone() {
-                let part = &shape.parts[at];
-                if part.words & changed == 0 {
-                    continue;
-                }
-                let value = &mut places.value[..part.leaf.len()];
-                part.leaf.read(state, value);
-                let before = part.field(old);
-                let field = if part.plain {
-                    value[0]
-                } else if source.is_some() && self.parts[at].is(before as u32, value) {
-                    before
-                } else {
-                    match self.parts[at].number(&mut places.parts[at], value, mix(value), insert) {
-                        Number::Is(number) => u64::from(number),
-                        Number::Crowded => return Err(Crowded),
-                        Number::Absent => {
-                            job.known = false;
-                            return Ok(job);
-                        }
-                    }
-                };
-                word ^= (before ^ field) << part.shift;
-            }
-            if source.is_none() || word != old {
-                let hash = mix(&[word]);
-                job.sides[at] = (word, hash);
-                let (recent, number) = places.recent[at][hash as usize % RECENT];
-                job.numbers[at] = (recent == word && number != u32::MAX).then_some(number);
-                if job.numbers[at].is_none() {
-                    self.sides[at].prefetch_place(hash);
-                }
-            }
-        }
-        Ok(job)
-    }
-
-    /// Finds the numbers of the jobs' sides and asks for the places of their pairs.
-    fn finish(&self, places: &mut TreePlaces, jobs: &mut [Job], insert: bool) -> Result<(), Crowded> {
-        for (at, nodes) in self.sides.iter().enumerate() {
-            for job in jobs.iter().filter(|job| job.known && job.numbers[at].is_none()) {
-                nodes.prefetch_likely(job.sides[at].1);
-            }
-        }
-        for job in jobs.iter_mut().filter(|job| job.known) {
-            for (at, nodes) in self.sides.iter().enumerate() {
-                if job.numbers[at].is_none() {
-                    let (word, hash) = job.sides[at];
-                    match nodes.number(&mut places.sides[at], &[word], hash, insert) {
-                        Number::Is(number) => {
-                            job.numbers[at] = Some(number);
-                            places.recent[at][hash as usize % RECENT] = (word, number);
-                        }
-                        Number::Crowded => return Err(Crowded),
-                        Number::Absent => job.known = false,
-                    }
-                }
-            }
-            if let Some((left, right)) = job.pair() {
-                job.present = places.present[place_of(left, right)] == joined(left, right);
-                if !job.present {
-                    self.pairs.prefetch(left, right);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Job {
-    /// Nothing is asked.
-    fn none() -> Self {
-        Job { sides: Default::default(), numbers: [None; 2], known: false, present: false }
-    }
-
-    /// The pair, where both numbers are known.
-    #[inline]
-    fn pair(&self) -> Option<(u32, u32)> {
-        if self.known { self.numbers[0].zip(self.numbers[1]) } else { None }
-    }
-}
-
-/// A pair as one number. None is all ones: numbers end before.
-#[inline]
-fn joined(left: u32, right: u32) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
-}
-
-/// Where a pair that was met is remembered.
-#[inline]
-fn place_of(left: u32, right: u32) -> usize {
-    (joined(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % PRESENT
-}
-
-/// Puts states together, each from the one before: what they share is already in place.
-struct Reading {
-    state: Vec<Word>,
-    /// What each part's field held last.
-    last: Vec<Option<u64>>,
-}
-
-impl Reading {
-    fn new(tree: &Tree, width: usize) -> Self {
-        Reading { state: vec![0; width], last: vec![None; tree.parts.len()] }
-    }
-
-    /// The state of a record.
-    fn read(&mut self, tree: &Tree, entry: Entry) -> &[Word] {
-        let Some(shape) = &tree.shape else {
-            let low = halves(tree.bits).0;
-            tree.all.write(&[u64::from(unscramble(entry.right, low)) | u64::from(entry.left) << low], &mut self.state);
-            return &self.state;
-        };
-        for (at, (side, number)) in shape.sides.iter().zip([entry.left, entry.right]).enumerate() {
-            let word = tree.sides[at].word(number);
-            for part in side.parts.clone() {
-                let field = shape.parts[part].field(word);
-                if self.last[part].replace(field) != Some(field) {
-                    let leaf = &shape.parts[part].leaf;
-                    if shape.parts[part].plain {
-                        leaf.write(&[field], &mut self.state);
-                    } else {
-                        leaf.write(tree.parts[part].value(field as u32), &mut self.state);
-                    }
-                }
-            }
-        }
-        &self.state
-    }
-}
-
-/// Bits of the low and the high half of a state that needs no tree.
-fn halves(bits: u32) -> (u32, u32) {
-    (bits.min(32), bits.saturating_sub(32))
-}
-
-fn ones(bits: u32) -> u32 {
-    ((1u64 << bits) - 1) as u32
-}
-
-/// Spreads numbers of so many bits over all of them, one to one: multiply, fold, multiply.
-fn scramble(value: u32, bits: u32) -> u32 {
-    let half = bits.div_ceil(2);
-    let product = value.wrapping_mul(0x9E37_79B1) & ones(bits);
-    (product ^ product >> half).wrapping_mul(0x85EB_CA77) & ones(bits)
-}
-
-/// The inverse of [`scramble`].
-fn unscramble(value: u32, bits: u32) -> u32 {
-    let half = bits.div_ceil(2);
-    let folded = value.wrapping_mul(inverse(0x85EB_CA77)) & ones(bits);
-    // Folding by half of the bits or more undoes itself.
-    (folded ^ folded >> half).wrapping_mul(inverse(0x9E37_79B1)) & ones(bits)
-}
-
-/// The odd number that undoes multiplying by this one, by Newton's rule: each round doubles the bits that are right.
-const fn inverse(odd: u32) -> u32 {
-    let mut found = odd;
-    let mut round = 0;
-    while round < 5 {
-        found = found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found)));
-        round += 1;
-    }
-    found
-}
-
 impl TreeSeat {
     /// What was noted as met may not have found room.
     fn forget(&mut self) {
@@ -716,21 +445,5 @@ impl Store for TreeStore<'_> {
 
     fn bytes(&self) -> usize {
         self.stage.read().map_or(0, |stage| stage.tree.bytes() + stage.sequence.bytes())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scrambling_is_one_to_one() {
-        for bits in [0, 1, 2, 7, 16, 31, 32] {
-            for number in 0..70_000u32 {
-                let value = number.wrapping_mul(0x0101_6B55) & ones(bits);
-                assert_eq!(unscramble(scramble(value, bits), bits), value);
-                assert!(scramble(value, bits) <= ones(bits));
-            }
-        }
     }
 }

@@ -57,14 +57,15 @@ pub fn taken() -> usize {
     TAKEN.load(Ordering::Relaxed)
 }
 
-/// Has the system's allocator give large blocks back as soon as they are free. Left to itself it raises the size from which it does so with every block that
-/// is freed, and keeps what a store gives up for the next one.
+/// Has the system's allocator give large blocks back as soon as they are free, and all threads share its small ones. Left to itself it raises the size from which it
+/// does so with every block that is freed, and keeps what a store gives up for the next one; and what one thread frees of another's, the other alone may use again.
 pub fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
-    // SAFETY: sets a number in the allocator; called before there are other threads.
+    // SAFETY: sets numbers in the allocator; called before there are other threads.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
+        libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
 
