@@ -12,7 +12,7 @@ const MODELS: [&str; 3] = ["d-German_node3.m", "cm-mux-mcslock2.m", "cm-others-n
 /// Prints the rate of two threads as a share of the rate of two copies.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("\ntwo threads against two copies of one thread, wall clock, best of {} interleaved runs (at least 0.9 wanted)", request.runs);
-    for file in MODELS {
+    for (store, file) in ["exact", "compact"].iter().flat_map(|store| MODELS.iter().map(move |file| (*store, *file))) {
         let path = request.corpus.join("murphi").join(file);
         if !path.is_file() {
             println!("{file}: not in this corpus");
@@ -20,23 +20,24 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
         }
         let (mut copies, mut shared) = (f64::INFINITY, f64::INFINITY);
         for _ in 0..request.runs.max(1) {
-            copies = copies.min(seconds(request, &path, "1", 2));
-            shared = shared.min(seconds(request, &path, "2", 1));
+            copies = copies.min(seconds(request, &path, store, "1", 2));
+            shared = shared.min(seconds(request, &path, store, "2", 1));
         }
         // Two copies visit every state twice in their time.
         let ratio = copies / (2.0 * shared);
-        println!("{file:<28} two copies {copies:>7.3} s   two threads {shared:>7.3} s   ratio {ratio:.2}");
-        results.add(json!({ "part": "threads", "model": file, "copies_seconds": copies, "threads_seconds": shared, "ratio": ratio }));
+        println!("{file:<28} {store:<8} two copies {copies:>7.3} s   two threads {shared:>7.3} s   ratio {ratio:.2}");
+        results.add(json!({ "part": "threads", "model": file, "store": store, "copies_seconds": copies, "threads_seconds": shared, "ratio": ratio }));
     }
 }
 
 /// The wall-clock time of so many processes at once.
-fn seconds(request: &Request, model: &Path, threads: &str, processes: usize) -> f64 {
+fn seconds(request: &Request, model: &Path, store: &str, threads: &str, processes: usize) -> f64 {
     let begun = Instant::now();
     let running: Vec<_> = (0..processes)
         .map(|_| {
             Command::new(&request.wayfarer)
                 .args(["check", "--quiet", "--json", "--deadlock", "off", "--symmetry", "off", "--threads", threads])
+                .args(["--strategy", "bfs", "--store", store, "--memory", "2G", "--audit", "off"])
                 .arg(model)
                 .stdout(Stdio::null())
                 .spawn()

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use wayfarer::memory::{Budget, Counting};
 use wayfarer::{LoadOptions, Plan, space_of};
 use wayfarer_search::{
-    Account, Auto, Bfs, Control, Deadlock, ExactStore, Limits, Progress, Settings, Stop, Store, Unlimited, explore, explore_in_phases,
+    Account, Auto, Bfs, Control, Deadlock, ExactStore, Limits, Progress, Record, Settings, Stop, Store, Unlimited, explore, explore_in_phases,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash};
 
@@ -61,7 +61,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
         let limits = Limits { steps: (outcome.steps as f64 * factor) as u64, ..Limits::default() };
         let seen = all.iter().map(|_| AtomicU8::new(0)).collect();
         let watched = Watched { inner: &*space, note: Note::Mark(&all, seen) };
-        let settings = Settings { limits, record: 256, ..settings.clone() };
+        let settings = Settings { limits, record: Record::suiting(bytes as usize, space.packing()), ..settings.clone() };
         // What lies here already is not the run's.
         let budget = Budget::of_run(bytes as usize);
         budget.excuse();

@@ -32,8 +32,8 @@ use wayfarer_space::{Packing, Rng, Space, Word};
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
 const PLANTED: usize = 8;
-/// How much room the frontier gets for each byte it took in another pass: at least, and at most where that had no room for all of it.
-const AGAIN: (f64, f64) = (1.15, 2.0);
+/// How much more room the frontier gets, for each byte that it took, in a pass after one that had no room for all of it: at least, and at most besides.
+const MORE: (f64, f64) = (0.05, 0.85);
 /// Of the memory, the most that waypoints take.
 const WAYPOINT_SHARE: usize = 32;
 /// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
@@ -157,6 +157,8 @@ impl<'a> First<'a> {
 /// What passes over an elastic store begin with.
 struct Begun<'a> {
     store: CompactStore<'a>,
+    /// The bytes that the store may take.
+    bytes: usize,
     search: QueuedBfs<'a>,
     record: Record,
     /// States that the store knows already.
@@ -167,12 +169,12 @@ impl<'a> Run<'a> {
     fn all(&mut self, control: &mut dyn Control) -> Box<dyn Store + 'a> {
         let Some(first) = self.first_store() else {
             // Too little to begin exactly.
-            let store = CompactStore::elastic(self.store_bytes(self.auto.account.used(), 0.0), 0, self.auto.account);
-            let Some(store) = store else {
+            let bytes = self.store_bytes(self.auto.account.used(), 0.0);
+            let Some(store) = CompactStore::elastic(bytes, 0, self.auto.account) else {
                 self.done.stop = Stop::Memory;
                 return Box::new(NoStore);
             };
-            let begun = Begun { store, search: self.queued(0), record: self.record(), known: 0 };
+            let begun = Begun { store, bytes, search: self.queued(0), record: self.record(), known: 0 };
             return self.passes(begun, control);
         };
         let (outcome, mut waiting) = self.first_phase(&first, None, control);
@@ -213,7 +215,7 @@ impl<'a> Run<'a> {
 
     /// Pass after pass over elastic stores, until one of them ends the run.
     fn passes(&mut self, begun: Begun<'a>, control: &mut dyn Control) -> Box<dyn Store + 'a> {
-        let Begun { mut store, mut search, mut record, known } = begun;
+        let Begun { mut store, mut bytes, mut search, mut record, known } = begun;
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
         // Omissions that the passes which ran dry with a whole frontier are expected to share.
         let mut omissions = None;
@@ -257,12 +259,14 @@ impl<'a> Run<'a> {
             }
             pass += 1;
             self.arms.grant_turn();
+            if lost > 0 {
+                // Store and frontier filled the memory between them: what the one is to have more, the other has less.
+                let short = (lost as f64 / (2 * kept.widest.max(1)) as f64).min(MORE.1) + MORE.0;
+                bytes = (store.bytes() as f64 - kept.most_bytes as f64 * short).max(self.whole as f64 / 3.0).min(bytes as f64) as usize;
+            }
             drop(store);
             give_back();
-            let short = (lost as f64 / kept.widest.max(1) as f64).min(AGAIN.1 - AGAIN.0);
-            let frontier = kept.most_bytes as f64 * (AGAIN.0 + short);
             search = self.queued(pass);
-            let bytes = self.store_bytes(self.auto.account.used(), frontier);
             let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;
             let Some(next) = CompactStore::elastic(bytes, salt, self.auto.account) else {
                 self.done.record = Some(record);

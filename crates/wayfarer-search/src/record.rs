@@ -50,6 +50,12 @@ impl Record {
         Record { most: most.max(8), values: BinaryHeap::new(), known: vec![NONE; 64], states: Slab::new(packing) }
     }
 
+    /// How many states a record holds in a run of so many bytes: enough for an error below one percent where there is room, and few enough to stay in the cache.
+    pub fn suiting(bytes: usize, packing: &Packing) -> usize {
+        let one = Record::bytes_for(1 << 10, packing) >> 10;
+        (bytes / 64 / one).clamp(256, 1 << 14)
+    }
+
     /// The bytes that a record of so many states may take.
     pub fn bytes_for(most: usize, packing: &Packing) -> usize {
         most.max(8) * (16 + 64 + 2 * packing.words() * size_of::<Word>())

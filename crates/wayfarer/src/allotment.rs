@@ -22,7 +22,7 @@ impl Plan {
         let space = subject.replaying(self);
         let packing = space.packing();
         let store = stores::settled(self, packing, budget, 1);
-        let record = stores::record(packing, budget);
+        let record = Record::suiting(budget.limit(), packing);
         let limit = budget.limit();
         let mut parts = vec![Allotment { part: "already in use", bytes: budget.used(), how: "the process and the model as it was read".to_string() }];
         if let Some(code) = subject.most_code(self, limit) {

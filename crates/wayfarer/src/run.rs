@@ -10,8 +10,8 @@ use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Representative, Settings, Sought, Stop, Store,
-    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop,
+    Store, StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -168,7 +168,7 @@ impl Plan {
             // Two properties may have the same name: both are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
-        let record = self.record.unwrap_or_else(|| stores::record(space.packing(), budget));
+        let record = self.record.unwrap_or_else(|| Record::suiting(budget.limit(), space.packing()));
         let sought = self.sought(subject, known, space)?;
         Ok(Settings {
             limits,

@@ -3,8 +3,8 @@
 use crate::memory::Budget;
 use crate::{Plan, RunError};
 use wayfarer_search::{
-    Account, BitstateStore, CacheStore, CompactStore, DifferenceStore, ExactStore, Limits, NoStore, PoolStore, Record, Site, Store, StoreSpec,
-    Strategy, TreeStore,
+    Account, BitstateStore, CacheStore, CompactStore, DifferenceStore, ExactStore, Limits, NoStore, PoolStore, Site, Store, StoreSpec, Strategy,
+    TreeStore,
 };
 use wayfarer_space::{Packing, Space, Width};
 
@@ -67,12 +67,6 @@ pub(crate) fn strategy<'a>(
 ) -> Result<Box<dyn Strategy + 'a>, RunError> {
     plan.strategy.suits(&store).map_err(|needs| RunError::Unsuited { strategy: plan.strategy.name(), needs, store: store.to_string() })?;
     Ok(plan.strategy.build(&Site { limits, packing, account: budget, seed: plan.seed, store }))
-}
-
-/// How many states the record holds: enough for an error below one percent where the budget allows, and few enough to stay in the cache.
-pub(crate) fn record(packing: &Packing, budget: &Budget) -> usize {
-    let one = Record::bytes_for(1 << 10, packing) >> 10;
-    (budget.limit() / 32 / one).clamp(256, 1 << 14)
 }
 
 /// A run needs room for what its store begins with and for some batches with their successors.

@@ -1,6 +1,6 @@
 //! From a store that does not err, once it is full, to an elastic one that errs, within the same memory.
 
-use super::{AGAIN, Begun, First, Run};
+use super::{Begun, First, Run};
 use crate::arena::give_back;
 use crate::strategies::{Origin, Waiting};
 use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Record, Stop, Store, TreeStore};
@@ -10,7 +10,9 @@ use wayfarer_space::{Hash, States, hash};
 const LEARNED: u32 = 128;
 const MOST_WORKERS: u32 = 256;
 /// When the frontier moves out of the exact store, how many times its size it is expected to grow to.
-const GROWTH: f64 = 4.5;
+const GROWTH: f64 = 5.0;
+/// The same out of a tree, which holds many more states: the frontier is near its largest.
+const GROWTH_AFTER_TREE: f64 = 2.0;
 /// Pieces of work between two questions to the outside.
 const ASKED: u32 = 64;
 
@@ -58,7 +60,7 @@ impl<'a> Run<'a> {
         match stop {
             // What was moved by then is known.
             Some(stop) => Err((stop, Box::new(store))),
-            None => Ok(Begun { store, search, record, known }),
+            None => Ok(Begun { store, bytes, search, record, known }),
         }
     }
 
@@ -80,8 +82,7 @@ impl<'a> Run<'a> {
         if let Some(stop) = stop {
             return Err((stop, Box::new(tree)));
         }
-        // A tree holds many more states than an exact store: the frontier is near its largest.
-        let bytes = self.store_bytes(besides, search.bytes() as f64 * AGAIN.1);
+        let bytes = self.store_bytes(besides, search.bytes() as f64 * GROWTH_AFTER_TREE);
         let Some(store) = CompactStore::elastic(bytes, 0, self.auto.account) else { return Err((Stop::Memory, Box::new(tree))) };
         let mut states = States::new(width);
         let mut hashes = Vec::new();
@@ -107,7 +108,7 @@ impl<'a> Run<'a> {
         drop(tree);
         give_back();
         self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
-        Ok(Begun { store, search, record, known })
+        Ok(Begun { store, bytes, search, record, known })
     }
 }
 

@@ -7,7 +7,7 @@
 //! A frontier that no longer fits ends the search, or, in one that [spills](QueuedBfs::spilling), is thinned out: of the states found from then on some, drawn at
 //! random, are looked at and not kept.
 
-use super::{LAG, next_batch};
+use super::{LAG, STEPS, next_batch};
 use crate::queue::{Queue, Segment};
 use crate::waypoints::{NOWHERE, Waypoints};
 use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Stop, Store, Strategy, Visit};
@@ -33,6 +33,8 @@ pub struct QueuedBfs<'a> {
     depth: u32,
     limit: u32,
     batch: u32,
+    /// The steps that a round should have at most.
+    steps: usize,
 }
 
 /// States that were found and wait, as far as there is room for them.
@@ -127,6 +129,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) rng: Option<Rng>,
 }
 
+/// The bytes of a step in the rounds that are under way, about, and the fewest steps of a round.
+const STEP: usize = 256;
+const LEAST_STEPS: usize = 64;
 /// Bytes of a segment of a search in parts: a level has many of them.
 const SHARED_SEGMENT: usize = 1 << 12;
 
@@ -168,14 +173,16 @@ impl<'a> QueuedBfs<'a> {
             depth: 0,
             limit: limits.depth,
             batch: 1,
+            steps: STEPS,
         }
     }
 
-    /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints.
+    /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints and not many more of rounds under way.
     pub fn spilling(self, rng: Rng, waypoints: usize) -> Self {
         let Frontier { queue, account, .. } = self.frontier;
         let frontier = Frontier::new(queue.in_segments(waypoints / 4), Some(Spill::new(rng)), account);
-        QueuedBfs { frontier, waypoints: self.waypoints.within(waypoints), ..self }
+        let steps = (waypoints / STEP).clamp(LEAST_STEPS, STEPS);
+        QueuedBfs { frontier, waypoints: self.waypoints.within(waypoints), steps, ..self }
     }
 
     /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them. The reason why it ended early, where
@@ -355,7 +362,7 @@ impl Strategy for QueuedBfs<'_> {
             }
         }
         self.under_way -= selection.handles.len() as u64;
-        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len(), self.steps);
         for (source, handle) in selection.handles.iter().enumerate() {
             if source < kept {
                 self.waypoints.release(handle.0);
