@@ -11,7 +11,7 @@ mod urs;
 mod walk;
 
 pub use bfs::{Bfs, QueuedBfs};
-pub(crate) use bfs::{Frontier, LAG, Origin, STEPS, Spill, Waiting, next_batch};
+pub(crate) use bfs::{Frontier, LAG, Origin, Spill, Waiting, next_batch};
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};

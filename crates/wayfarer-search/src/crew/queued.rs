@@ -6,7 +6,7 @@
 use super::{Crew, together};
 use crate::explore::{Entering, conclude, work};
 use crate::queue::{Queue, Segment};
-use crate::strategies::{Frontier, LAG, STEPS, Spill, next_batch};
+use crate::strategies::{Frontier, LAG, Spill, next_batch};
 use crate::waypoints::{NOWHERE, Waypoints};
 use crate::{Account, Candidates, Control, Ground, Handle, Meeting, Outcome, QueuedBfs, Selection, Settings, Stop, Store, Strategy, Visit};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -258,7 +258,7 @@ impl Strategy for Segments<'_, '_> {
             self.queued -= pool.add(full);
         }
         self.under_way -= kept as u64;
-        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len(), STEPS);
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
     }
 
     fn full(&self) -> bool {

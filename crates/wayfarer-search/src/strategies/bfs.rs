@@ -26,17 +26,17 @@ pub(super) const ROW: Row = Row {
 /// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
 /// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget where every state has many.
-pub(crate) const STEPS: usize = 1024;
+const STEPS: usize = 1024;
 
 /// What to select next does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are
 /// fetched while the next rounds are expanded.
 pub(crate) const LAG: usize = 2;
 
-/// The batch after a round that had so many sources and steps, where it should have had `most` steps at most.
-pub(crate) fn next_batch(batch: u32, sources: usize, steps: usize, most: usize) -> u32 {
-    if steps > most {
+/// The batch after a round that had so many sources and steps.
+pub(crate) fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
+    if steps > STEPS {
         (batch / 2).max(1)
-    } else if sources as u32 >= batch && 2 * steps <= most {
+    } else if sources as u32 >= batch && 2 * steps <= STEPS {
         (batch * 2).min(BATCH)
     } else {
         batch
@@ -108,7 +108,7 @@ impl Strategy for Bfs {
             self.level_end = self.found;
         }
         self.under_way -= selection.handles.len() as u32;
-        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len(), STEPS);
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
         if let Some(first) = selection.handles.get(kept) {
             self.next = self.next.min(first.0);
         }

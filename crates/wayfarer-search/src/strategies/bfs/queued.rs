@@ -7,7 +7,7 @@
 //! A frontier that no longer fits ends the search, or, in one that [spills](QueuedBfs::spilling), is thinned out: of the states found from then on some, drawn at
 //! random, are looked at and not kept.
 
-use super::{LAG, STEPS, next_batch};
+use super::{LAG, next_batch};
 use crate::queue::{Queue, Segment};
 use crate::waypoints::{NOWHERE, Waypoints};
 use crate::{Account, Candidates, Ground, Handle, Limits, Selection, Stop, Store, Strategy, Visit};
@@ -33,8 +33,6 @@ pub struct QueuedBfs<'a> {
     depth: u32,
     limit: u32,
     batch: u32,
-    /// The steps that a round should have at most.
-    steps: usize,
 }
 
 /// States that were found and wait, as far as there is room for them.
@@ -129,9 +127,6 @@ pub(crate) struct Parts<'a> {
     pub(crate) rng: Option<Rng>,
 }
 
-/// The bytes of a step in the rounds that are under way, about, and the fewest steps of a round.
-const STEP: usize = 256;
-const LEAST_STEPS: usize = 64;
 /// Bytes of a segment of a search in parts: a level has many of them.
 const SHARED_SEGMENT: usize = 1 << 12;
 
@@ -173,16 +168,14 @@ impl<'a> QueuedBfs<'a> {
             depth: 0,
             limit: limits.depth,
             batch: 1,
-            steps: STEPS,
         }
     }
 
-    /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints and not many more of rounds under way.
+    /// The same, going on where its frontier has no room for all states, with at most so many bytes of waypoints.
     pub fn spilling(self, rng: Rng, waypoints: usize) -> Self {
         let Frontier { queue, account, .. } = self.frontier;
         let frontier = Frontier::new(queue.in_segments(waypoints / 4), Some(Spill::new(rng)), account);
-        let steps = (waypoints / STEP).clamp(LEAST_STEPS, STEPS);
-        QueuedBfs { frontier, waypoints: self.waypoints.within(waypoints), steps, ..self }
+        QueuedBfs { frontier, waypoints: self.waypoints.within(waypoints), ..self }
     }
 
     /// Goes on from what waits in an exact store. The store's links become waypoints as far as there is room for them. The reason why it ended early, where
@@ -362,7 +355,7 @@ impl Strategy for QueuedBfs<'_> {
             }
         }
         self.under_way -= selection.handles.len() as u64;
-        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len(), self.steps);
+        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
         for (source, handle) in selection.handles.iter().enumerate() {
             if source < kept {
                 self.waypoints.release(handle.0);
