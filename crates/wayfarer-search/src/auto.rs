@@ -45,6 +45,9 @@ const EACH: usize = 8 << 20;
 /// A pass that finds fewer new states than this, for each known one, has found nothing new; and after so many of them in a row more are of no use.
 const NOTHING_NEW: f64 = 1e-3;
 const IDLE: u32 = 3;
+/// A pass says something of what was omitted where its store is expected to have omitted at most so many states for each known one: what only these lead to is not
+/// reckoned with, and soon more than they are.
+const FEW: f64 = 0.01;
 
 /// What a pass from the start is called that is not the first.
 const ANOTHER: &str = "another pass";
@@ -229,9 +232,14 @@ impl<'a> Run<'a> {
             let (own, odds) = (expected(&store), store.filtering().unwrap_or(0.0));
             let distinct = record.estimate().value.max(1.0);
             let lost = kept.lost;
-            idle = if distinct > before * (1.0 + NOTHING_NEW) { 0 } else { idle + 1 };
+            if distinct > before * (1.0 + NOTHING_NEW) {
+                // The passes before missed more than the states that their stores took for known ones.
+                (idle, omissions) = (0, None);
+            } else {
+                idle += 1;
+            }
             before = before.max(distinct);
-            if dry && lost == 0 {
+            if dry && lost == 0 && own <= FEW * distinct {
                 omissions = Some(omissions.map_or(own, |so_far| so_far * own / distinct));
             }
             // Whatever such a store calls new is new, so a pass that forgot nothing counts what it visits.
