@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Space, Word};
 
+/// Steps that a worker has under way, about, and the bytes of one besides its state.
+const UNDER_WAY: usize = 4096;
+const STEP: usize = 64;
+
 /// What a search did with its frontier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kept {
@@ -64,6 +68,9 @@ pub(crate) fn over_fingerprints(
     // Who comes first goes on with the record.
     let record = Mutex::new(entering.record);
     let (account, queue, rng) = (parts.account, &parts.queue, &parts.rng);
+    // What each worker but the first has under way is known only once it is there.
+    let under_way = (workers - 1) * UNDER_WAY * (space.packing().masks().len() * size_of::<Word>() + STEP);
+    account.charge(under_way);
     let run = |worker: usize, control: &mut dyn Control| {
         let spill = rng.as_ref().map(|rng| Spill::new(rng.split(worker as u64)));
         let mut strategy = Segments {
@@ -91,6 +98,7 @@ pub(crate) fn over_fingerprints(
     };
     // Whoever ends early would be waited for.
     let outcome = together(&crew, control, run, settings, |stop| stop != Stop::Exhausted);
+    account.refund(under_way);
     let heap = pool.heap();
     (outcome, Kept { lost: lost.load(Ordering::Relaxed), most_bytes: heap.most, widest: heap.widest })
 }
