@@ -69,7 +69,7 @@ pub(crate) fn over_fingerprints(
     let record = Mutex::new(entering.record);
     let (account, queue, rng) = (parts.account, &parts.queue, &parts.rng);
     // What each worker but the first has under way is known only once it is there.
-    let under_way = (workers - 1) * UNDER_WAY * (space.packing().masks().len() * size_of::<Word>() + STEP);
+    let under_way = (workers - 1) * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP);
     account.charge(under_way);
     let run = |worker: usize, control: &mut dyn Control| {
         let spill = rng.as_ref().map(|rng| Spill::new(rng.split(worker as u64)));
