@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Space, Word};
 
 /// Steps that a worker has under way, about, and the bytes of one besides its state.
-const UNDER_WAY: usize = 4096;
+const UNDER_WAY: usize = 8192;
 const STEP: usize = 64;
 
 /// What a search did with its frontier.
@@ -68,8 +68,8 @@ pub(crate) fn over_fingerprints(
     // Who comes first goes on with the record.
     let record = Mutex::new(entering.record);
     let (account, queue, rng) = (parts.account, &parts.queue, &parts.rng);
-    // What each worker but the first has under way is known only once it is there.
-    let under_way = (workers - 1) * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP);
+    // What each worker has under way, and what goes on beside them, is known only once it is there.
+    let under_way = workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP);
     account.charge(under_way);
     let run = |worker: usize, control: &mut dyn Control| {
         let spill = rng.as_ref().map(|rng| Spill::new(rng.split(worker as u64)));
