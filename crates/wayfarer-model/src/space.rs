@@ -6,7 +6,7 @@ use crate::caught::{self, Faults};
 use crate::coded::Coded;
 use crate::model::{Model, Properties, PropertyKind, Representative};
 use crate::shape::Shape;
-use expansion::{Mark, restored};
+use expansion::{Kept, Mark, restored};
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -194,7 +194,7 @@ where
     }
 }
 
-impl<M: Model, How> Space for ModelSpace<M, How>
+impl<M: Model + 'static, How> Space for ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
@@ -283,15 +283,15 @@ where
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         let mut judging = 0;
-        let judged = caught::catch(|| {
-            let state = M::State::decode(state);
-            for (number, property) in self.properties.0.iter().enumerate() {
-                judging = number as u32;
-                if (property.condition)(&self.model, &state) != (property.kind == PropertyKind::Always) {
-                    bits.insert(judging);
-                }
-            }
-        });
+        let judged = caught::catch(|| self.judge(&M::State::decode(state), &mut judging, bits));
+        judged.map_err(|panic| (judging, self.faults.note(panic)))
+    }
+
+    #[inline]
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        let Some(state) = steps.beside.get::<Kept<M>>().and_then(|kept| kept.get(index)) else { return self.check(steps.states.get(index), bits) };
+        let mut judging = 0;
+        let judged = caught::catch(|| self.judge(state, &mut judging, bits));
         judged.map_err(|panic| (judging, self.faults.note(panic)))
     }
 
@@ -308,6 +308,17 @@ impl<M: Model, How> ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
+    /// Sets the bits of the properties that fail or are reached; `judging` is the one that is asked.
+    #[inline]
+    fn judge(&self, state: &M::State, judging: &mut u32, bits: &mut PropertyBits) {
+        for (number, property) in self.properties.0.iter().enumerate() {
+            *judging = number as u32;
+            if (property.condition)(&self.model, state) != (property.kind == PropertyKind::Always) {
+                bits.insert(*judging);
+            }
+        }
+    }
+
     /// Takes one action and writes where it leads.
     fn land(&self, from: &[Word], state: &M::State, action: &M::Action, out: &mut Vec<Word>) -> Fired {
         let done = caught::catch(|| {

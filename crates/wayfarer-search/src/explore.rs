@@ -12,9 +12,6 @@ use crate::{
 use std::collections::VecDeque;
 use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, Steps, Width, Word};
 
-/// States that a sieve knows, as a power of two: they stay in a core's own cache.
-const SIEVE_BITS: u32 = 13;
-
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deadlock {
@@ -130,8 +127,8 @@ pub(crate) fn work(
     // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order && run.record.is_none() && settings.sought.is_none() && space.width() == Width::Fixed(1) && store.fidelity() == Fidelity::Exact {
-        run.sieve = Some(Sieve::new(SIEVE_BITS));
+    if in_order && run.record.is_none() && settings.sought.is_none() && store.fidelity() == Fidelity::Exact {
+        run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
     let mut spare = vec![round];
@@ -363,7 +360,7 @@ impl<'a> Run<'a> {
             return;
         }
         self.bits.clear();
-        let judged = self.space.check(candidates.steps.states.get(index), &mut self.bits);
+        let judged = self.space.check_step(candidates.steps, index, &mut self.bits);
         if judged.is_err() || !self.bits.is_empty() {
             self.shows(strategy, selection, candidates, (index, handle), judged);
         }

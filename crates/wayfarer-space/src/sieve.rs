@@ -1,12 +1,19 @@
 //! What was met lately. In breadth-first search most steps that lead to nothing new lead to states that were found a moment ago, because two steps that can be taken
 //! in either order lead from neighbours to the same state: such steps need only be counted.
 
-use crate::Word;
+use crate::{Hash, Width, Word};
 
-/// States of one word that were met lately, each in the one place that its bits name.
+/// Bytes of what a sieve remembers: they stay in a core's own cache.
+const BYTES: usize = 1 << 16;
+/// Words of an entry at first, where lengths vary, and at most: one says how long the state is.
+const STRIDES: [usize; 2] = [4, 16];
+
+/// Whole states that were met lately, each in the one place that its bits name, so that only what was met is taken for met.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     words: Vec<Word>,
+    /// Words of an entry.
+    stride: usize,
     shift: u32,
 }
 
@@ -22,26 +29,63 @@ pub struct Omitted {
 }
 
 impl Sieve {
-    /// Nothing was met yet; there are two to the power of `bits` places, of eight bytes each.
-    pub fn new(bits: u32) -> Self {
-        let mut sieve = Sieve { words: vec![0; 1 << bits], shift: 64 - bits };
+    /// Nothing was met yet. There are sieves for states of one word and for states of varying length.
+    pub fn new(width: Width) -> Option<Self> {
+        match width {
+            Width::Fixed(1) => Some(Sieve::with(BYTES / 8, 1)),
+            Width::Fixed(_) => None,
+            Width::Varying => Some(Sieve::with(BYTES / 8, STRIDES[0])),
+        }
+    }
+
+    fn with(words: usize, stride: usize) -> Self {
+        let mut sieve = Sieve { words: vec![0; words], stride, shift: 64 - (words / stride).ilog2() };
         sieve.clear();
         sieve
     }
 
     /// Nothing was met yet.
     pub fn clear(&mut self) {
-        // An empty place holds a word that belongs elsewhere: zero, and in the place of zero one.
         self.words.fill(0);
-        let zero = self.place(0);
-        self.words[zero] = 1;
+        if self.stride == 1 {
+            // An empty place holds a word that belongs elsewhere: zero, and in the place of zero one.
+            let zero = self.place(0);
+            self.words[zero] = 1;
+        }
     }
 
-    /// Whether a word was not met lately; from now on it was.
+    /// Whether a state of one word was not met lately; from now on it was.
     #[inline]
     pub fn is_fresh(&mut self, word: Word) -> bool {
         let place = self.place(word);
         std::mem::replace(&mut self.words[place], word) != word
+    }
+
+    /// Whether a state of any length was not met lately; from now on it was, unless it is too long.
+    #[inline]
+    pub fn is_fresh_state(&mut self, hash: Hash, state: &[Word]) -> bool {
+        if state.len() >= self.stride {
+            return self.widen(hash, state);
+        }
+        let entry = (hash.second() >> self.shift) as usize * self.stride;
+        let entry = &mut self.words[entry..entry + self.stride];
+        let length = 1 + state.len() as Word;
+        let mut same = std::mem::replace(&mut entry[0], length) == length;
+        // Word by word: calls to compare and to copy would take longer than these few words.
+        for (old, new) in entry[1..].iter_mut().zip(state) {
+            same &= std::mem::replace(old, *new) == *new;
+        }
+        !same
+    }
+
+    /// Makes place for longer states, fewer of them.
+    #[cold]
+    fn widen(&mut self, hash: Hash, state: &[Word]) -> bool {
+        if self.stride >= STRIDES[1] {
+            return true;
+        }
+        *self = Sieve::with(self.words.len(), 2 * self.stride);
+        self.is_fresh_state(hash, state)
     }
 
     #[inline]
@@ -53,25 +97,43 @@ impl Sieve {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rng;
+    use crate::{Rng, hash};
     use std::collections::HashSet;
+
+    /// Draws states, most of them from few, and sifts them.
+    fn sifts_soundly(mut sieve: Sieve, draw: impl Fn(&mut Rng, u64) -> Vec<Word>, mut is_fresh: impl FnMut(&mut Sieve, &[Word]) -> bool) {
+        let (mut rng, mut met, mut passed) = (Rng::new(9, "sieve"), HashSet::new(), 0);
+        for _ in 0..20_000 {
+            let kinds = if rng.below(2) == 0 { 200 } else { u64::MAX };
+            let state = draw(&mut rng, kinds);
+            if is_fresh(&mut sieve, &state) {
+                met.insert(state);
+            } else {
+                passed += 1;
+                assert!(met.contains(&state), "{state:?} was never met");
+                assert!(!is_fresh(&mut sieve, &state));
+            }
+        }
+        assert!(passed > 10, "{passed}");
+    }
 
     #[test]
     fn only_what_was_met_is_not_fresh() {
-        for bits in [1, 4, 10] {
-            let mut sieve = Sieve::new(bits);
-            let (mut rng, mut met, mut passed) = (Rng::new(9, "sieve"), HashSet::new(), 0);
-            for _ in 0..20_000 {
-                let word = if rng.below(2) == 0 { rng.below(200) } else { rng.next_word() };
-                if sieve.is_fresh(word) {
-                    met.insert(word);
-                } else {
-                    passed += 1;
-                    assert!(met.contains(&word), "{word} was never met");
-                }
-                assert!(!sieve.is_fresh(word));
-            }
-            assert!(passed > 10, "{passed}");
+        for places in [2, 16, 1024] {
+            sifts_soundly(Sieve::with(places, 1), |rng, kinds| vec![rng.below(kinds)], |sieve, state| sieve.is_fresh(state[0]));
         }
+    }
+
+    #[test]
+    fn states_of_any_length_are_told_apart() {
+        for words in [64, 4096] {
+            let draw = |rng: &mut Rng, kinds| (0..rng.below(20)).map(|_| rng.below(2.min(kinds))).collect();
+            sifts_soundly(Sieve::with(words, STRIDES[0]), draw, |sieve, state| sieve.is_fresh_state(hash(state), state));
+        }
+        let mut sieve = Sieve::new(Width::Varying).unwrap();
+        assert!(sieve.is_fresh_state(hash(&[]), &[]) && !sieve.is_fresh_state(hash(&[]), &[]));
+        assert!(sieve.is_fresh_state(hash(&[0]), &[0]) && !sieve.is_fresh_state(hash(&[0]), &[0]));
+        assert!(sieve.is_fresh_state(hash(&[7; 15]), &[7; 15]) && !sieve.is_fresh_state(hash(&[7; 15]), &[7; 15]));
+        assert!(sieve.is_fresh_state(hash(&[7; 16]), &[7; 16]) && sieve.is_fresh_state(hash(&[7; 16]), &[7; 16]));
     }
 }

@@ -54,6 +54,11 @@ pub trait Space: Sync {
     /// A fault while judging is given back with the number of the property that met it.
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)>;
 
+    /// The same for the state that a step led to, of which the space may know more than its words.
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.check(steps.states.get(index), bits)
+    }
+
     /// Whether a property asks for a state to be reached, rather than for something to hold always.
     fn asks_to_reach(&self, property: u32) -> bool;
 

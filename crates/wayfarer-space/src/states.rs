@@ -149,13 +149,11 @@ impl States {
     /// Keeps the first `len` states.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
-        if len < self.len {
-            let end = if len == 0 { 0 } else { self.range(len - 1).1 };
-            self.used = end;
-            if self.width == Width::Varying {
-                self.ends.truncate(len);
-            }
-            self.len = len;
+        let len = len.min(self.len);
+        self.used = if len == 0 { 0 } else { self.range(len - 1).1 };
+        self.len = len;
+        if self.width == Width::Varying {
+            self.ends.truncate(len);
         }
     }
 

@@ -1,6 +1,8 @@
 //! The steps out of a batch of states, as columns.
 
 use crate::{Fault, Hash, Omitted, PropertyBits, Sieve, States, Width, Word, hash};
+use std::any::Any;
+use std::fmt;
 
 /// Which rule fired, its parameters fixed, and which of its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +69,46 @@ pub struct Steps {
     pub sifted: bool,
     /// Steps that were left out, in the order of their sources.
     pub omitted: Vec<Omitted>,
+    /// What the space keeps beside the first states, to judge them without reading their words.
+    pub beside: Beside,
+}
+
+/// A space's own form of states, which nobody else looks into. A copy has none.
+#[derive(Default)]
+pub struct Beside {
+    own: Option<Box<dyn Any>>,
+    /// Whether it belongs to the steps as they are now.
+    is_current: bool,
+}
+
+impl Beside {
+    /// What was put there, whichever steps it belongs to: room that can be used again.
+    pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
+        self.own.take().and_then(|own| own.downcast().ok())
+    }
+
+    /// What belongs to the steps as they are now.
+    pub fn put<T: Any>(&mut self, own: Box<T>) {
+        *self = Beside { own: Some(own), is_current: true };
+    }
+
+    /// What was put there for the steps as they are now.
+    #[inline]
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        self.own.as_ref().filter(|_| self.is_current).and_then(|own| own.downcast_ref())
+    }
+}
+
+impl Clone for Beside {
+    fn clone(&self) -> Self {
+        Beside::default()
+    }
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.debug_struct("Beside").field("is_current", &self.is_current).finish_non_exhaustive()
+    }
 }
 
 impl Steps {
@@ -85,6 +127,7 @@ impl Steps {
             sieve: None,
             sifted: false,
             omitted: Vec::new(),
+            beside: Beside::default(),
         }
     }
 
@@ -111,6 +154,7 @@ impl Steps {
         self.reached.clear();
         self.sifted = false;
         self.omitted.clear();
+        self.beside.is_current = false;
     }
 
     /// Appends a step to `state` out of `from`, which is number `source` of the batch.

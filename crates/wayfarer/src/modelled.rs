@@ -140,9 +140,9 @@ where
 }
 
 /// A space that a run has for itself.
-struct Ready<M: Model, How>(ModelSpace<M, How>);
+struct Ready<M: Model + 'static, How>(ModelSpace<M, How>);
 
-impl<M: Model, How> Running for Ready<M, How>
+impl<M: Model + 'static, How> Running for Ready<M, How>
 where
     M::State: Coded<How>,
 {
@@ -151,7 +151,7 @@ where
     }
 }
 
-impl<M: Model, How> Symmetric for ModelSpace<M, How>
+impl<M: Model + 'static, How> Symmetric for ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
@@ -166,7 +166,7 @@ struct Folded<'a, M: Model, How> {
     inner: &'a dyn Space,
 }
 
-impl<M: Model, How> Representatives for Folded<'_, M, How>
+impl<M: Model + 'static, How> Representatives for Folded<'_, M, How>
 where
     M::State: Coded<How>,
 {

@@ -47,3 +47,47 @@ impl Hasher for Fold {
         self.0
     }
 }
+
+pub(crate) fn typed<const N: usize>(mode: u32) -> u64 {
+    use crate::loose::Loose;
+    use wayfarer::model::{BySerde, Coded};
+    use wayfarer::space::hash;
+    let model = Loose(N);
+    let mut stack = Model::initial(&model);
+    let mut known: HashSet<u64, BuildHasherDefault<Fold>> = Default::default();
+    let mut actions = Vec::new();
+    let mut words = Vec::new();
+    let mut sum = 0u64;
+    let mut exp = 0;
+    let mut props = Properties::<Loose>::default();
+    Model::properties(&model, &mut props);
+    while let Some(state) = stack.pop() {
+        exp += 1;
+        actions.clear();
+        Model::actions(&model, &state, &mut actions);
+        for action in &actions {
+            if let Some(successor) = Model::next(&model, &state, action) {
+                <_ as Coded<BySerde>>::encode_to(&successor, &mut words);
+                let h = hash(&words);
+                if mode == 3 {
+                    for _ in 0..2 {
+                    let again = Model::next(&model, &state, action).unwrap();
+                    sum += std::hint::black_box(&again) as *const _ as u64;
+                    }
+                }
+                if mode == 2 {
+                    for _ in 0..2 {
+                    <_ as Coded<BySerde>>::encode_to(&successor, &mut words);
+                    sum += hash(&words).fingerprint() as u64;
+                    }
+                }
+                let w = h.address();
+                if known.insert(w) {
+                    stack.push(successor);
+                }
+            }
+        }
+    }
+    std::hint::black_box(sum);
+    exp
+}

@@ -16,6 +16,7 @@ mod plain;
 use loose::Loose;
 use plain::Plain;
 use std::process::ExitCode;
+use wayfarer::model::{BySerde, Tight};
 use wayfarer::prelude::*;
 use wayfarer_stateright::FromStateright;
 
@@ -27,7 +28,13 @@ fn main() -> ExitCode {
     };
     let memory = arguments.get(2).map(String::as_str);
     let before = resident();
+    let ours = |planned: Planned| {
+        let report = planned.deadlock("off").threads(1).audit("off").progress(false).run().map_err(|error| error.to_string())?;
+        Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
+    };
     let states = match managers {
+        7 if side == "serde-plain" => ours(Plan::new::<_, BySerde>(Plain::<7>).strategy("bfs").memory(memory.unwrap_or("256M"))),
+        8 if side == "serde-plain" => ours(Plan::new::<_, BySerde>(Plain::<8>).strategy("bfs").memory(memory.unwrap_or("256M"))),
         3 => explore::<3>(side, memory),
         5 => explore::<5>(side, memory),
         7 => explore::<7>(side, memory),
@@ -52,13 +59,16 @@ fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, Stri
         Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
     };
     match side {
-        "packed" => ours(Plan::new(Plain::<N>).strategy("bfs").memory(memory.unwrap_or("64M"))),
-        "auto" => ours(Plan::new(Plain::<N>).memory(memory.unwrap_or("64M"))),
-        "compact" => ours(Plan::new(Plain::<N>).store("compact").strategy("dfs").memory(memory.unwrap_or("14M"))),
+        "packed" => ours(Plan::new::<_, Tight>(Plain::<N>).strategy("bfs").memory(memory.unwrap_or("64M"))),
+        "auto" => ours(Plan::new::<_, Tight>(Plain::<N>).memory(memory.unwrap_or("64M"))),
+        "compact" => ours(Plan::new::<_, Tight>(Plain::<N>).store("compact").strategy("dfs").memory(memory.unwrap_or("14M"))),
         "serde" => ours(Plan::new(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
         "serde-auto" => ours(Plan::new(Loose(N)).memory(memory.unwrap_or("256M"))),
         "adapter" => ours(Plan::from_stateright(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
         "floor" => Ok(floor::explore::<N>()),
+        "floor-enc" => Ok(floor::typed::<N>(1)),
+        "floor-fp" => Ok(floor::typed::<N>(2)),
+        "floor-model" => Ok(floor::typed::<N>(3)),
         "bfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), true)),
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),

@@ -1,8 +1,10 @@
 //! The protocol over a state of fixed size, for both sides.
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use wayfarer::prelude::*;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed, Serialize, Deserialize)]
 pub(crate) enum Manager {
     Working,
     Prepared,
@@ -10,7 +12,7 @@ pub(crate) enum Manager {
     Aborted,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed, Serialize, Deserialize)]
 pub(crate) enum Decision {
     Open,
     Committed,
@@ -28,7 +30,8 @@ pub(crate) enum Action {
     HearAbort(usize),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed, Serialize, Deserialize)]
+#[serde(bound(serialize = "[Manager; N]: Serialize, [bool; N]: Serialize", deserialize = "[Manager; N]: DeserializeOwned, [bool; N]: DeserializeOwned"))]
 pub(crate) struct State<const N: usize> {
     managers: [Manager; N],
     decision: Decision,

@@ -26,17 +26,25 @@ struct Stream<'a> {
 impl<'a> Stream<'a> {
     #[inline]
     fn new(words: &'a [Word]) -> Self {
-        let mut words = words.iter();
-        match words.next() {
-            Some(word) => Stream { window: word.reverse_bits(), left: 64, words, past_end: false },
-            None => Stream { window: 0, left: 0, words, past_end: false },
-        }
+        let mut stream = Stream { window: 0, left: 0, words: words.iter(), past_end: false };
+        stream.next_word();
+        stream
+    }
+
+    /// Goes on to the next word. The bits of the last one lie below a leading one.
+    #[inline]
+    fn next_word(&mut self) -> bool {
+        let Some(word) = self.words.next() else { return false };
+        let above = if self.words.as_slice().is_empty() { 1 + word.leading_zeros() } else { 0 };
+        self.window = word.checked_shl(above).unwrap_or(0);
+        self.left = 64u32.saturating_sub(above);
+        true
     }
 
     /// The next bits, at least one; past the end there are zeros.
     #[inline(always)]
     fn take(&mut self, bits: u32) -> Word {
-        if bits < self.left {
+        if bits <= self.left && bits < 64 {
             let value = self.window >> (64 - bits);
             self.window <<= bits;
             self.left -= bits;
@@ -46,18 +54,24 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The same where that uses up a word.
+    /// The same where a word does not have them all.
     #[inline(never)]
     fn refill(&mut self, bits: u32) -> Word {
-        let rest = bits - self.left;
-        let upper = self.window.checked_shr(64 - self.left).unwrap_or(0);
-        let word = self.words.next().map(|word| word.reverse_bits());
-        self.past_end |= word.is_none() && rest > 0;
-        self.window = word.unwrap_or(0);
-        self.left = if word.is_some() { 64 - rest } else { 0 };
-        let lower = self.window.checked_shr(64 - rest).unwrap_or(0);
-        self.window = self.window.checked_shl(rest).unwrap_or(0);
-        upper.checked_shl(rest).unwrap_or(0) | lower
+        let (mut value, mut wanted): (Word, u32) = (0, bits);
+        loop {
+            let some = wanted.min(self.left);
+            value = value.checked_shl(some).unwrap_or(0) | self.window.checked_shr(64 - some).unwrap_or(0);
+            self.window = self.window.checked_shl(some).unwrap_or(0);
+            self.left -= some;
+            wanted -= some;
+            if wanted == 0 {
+                return value;
+            }
+            if !self.next_word() {
+                self.past_end = true;
+                return value.checked_shl(wanted).unwrap_or(0);
+            }
+        }
     }
 
     /// Whether more was read than there is.

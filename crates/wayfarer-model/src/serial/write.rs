@@ -1,11 +1,13 @@
-//! From values to bits, the highest of a number first.
+//! From values to bits, the highest of a word first.
 //!
 //! The bits that do not fill a word yet travel with the writer, below a leading one, and come back as what was written: one word, which stays in a register from call to
-//! call. A value of many small parts would otherwise spend its time waiting for them to come back from memory.
+//! call. A value of many small parts would otherwise spend its time waiting for them to come back from memory. The last word keeps its leading one, which tells a reader
+//! where the bits begin, and leaves zeros above it, which stores do not keep.
 
 use super::{GROUP, PAYLOAD, Trouble};
 use serde::Serialize;
 use serde::ser::{self, Serializer};
+use std::num::NonZeroU64;
 use wayfarer_space::Word;
 
 /// Bits of a word that is not full, below a leading one.
@@ -13,14 +15,15 @@ type Tail = Word;
 
 const NOTHING: Tail = 1;
 
-/// Appends the words of a value.
+/// Appends the words of a value; one without any bits has none.
 #[inline]
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<Word>) -> Result<(), Trouble> {
-    let tail = value.serialize(Writer { out, tail: NOTHING })?;
-    if tail != NOTHING {
-        // The leading one goes, and the first bit comes to where a reader looks for it.
-        let tail = tail << tail.leading_zeros() << 1;
-        out.push(tail.reverse_bits());
+    let before = out.len();
+    let mut writer = Writer { out, tail: NOTHING };
+    writer.part(value)?;
+    let Writer { out, tail } = writer;
+    if tail != NOTHING || out.len() > before {
+        out.push(tail);
     }
     Ok(())
 }
@@ -30,22 +33,22 @@ struct Writer<'a> {
     tail: Tail,
 }
 
-/// Appends bits that fill a word. It is out of the way so that all else is short enough to be put where it is used. The first bit is the lowest of a word, so that what
-/// is not used of the last one is zero at its upper end, where stores do not keep it.
+/// What writing leaves: the bits of a word that is not full, and some that are still to be appended to them. The variants of an enum without fields then differ in a
+/// number only, out of which the compiler makes a copy of the variant's own number and no jump that nothing could predict.
+struct Written {
+    tail: Tail,
+    /// Below a leading one, too.
+    coming: NonZeroU64,
+}
+
+/// Appends bits that fill a word. It is out of the way so that all else is short enough to be put where it is used.
 #[inline(never)]
 fn spill(out: &mut Vec<Word>, tail: Tail, value: Word, bits: u32) -> Tail {
     let held = 63 - tail.leading_zeros();
     let rest = bits + held - 64;
     let upper = (tail ^ 1 << held).checked_shl(64 - held).unwrap_or(0);
-    out.push((upper | value >> rest).reverse_bits());
+    out.push(upper | value >> rest);
     1 << rest | value & ((1 << rest) - 1)
-}
-
-/// Appends the number of a variant without fields. It is out of the way so that all variants of an enum come to the same call: the compiler then makes one of them, and
-/// no jump that nothing could predict.
-#[inline(never)]
-fn plain_variant(out: &mut Vec<Word>, tail: Tail, index: u32) -> Tail {
-    Writer { out, tail }.number(u64::from(index)).tail
 }
 
 impl Writer<'_> {
@@ -84,20 +87,25 @@ impl Writer<'_> {
     }
 
     #[inline(always)]
-    fn done(self) -> Result<Tail, Trouble> {
-        Ok(self.tail)
+    fn done(self) -> Result<Written, Trouble> {
+        Ok(Written { tail: self.tail, coming: NonZeroU64::MIN })
     }
 
     /// Appends a part.
     #[inline(always)]
     fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Trouble> {
-        self.tail = value.serialize(Writer { out: self.out, tail: self.tail })?;
+        let Written { tail, coming } = value.serialize(Writer { out: self.out, tail: self.tail })?;
+        self.tail = tail;
+        if coming != NonZeroU64::MIN {
+            let bits = 63 - coming.leading_zeros();
+            self.tail = Writer { out: self.out, tail }.put(coming.get() ^ 1 << bits, bits).tail;
+        }
         Ok(())
     }
 }
 
 impl<'a> Serializer for Writer<'a> {
-    type Ok = Tail;
+    type Ok = Written;
     type Error = Trouble;
     type SerializeSeq = Writer<'a>;
     type SerializeTuple = Writer<'a>;
@@ -108,106 +116,109 @@ impl<'a> Serializer for Writer<'a> {
     type SerializeStructVariant = Writer<'a>;
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<Tail, Trouble> {
+    fn serialize_bool(self, value: bool) -> Result<Written, Trouble> {
         self.put(u64::from(value), 1).done()
     }
 
     #[inline]
-    fn serialize_i8(self, value: i8) -> Result<Tail, Trouble> {
+    fn serialize_i8(self, value: i8) -> Result<Written, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i16(self, value: i16) -> Result<Tail, Trouble> {
+    fn serialize_i16(self, value: i16) -> Result<Written, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i32(self, value: i32) -> Result<Tail, Trouble> {
+    fn serialize_i32(self, value: i32) -> Result<Written, Trouble> {
         self.serialize_i64(i64::from(value))
     }
 
     #[inline]
-    fn serialize_i64(self, value: i64) -> Result<Tail, Trouble> {
+    fn serialize_i64(self, value: i64) -> Result<Written, Trouble> {
         self.signed(value).done()
     }
 
-    fn serialize_i128(self, value: i128) -> Result<Tail, Trouble> {
+    fn serialize_i128(self, value: i128) -> Result<Written, Trouble> {
         self.serialize_u128(value as u128)
     }
 
     #[inline]
-    fn serialize_u8(self, value: u8) -> Result<Tail, Trouble> {
+    fn serialize_u8(self, value: u8) -> Result<Written, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u16(self, value: u16) -> Result<Tail, Trouble> {
+    fn serialize_u16(self, value: u16) -> Result<Written, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u32(self, value: u32) -> Result<Tail, Trouble> {
+    fn serialize_u32(self, value: u32) -> Result<Written, Trouble> {
         self.serialize_u64(u64::from(value))
     }
 
     #[inline]
-    fn serialize_u64(self, value: u64) -> Result<Tail, Trouble> {
+    fn serialize_u64(self, value: u64) -> Result<Written, Trouble> {
         self.number(value).done()
     }
 
-    fn serialize_u128(self, value: u128) -> Result<Tail, Trouble> {
+    fn serialize_u128(self, value: u128) -> Result<Written, Trouble> {
         self.number(value as u64).number((value >> 64) as u64).done()
     }
 
-    fn serialize_f32(self, value: f32) -> Result<Tail, Trouble> {
+    fn serialize_f32(self, value: f32) -> Result<Written, Trouble> {
         self.put(u64::from(value.to_bits()), 32).done()
     }
 
-    fn serialize_f64(self, value: f64) -> Result<Tail, Trouble> {
+    fn serialize_f64(self, value: f64) -> Result<Written, Trouble> {
         self.put(value.to_bits(), 64).done()
     }
 
-    fn serialize_char(self, value: char) -> Result<Tail, Trouble> {
+    fn serialize_char(self, value: char) -> Result<Written, Trouble> {
         self.serialize_u32(u32::from(value))
     }
 
-    fn serialize_str(self, value: &str) -> Result<Tail, Trouble> {
+    fn serialize_str(self, value: &str) -> Result<Written, Trouble> {
         self.serialize_bytes(value.as_bytes())
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<Tail, Trouble> {
+    fn serialize_bytes(self, value: &[u8]) -> Result<Written, Trouble> {
         let writer = self.number(value.len() as u64);
         value.iter().fold(writer, |writer, byte| writer.put(u64::from(*byte), 8)).done()
     }
 
     #[inline]
-    fn serialize_none(self) -> Result<Tail, Trouble> {
+    fn serialize_none(self) -> Result<Written, Trouble> {
         self.serialize_bool(false)
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Tail, Trouble> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Written, Trouble> {
         value.serialize(self.put(1, 1))
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<Tail, Trouble> {
+    fn serialize_unit(self) -> Result<Written, Trouble> {
         self.done()
     }
 
     #[inline]
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<Tail, Trouble> {
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<Written, Trouble> {
         self.done()
     }
 
     #[inline(always)]
-    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Tail, Trouble> {
-        Ok(plain_variant(self.out, self.tail, index))
+    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Written, Trouble> {
+        match NonZeroU64::new(1 << GROUP | u64::from(index)) {
+            Some(coming) if index < 1 << PAYLOAD => Ok(Written { tail: self.tail, coming }),
+            _ => self.number(u64::from(index)).done(),
+        }
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Tail, Trouble> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Written, Trouble> {
         value.serialize(self)
     }
 
@@ -218,7 +229,7 @@ impl<'a> Serializer for Writer<'a> {
         index: u32,
         _variant: &'static str,
         value: &T,
-    ) -> Result<Tail, Trouble> {
+    ) -> Result<Written, Trouble> {
         value.serialize(self.number(u64::from(index)))
     }
 
@@ -266,7 +277,7 @@ impl<'a> Serializer for Writer<'a> {
 macro_rules! in_order {
     ($($part:ident $element:ident),*) => { $(
         impl ser::$part for Writer<'_> {
-            type Ok = Tail;
+            type Ok = Written;
             type Error = Trouble;
 
             #[inline]
@@ -275,7 +286,7 @@ macro_rules! in_order {
             }
 
             #[inline]
-            fn end(self) -> Result<Tail, Trouble> {
+            fn end(self) -> Result<Written, Trouble> {
                 self.done()
             }
         }
@@ -288,7 +299,7 @@ in_order!(SerializeSeq serialize_element, SerializeTuple serialize_element, Seri
 macro_rules! with_names {
     ($($part:ident),*) => { $(
         impl ser::$part for Writer<'_> {
-            type Ok = Tail;
+            type Ok = Written;
             type Error = Trouble;
 
             #[inline]
@@ -297,7 +308,7 @@ macro_rules! with_names {
             }
 
             #[inline]
-            fn end(self) -> Result<Tail, Trouble> {
+            fn end(self) -> Result<Written, Trouble> {
                 self.done()
             }
         }
@@ -307,7 +318,7 @@ macro_rules! with_names {
 with_names!(SerializeStruct, SerializeStructVariant);
 
 impl ser::SerializeMap for Writer<'_> {
-    type Ok = Tail;
+    type Ok = Written;
     type Error = Trouble;
 
     #[inline]
@@ -321,7 +332,7 @@ impl ser::SerializeMap for Writer<'_> {
     }
 
     #[inline]
-    fn end(self) -> Result<Tail, Trouble> {
+    fn end(self) -> Result<Written, Trouble> {
         self.done()
     }
 }

@@ -5,31 +5,73 @@ use crate::caught::{self, MISUSED, Misuse};
 use crate::coded::Coded;
 use crate::model::Model;
 use std::sync::atomic::Ordering;
-use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, changed_words};
+use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, changed_words, hash};
 
 /// So many states are looked at twice at the beginning of a run, and then one of so many.
 const VETTED: u32 = 256;
 
-impl<M: Model, How> ModelSpace<M, How>
+/// So many bytes of successors stay typed until they are judged, by a rough reckoning: what a type keeps elsewhere is taken for some times its encoding.
+const KEPT: usize = 1 << 16;
+const TIMES: usize = 8;
+
+/// Successors that stay typed until they are judged: those of the first steps of a round.
+pub(super) struct Kept<M: Model>(Vec<M::State>);
+
+impl<M: Model> Kept<M> {
+    /// The typed state of a step.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> Option<&M::State> {
+        self.0.get(index)
+    }
+}
+
+/// What expanding needs at hand.
+struct Hand<M: Model> {
+    actions: Vec<M::Action>,
+    kept: Vec<M::State>,
+    /// How many bytes may still be kept.
+    room: usize,
+}
+
+impl<M: Model> Hand<M> {
+    fn new(kept: Vec<M::State>, room: usize) -> Self {
+        Hand { actions: Vec::with_capacity(ACTIONS), kept, room }
+    }
+
+    /// Keeps the state of a step where all before it are kept and there is room.
+    #[inline(always)]
+    fn keep(&mut self, index: usize, words: usize, state: impl FnOnce() -> Option<M::State>) {
+        let bytes = size_of::<M::State>() + TIMES * size_of::<Word>() * words;
+        if self.kept.len() == index && bytes <= self.room {
+            self.room -= bytes;
+            self.kept.extend(state());
+        }
+    }
+}
+
+impl<M: Model + 'static, How> ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
     /// Fills `steps` with the steps out of every state of a batch.
     pub(super) fn expand_all(&self, batch: &States, from: Firing, steps: &mut Steps) {
         steps.clear();
-        let mut actions = Vec::with_capacity(ACTIONS);
-        steps.sifted = M::State::WORDS == Some(1) && self.representative.is_none() && steps.sieve.is_some();
+        steps.sifted = steps.sieve.is_some() && if let Some(words) = M::State::WORDS { words == 1 && self.representative.is_none() } else { true };
+        let kept = steps.beside.take::<Kept<M>>().map_or_else(Vec::new, |kept| kept.0);
+        let mut hand = Hand::<M>::new(kept, if self.properties.0.is_empty() { 0 } else { KEPT });
         let mut source = 0;
         while source < batch.len() {
             let mut before = Mark::of(steps);
             // Panics are caught around all states at once; the one that fails is expanded again with care, and then the others.
             let done = caught::catch(|| {
+                // Those of the round before, at first; what belongs to steps that were taken back, later.
+                hand.kept.truncate(before.states);
                 while source < batch.len() {
                     before = Mark::of(steps);
                     let words = batch.get(source);
                     // What is looked at twice is given as a whole.
                     let vetted = from == Firing::of(0) && self.is_vetted(words);
-                    let enabled = self.expand_one(source as u32, words, from, !vetted, &mut actions, steps);
+                    let enabled = self.expand_one(source as u32, words, from, !vetted, &mut hand, steps);
                     if vetted {
                         self.vet(source as u32, words, &before, steps);
                     }
@@ -46,6 +88,8 @@ where
                 source += 1;
             }
         }
+        hand.kept.truncate(steps.len());
+        steps.beside.put(Box::new(Kept::<M>(hand.kept)));
     }
 
     /// Asks for the actions of a state.
@@ -57,9 +101,10 @@ where
 
     /// Appends the steps out of one state and gives how many actions were possible.
     #[inline(always)]
-    fn expand_one(&self, source: u32, words: &[Word], from: Firing, sifts: bool, listed: &mut Vec<M::Action>, steps: &mut Steps) -> u32 {
+    fn expand_one(&self, source: u32, words: &[Word], from: Firing, sifts: bool, hand: &mut Hand<M>, steps: &mut Steps) -> u32 {
         let state = M::State::decode(words);
-        self.list(&state, listed);
+        let mut listed = std::mem::take(&mut hand.actions);
+        self.list(&state, &mut listed);
         let mut enabled = 0;
         let actions = listed.iter().enumerate().skip(from.outcome as usize);
         let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
@@ -100,39 +145,56 @@ where
             }
             _ => {
                 for action in actions {
-                    if let Some(next) = self.model.next(&state, action.1) {
-                        enabled += 1;
-                        self.arrive(words, firing(action), &next, steps);
+                    // It stays where it was made: moving what was written in parts would hold up the processor.
+                    let made = self.model.next(&state, action.1);
+                    let Some(next) = &made else { continue };
+                    enabled += 1;
+                    let firing = firing(action);
+                    let Some((changed, other)) = self.arrive(words, next, steps) else { continue };
+                    let index = steps.states.len() - 1;
+                    let state = steps.states.get(index);
+                    let hash = hash(state);
+                    let fresh = match &mut steps.sieve {
+                        Some(sieve) if sifts && steps.sifted => changed != 0 && sieve.is_fresh_state(hash, state),
+                        _ => true,
+                    };
+                    if !fresh {
+                        steps.omitted.push(Omitted { source, rule: firing.rule, changed: changed != 0 });
+                        steps.states.pop();
+                        continue;
                     }
+                    hand.keep(index, state.len(), || other.or(made));
+                    steps.hashes.push(hash);
+                    steps.changed.push(changed);
+                    steps.firings.push(firing);
                 }
             }
         }
         steps.describe_rest(source, words);
+        hand.actions = listed;
         enabled
     }
 
-    /// Appends a step to a state, or to its representative, unless it lies beyond the boundary. Whether a step leads back to its source is judged before the state
-    /// is replaced, so that deadlocks are those of the model.
+    /// Appends the words of a state, or of its representative, unless it lies beyond the boundary. Gives which words differ from the source, and the representative:
+    /// whether a step leads back to its source is judged before the state is replaced, so that deadlocks are those of the model.
     #[inline]
-    fn arrive(&self, from: &[Word], firing: Firing, next: &M::State, steps: &mut Steps) {
+    fn arrive(&self, from: &[Word], next: &M::State, steps: &mut Steps) -> Option<(u64, Option<M::State>)> {
         if !self.model.within_boundary(next) {
             steps.discarded += 1;
-            return;
+            return None;
         }
         next.encode(&mut steps.states);
-        let mut changed = changed_words(from, steps.states.get(steps.states.len() - 1));
-        if let Some(representative) = self.representative
-            && changed != 0
-        {
-            steps.states.pop();
-            representative(&self.model, next).encode(&mut steps.states);
-            match changed_words(from, steps.states.get(steps.states.len() - 1)) {
-                0 => {}
-                other => changed = other,
+        let changed = changed_words(from, steps.states.get(steps.states.len() - 1));
+        match self.representative {
+            Some(representative) if changed != 0 => {
+                steps.states.pop();
+                let other = representative(&self.model, next);
+                other.encode(&mut steps.states);
+                let differs = changed_words(from, steps.states.get(steps.states.len() - 1));
+                Some((if differs == 0 { changed } else { differs }, Some(other)))
             }
+            _ => Some((changed, None)),
         }
-        steps.changed.push(changed);
-        steps.firings.push(firing);
     }
 
     /// Appends the steps out of a state in which something fails, one action at a time.
@@ -160,11 +222,12 @@ where
             let before = Mark::of(steps);
             let firing = Firing { rule: self.kind(action), outcome: place as u32 };
             let done = caught::catch(|| {
-                let next = self.model.next(&state, action);
-                if let Some(next) = &next {
-                    self.arrive(words, firing, next, steps);
+                let Some(next) = self.model.next(&state, action) else { return false };
+                if let Some((changed, _)) = self.arrive(words, &next, steps) {
+                    steps.changed.push(changed);
+                    steps.firings.push(firing);
                 }
-                next.is_some()
+                true
             });
             enabled += u32::from(*done.as_ref().unwrap_or(&true));
             if let Err(panic) = done {
@@ -187,8 +250,8 @@ where
                 return Some(restored(&state, words));
             }
             let mut again = Steps::new(M::State::width());
-            let mut actions = Vec::with_capacity(ACTIONS);
-            self.expand_one(source, words, Firing::of(0), false, &mut actions, &mut again);
+            let mut hand = Hand::<M>::new(Vec::new(), 0);
+            self.expand_one(source, words, Firing::of(0), false, &mut hand, &mut again);
             let first = before.states;
             if again.firings != steps.firings[first..] {
                 return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
@@ -200,7 +263,7 @@ where
                 return Some(restored(&M::State::decode(again.states.get(other)), again.states.get(other)));
             }
             let differs = one.differences(&two).first().map(|change| format!("{}: {} or {}", change.path, change.old, change.new));
-            let action = self.model.format_action(&actions[again.firings[other].outcome as usize]);
+            let action = self.model.format_action(&hand.actions[again.firings[other].outcome as usize]);
             Some(Misuse::NotDeterministic { state: self.shape(words).to_string(), action, differs: differs.unwrap_or_default() })
         });
         if let Ok(Some(misuse)) = again {

@@ -171,7 +171,7 @@ impl<'a> Arms<'a> {
         let before = arm.strategy.steps();
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
-        let watched = Watched { inner: &*arm.store, met: Mutex::new(Steps::new(self.space.width())) };
+        let watched = Watched { inner: &*arm.store, met: Mutex::new(States::new(self.space.width())) };
         // While the store of the phase is exact, nobody asks what the arms have met.
         let settings = Settings { record: if main.fidelity() == Fidelity::Exact { 0 } else { settings.record }, ..settings };
         let entering = Entering { first: !arm.begun, record: self.record.take() };
@@ -342,7 +342,7 @@ impl Control for Quiet<'_> {
 /// An arm's store that notes some of what is new to it, to be looked up in the store of the phase.
 struct Watched<'r> {
     inner: &'r dyn Store,
-    met: Mutex<Steps>,
+    met: Mutex<States>,
 }
 
 impl Watched<'_> {
@@ -351,16 +351,18 @@ impl Watched<'_> {
         let mut met = None;
         for index in (0..visits.len()).filter(noted) {
             let met = met.get_or_insert_with(|| self.met.lock().unwrap_or_else(PoisonError::into_inner));
-            met.push(0, Firing::of(0), steps.states.get(index), steps.states.get(index));
+            met.push(steps.states.get(index));
         }
     }
 
     /// About how many of the states that it met are unknown to a store.
     fn unknown_to(self, main: &dyn Store, seat: &Mutex<Seat>) -> u64 {
         let met = self.met.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut steps = Steps::new(met.width());
+        met.iter().for_each(|state| steps.push(0, Firing::of(0), state, state));
         let mut seat = seat.lock().unwrap_or_else(PoisonError::into_inner);
         let mut answers = Vec::new();
-        main.probe(&mut seat, Candidates { steps: &met, sources: &[] }, &mut answers);
+        main.probe(&mut seat, Candidates { steps: &steps, sources: &[] }, &mut answers);
         LOOKED_UP * answers.iter().filter(|answer| matches!(answer, Visit::New(_))).count() as u64
     }
 }
