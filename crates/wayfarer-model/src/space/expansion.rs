@@ -28,6 +28,8 @@ impl<M: Model> Kept<M> {
 /// What expanding needs at hand.
 struct Hand<M: Model> {
     actions: Vec<M::Action>,
+    /// The words of a successor.
+    words: Vec<Word>,
     kept: Vec<M::State>,
     /// How many bytes may still be kept.
     room: usize,
@@ -35,13 +37,13 @@ struct Hand<M: Model> {
 
 impl<M: Model> Hand<M> {
     fn new(kept: Vec<M::State>, room: usize) -> Self {
-        Hand { actions: Vec::with_capacity(ACTIONS), kept, room }
+        Hand { actions: Vec::with_capacity(ACTIONS), words: Vec::new(), kept, room }
     }
 
     /// Keeps the state of a step where all before it are kept and there is room.
     #[inline(always)]
-    fn keep(&mut self, index: usize, words: usize, state: impl FnOnce() -> Option<M::State>) {
-        let bytes = size_of::<M::State>() + TIMES * size_of::<Word>() * words;
+    fn keep(&mut self, index: usize, state: impl FnOnce() -> Option<M::State>) {
+        let bytes = size_of::<M::State>() + TIMES * size_of::<Word>() * self.words.len();
         if self.kept.len() == index && bytes <= self.room {
             self.room -= bytes;
             self.kept.extend(state());
@@ -144,29 +146,30 @@ where
                 steps.omitted.truncate(gone + left_out);
             }
             _ => {
+                let Steps { states, hashes, changed, firings, omitted, discarded, .. } = steps;
+                let mut sieve = steps.sieve.as_mut().filter(|_| sifts && steps.sifted);
                 for action in actions {
                     // It stays where it was made: moving what was written in parts would hold up the processor.
                     let made = self.model.next(&state, action.1);
                     let Some(next) = &made else { continue };
                     enabled += 1;
-                    let firing = firing(action);
-                    let Some((changed, other)) = self.arrive(words, next, steps) else { continue };
-                    let index = steps.states.len() - 1;
-                    let state = steps.states.get(index);
-                    let hash = hash(state);
-                    let fresh = match &mut steps.sieve {
-                        Some(sieve) if sifts && steps.sifted => changed != 0 && sieve.is_fresh_state(hash, state),
-                        _ => true,
-                    };
-                    if !fresh {
-                        steps.omitted.push(Omitted { source, rule: firing.rule, changed: changed != 0 });
-                        steps.states.pop();
+                    if !self.model.within_boundary(next) {
+                        *discarded += 1;
                         continue;
                     }
-                    hand.keep(index, state.len(), || other.or(made));
-                    steps.hashes.push(hash);
-                    steps.changed.push(changed);
-                    steps.firings.push(firing);
+                    let (differs, other) = self.arrive(words, next, &mut hand.words);
+                    let (firing, hash) = (firing(action), hash(&hand.words));
+                    if let Some(sieve) = &mut sieve
+                        && (differs == 0 || !sieve.is_fresh_state(hash, &hand.words))
+                    {
+                        omitted.push(Omitted { source, rule: firing.rule, changed: differs != 0 });
+                        continue;
+                    }
+                    hand.keep(states.len(), || other.or(made));
+                    states.push(&hand.words);
+                    hashes.push(hash);
+                    changed.push(differs);
+                    firings.push(firing);
                 }
             }
         }
@@ -175,25 +178,20 @@ where
         enabled
     }
 
-    /// Appends the words of a state, or of its representative, unless it lies beyond the boundary. Gives which words differ from the source, and the representative:
-    /// whether a step leads back to its source is judged before the state is replaced, so that deadlocks are those of the model.
-    #[inline]
-    fn arrive(&self, from: &[Word], next: &M::State, steps: &mut Steps) -> Option<(u64, Option<M::State>)> {
-        if !self.model.within_boundary(next) {
-            steps.discarded += 1;
-            return None;
-        }
-        next.encode(&mut steps.states);
-        let changed = changed_words(from, steps.states.get(steps.states.len() - 1));
+    /// Writes the words of a state, or of its representative, which is given then. Tells which words differ from the source: whether a step leads back there is judged
+    /// before the state is replaced, so that deadlocks are those of the model.
+    #[inline(always)]
+    fn arrive(&self, from: &[Word], next: &M::State, words: &mut Vec<Word>) -> (u64, Option<M::State>) {
+        next.encode_to(words);
+        let changed = changed_words(from, words);
         match self.representative {
             Some(representative) if changed != 0 => {
-                steps.states.pop();
                 let other = representative(&self.model, next);
-                other.encode(&mut steps.states);
-                let differs = changed_words(from, steps.states.get(steps.states.len() - 1));
-                Some((if differs == 0 { changed } else { differs }, Some(other)))
+                other.encode_to(words);
+                let differs = changed_words(from, words);
+                (if differs == 0 { changed } else { differs }, Some(other))
             }
-            _ => Some((changed, None)),
+            _ => (changed, None),
         }
     }
 
@@ -217,15 +215,18 @@ where
                 return 1;
             }
         };
-        let mut enabled = 0;
+        let (mut enabled, mut target) = (0, Vec::new());
         for (place, action) in actions.iter().enumerate().skip(from.outcome as usize) {
             let before = Mark::of(steps);
             let firing = Firing { rule: self.kind(action), outcome: place as u32 };
             let done = caught::catch(|| {
                 let Some(next) = self.model.next(&state, action) else { return false };
-                if let Some((changed, _)) = self.arrive(words, &next, steps) {
-                    steps.changed.push(changed);
+                if self.model.within_boundary(&next) {
+                    steps.changed.push(self.arrive(words, &next, &mut target).0);
+                    steps.states.push(&target);
                     steps.firings.push(firing);
+                } else {
+                    steps.discarded += 1;
                 }
                 true
             });
