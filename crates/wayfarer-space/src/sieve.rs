@@ -1,12 +1,13 @@
 //! What was met lately. In breadth-first search most steps that lead to nothing new lead to states that were found a moment ago, because two steps that can be taken
 //! in either order lead from neighbours to the same state: such steps need only be counted.
 
-use crate::{Hash, Width, Word};
+use crate::{Width, Word};
 
 /// Bytes of what a sieve remembers: they stay in a core's own cache.
 const BYTES: usize = 1 << 16;
 /// Words of an entry at first, where lengths vary, and at most: one says how long the state is.
 const STRIDES: [usize; 2] = [4, 16];
+const FACTOR: Word = 0x9E37_79B9_7F4A_7C15;
 
 /// Whole states that were met lately, each in the one place that its bits name, so that only what was met is taken for met.
 #[derive(Clone, Debug)]
@@ -63,11 +64,12 @@ impl Sieve {
 
     /// Whether a state of any length was not met lately; from now on it was, unless it is too long.
     #[inline]
-    pub fn is_fresh_state(&mut self, hash: Hash, state: &[Word]) -> bool {
+    pub fn is_fresh_state(&mut self, state: &[Word]) -> bool {
         if state.len() >= self.stride {
-            return self.widen(hash, state);
+            return self.widen(state);
         }
-        let entry = (hash.second() >> self.shift) as usize * self.stride;
+        let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
+        let entry = self.place(folded) * self.stride;
         let entry = &mut self.words[entry..entry + self.stride];
         let length = 1 + state.len() as Word;
         let mut same = std::mem::replace(&mut entry[0], length) == length;
@@ -80,24 +82,24 @@ impl Sieve {
 
     /// Makes place for longer states, fewer of them.
     #[cold]
-    fn widen(&mut self, hash: Hash, state: &[Word]) -> bool {
+    fn widen(&mut self, state: &[Word]) -> bool {
         if self.stride >= STRIDES[1] {
             return true;
         }
         *self = Sieve::with(self.words.len(), 2 * self.stride);
-        self.is_fresh_state(hash, state)
+        self.is_fresh_state(state)
     }
 
     #[inline]
     fn place(&self, word: Word) -> usize {
-        (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        (word.wrapping_mul(FACTOR) >> self.shift) as usize
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Rng, hash};
+    use crate::Rng;
     use std::collections::HashSet;
 
     /// Draws states, most of them from few, and sifts them.
@@ -128,12 +130,12 @@ mod tests {
     fn states_of_any_length_are_told_apart() {
         for words in [64, 4096] {
             let draw = |rng: &mut Rng, kinds| (0..rng.below(20)).map(|_| rng.below(2.min(kinds))).collect();
-            sifts_soundly(Sieve::with(words, STRIDES[0]), draw, |sieve, state| sieve.is_fresh_state(hash(state), state));
+            sifts_soundly(Sieve::with(words, STRIDES[0]), draw, |sieve, state| sieve.is_fresh_state(state));
         }
         let mut sieve = Sieve::new(Width::Varying).unwrap();
-        assert!(sieve.is_fresh_state(hash(&[]), &[]) && !sieve.is_fresh_state(hash(&[]), &[]));
-        assert!(sieve.is_fresh_state(hash(&[0]), &[0]) && !sieve.is_fresh_state(hash(&[0]), &[0]));
-        assert!(sieve.is_fresh_state(hash(&[7; 15]), &[7; 15]) && !sieve.is_fresh_state(hash(&[7; 15]), &[7; 15]));
-        assert!(sieve.is_fresh_state(hash(&[7; 16]), &[7; 16]) && sieve.is_fresh_state(hash(&[7; 16]), &[7; 16]));
+        assert!(sieve.is_fresh_state(&[]) && !sieve.is_fresh_state(&[]));
+        assert!(sieve.is_fresh_state(&[0]) && !sieve.is_fresh_state(&[0]));
+        assert!(sieve.is_fresh_state(&[7; 15]) && !sieve.is_fresh_state(&[7; 15]));
+        assert!(sieve.is_fresh_state(&[7; 16]) && sieve.is_fresh_state(&[7; 16]));
     }
 }

@@ -1,13 +1,15 @@
-//! What any checker must do at least over packed states: take actions, make successors, and look for their words in a set. No properties, no witnesses, no budget.
+//! What any checker must do at least: take actions, make successors, and look for their words in a set. No properties, no witnesses, no budget.
 
+use crate::loose::Loose;
 use crate::plain::{Plain, State};
 use hashbrown::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
-use wayfarer::model::Packed;
+use wayfarer::model::{BySerde, Coded, Packed};
 use wayfarer::prelude::*;
+use wayfarer::space::hash;
 
-/// How many states there are.
-pub(crate) fn explore<const N: usize>() -> u64 {
+/// How many states there are, by their packed words.
+pub(crate) fn packed<const N: usize>() -> u64 {
     let model = Plain::<N>;
     let mut queue: Vec<u64> = Model::initial(&model).iter().map(Packed::word).collect();
     let mut known: HashSet<u64, BuildHasherDefault<Fold>> = queue.iter().copied().collect();
@@ -29,6 +31,27 @@ pub(crate) fn explore<const N: usize>() -> u64 {
     queue.len() as u64
 }
 
+/// The same over lists and a set: a stack of typed states, which are never read back, and hashes of their words.
+pub(crate) fn by_serde(managers: usize) -> u64 {
+    let model = Loose(managers);
+    let mut stack = Model::initial(&model);
+    let mut known: HashSet<u64, BuildHasherDefault<Fold>> = HashSet::default();
+    let (mut actions, mut words) = (Vec::new(), Vec::new());
+    let mut is_new = |state: &_| {
+        Coded::<BySerde>::encode_to(state, &mut words);
+        known.insert(hash(&words).address())
+    };
+    stack.retain(&mut is_new);
+    let mut states = 0;
+    while let Some(state) = stack.pop() {
+        states += 1;
+        actions.clear();
+        Model::actions(&model, &state, &mut actions);
+        stack.extend(actions.iter().filter_map(|action| Model::next(&model, &state, action)).filter(&mut is_new));
+    }
+    states
+}
+
 /// One multiplication, folded: as fast as a hash for a table can be.
 #[derive(Default)]
 struct Fold(u64);
@@ -46,48 +69,4 @@ impl Hasher for Fold {
     fn finish(&self) -> u64 {
         self.0
     }
-}
-
-pub(crate) fn typed<const N: usize>(mode: u32) -> u64 {
-    use crate::loose::Loose;
-    use wayfarer::model::{BySerde, Coded};
-    use wayfarer::space::hash;
-    let model = Loose(N);
-    let mut stack = Model::initial(&model);
-    let mut known: HashSet<u64, BuildHasherDefault<Fold>> = Default::default();
-    let mut actions = Vec::new();
-    let mut words = Vec::new();
-    let mut sum = 0u64;
-    let mut exp = 0;
-    let mut props = Properties::<Loose>::default();
-    Model::properties(&model, &mut props);
-    while let Some(state) = stack.pop() {
-        exp += 1;
-        actions.clear();
-        Model::actions(&model, &state, &mut actions);
-        for action in &actions {
-            if let Some(successor) = Model::next(&model, &state, action) {
-                <_ as Coded<BySerde>>::encode_to(&successor, &mut words);
-                let h = hash(&words);
-                if mode == 3 {
-                    for _ in 0..2 {
-                    let again = Model::next(&model, &state, action).unwrap();
-                    sum += std::hint::black_box(&again) as *const _ as u64;
-                    }
-                }
-                if mode == 2 {
-                    for _ in 0..2 {
-                    <_ as Coded<BySerde>>::encode_to(&successor, &mut words);
-                    sum += hash(&words).fingerprint() as u64;
-                    }
-                }
-                let w = h.address();
-                if known.insert(w) {
-                    stack.push(successor);
-                }
-            }
-        }
-    }
-    std::hint::black_box(sum);
-    exp
 }

@@ -4,17 +4,20 @@
 //! two-phase SIDE MANAGERS [MEMORY]
 //! ```
 //!
-//! A side is `packed` or `serde` (breadth-first search over either form of states), `auto` and `serde-auto` (the same under the default strategy), `adapter` (Stateright's
-//! own model under `Plan::from_stateright`), `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over the same two forms: `bfs-plain`,
-//! `dfs-plain`, `bfs-loose`, `dfs-loose`; `floor` is no checker but a bare loop over words in a hash set. Prints the resident set before the first state, in bytes, and
-//! how many states there are.
+//! States come in two forms: plain values of fixed size, and lists with a set. A side is `packed` or `serde` (breadth-first search over plain values, packed or written by
+//! serde), `lists` (the same over lists with a set, by serde), `auto`, `serde-auto` and `lists-auto` (these under the default strategy), `adapter` (Stateright's own model of
+//! lists under `Plan::from_stateright`), `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over both forms: `bfs-plain`, `dfs-plain`,
+//! `bfs-loose`, `dfs-loose`. `floor` and `lists-floor` are no checkers but bare loops over a hash set. Prints the resident set before the first state, in bytes, and how
+//! many states there are.
 
 mod floor;
 mod loose;
 mod plain;
 
 use loose::Loose;
-use plain::Plain;
+use plain::{Manager, Plain};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::process::ExitCode;
 use wayfarer::model::{BySerde, Tight};
 use wayfarer::prelude::*;
@@ -28,13 +31,7 @@ fn main() -> ExitCode {
     };
     let memory = arguments.get(2).map(String::as_str);
     let before = resident();
-    let ours = |planned: Planned| {
-        let report = planned.deadlock("off").threads(1).audit("off").progress(false).run().map_err(|error| error.to_string())?;
-        Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
-    };
     let states = match managers {
-        7 if side == "serde-plain" => ours(Plan::new::<_, BySerde>(Plain::<7>).strategy("bfs").memory(memory.unwrap_or("256M"))),
-        8 if side == "serde-plain" => ours(Plan::new::<_, BySerde>(Plain::<8>).strategy("bfs").memory(memory.unwrap_or("256M"))),
         3 => explore::<3>(side, memory),
         5 => explore::<5>(side, memory),
         7 => explore::<7>(side, memory),
@@ -53,7 +50,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, String> {
+fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, String>
+where
+    [Manager; N]: Serialize + DeserializeOwned,
+    [bool; N]: Serialize + DeserializeOwned,
+{
     let ours = |planned: Planned| {
         let report = planned.deadlock("off").threads(1).audit("off").progress(false).run().map_err(|error| error.to_string())?;
         Ok(if report.states_error > 0.0 { report.insertions } else { report.states })
@@ -62,13 +63,13 @@ fn explore<const N: usize>(side: &str, memory: Option<&str>) -> Result<u64, Stri
         "packed" => ours(Plan::new::<_, Tight>(Plain::<N>).strategy("bfs").memory(memory.unwrap_or("64M"))),
         "auto" => ours(Plan::new::<_, Tight>(Plain::<N>).memory(memory.unwrap_or("64M"))),
         "compact" => ours(Plan::new::<_, Tight>(Plain::<N>).store("compact").strategy("dfs").memory(memory.unwrap_or("14M"))),
-        "serde" => ours(Plan::new(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
-        "serde-auto" => ours(Plan::new(Loose(N)).memory(memory.unwrap_or("256M"))),
+        "serde" => ours(Plan::new::<_, BySerde>(Plain::<N>).strategy("bfs").memory(memory.unwrap_or("128M"))),
+        "serde-auto" => ours(Plan::new::<_, BySerde>(Plain::<N>).memory(memory.unwrap_or("128M"))),
+        "lists" => ours(Plan::new(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
+        "lists-auto" => ours(Plan::new(Loose(N)).memory(memory.unwrap_or("256M"))),
         "adapter" => ours(Plan::from_stateright(Loose(N)).strategy("bfs").memory(memory.unwrap_or("256M"))),
-        "floor" => Ok(floor::explore::<N>()),
-        "floor-enc" => Ok(floor::typed::<N>(1)),
-        "floor-fp" => Ok(floor::typed::<N>(2)),
-        "floor-model" => Ok(floor::typed::<N>(3)),
+        "floor" => Ok(floor::packed::<N>()),
+        "lists-floor" => Ok(floor::by_serde(N)),
         "bfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), true)),
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),

@@ -31,7 +31,10 @@ pub(crate) enum Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Packed, Serialize, Deserialize)]
-#[serde(bound(serialize = "[Manager; N]: Serialize, [bool; N]: Serialize", deserialize = "[Manager; N]: DeserializeOwned, [bool; N]: DeserializeOwned"))]
+#[serde(bound(
+    serialize = "[Manager; N]: Serialize, [bool; N]: Serialize",
+    deserialize = "[Manager; N]: DeserializeOwned, [bool; N]: DeserializeOwned"
+))]
 pub(crate) struct State<const N: usize> {
     managers: [Manager; N],
     decision: Decision,

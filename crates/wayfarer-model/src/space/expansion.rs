@@ -158,16 +158,16 @@ where
                         continue;
                     }
                     let (differs, other) = self.arrive(words, next, &mut hand.words);
-                    let (firing, hash) = (firing(action), hash(&hand.words));
+                    let firing = firing(action);
                     if let Some(sieve) = &mut sieve
-                        && (differs == 0 || !sieve.is_fresh_state(hash, &hand.words))
+                        && (differs == 0 || !sieve.is_fresh_state(&hand.words))
                     {
                         omitted.push(Omitted { source, rule: firing.rule, changed: differs != 0 });
                         continue;
                     }
                     hand.keep(states.len(), || other.or(made));
                     states.push(&hand.words);
-                    hashes.push(hash);
+                    hashes.push(hash(&hand.words));
                     changed.push(differs);
                     firings.push(firing);
                 }
