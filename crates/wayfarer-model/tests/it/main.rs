@@ -1,5 +1,7 @@
 //! Derived packings: bits, and values that come back, narrow and wide.
 
+mod expansion;
+
 use proptest::prelude::*;
 use wayfarer_model::{Coded, Packed, Packer, Shape, Tight, Unpacker};
 use wayfarer_space::{States, Width};
