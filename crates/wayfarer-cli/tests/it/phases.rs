@@ -66,6 +66,15 @@ fn confidence_is_a_probability_below_one() {
 }
 
 #[test]
+fn a_store_that_takes_half_of_all_states_for_known_ones_is_no_ground_for_confidence() {
+    // 1,728,000 states, of which every pass visits less than a tenth: passes that agree with each other are wrong together.
+    let report = report(&COUNTERS.replace("59", "119"), &["--memory", "200K", "--steps", "8000000", "--threads", "1", "--audit", "off"]);
+    assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"steps".into()), "{report:#}");
+    let phases = report["phases"].as_array().unwrap();
+    assert!(phases.len() > 2 && phases.iter().all(|phase| phase["visited"].as_u64().unwrap() < 172_800), "{report:#}");
+}
+
+#[test]
 fn a_budget_too_small_to_begin_exactly_gives_an_answer_all_the_same() {
     let report = report(COUNTERS, &["--memory", "80K", "--steps", "400000", "--threads", "1", "--audit", "off"]);
     assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"steps".into()), "{report:#}");
