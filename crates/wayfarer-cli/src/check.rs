@@ -25,7 +25,7 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
 fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
-    let opened = model::open_finding(&options.model, options.find.as_deref())?;
+    let opened = model::open_finding(&options.model, options.target.find.as_deref())?;
     let subject = opened.subject();
     let plan = plan(options, subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
@@ -102,13 +102,13 @@ fn warn_if_not_there(wanted: Option<usize>) {
 fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<Plan, Failure> {
     let properties = subject.properties();
     let known: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
-    if let Some(name) = options.properties.iter().find(|name| !known.contains(&name.as_str())) {
+    if let Some(name) = options.target.properties.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::wrong(suggest::unknown("property", name, &known)));
     }
     let rules = subject.rules();
     let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
     let described = |name: &str| (0..rules.iter().map(|rule| rule.instances).sum()).any(|number| subject.is_called(number, name));
-    if let Some(name) = options.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
+    if let Some(name) = options.target.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
     Ok(Plan {
@@ -123,16 +123,16 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         confidence: options.confidence,
         store: options.store,
         symmetry: options.symmetry,
-        find: options.find.iter().cloned().collect(),
-        find_rules: options.find_rules.clone(),
+        find: options.target.find.iter().cloned().collect(),
+        find_rules: options.target.find_rules.clone(),
         size: options.size,
         shorten: options.shorten == crate::options::Switch::On,
         profile: options.profile,
         record: None,
         // Many runs are an experiment with the strategy, not a verdict on the model.
         audit: options.audit.or((options.runs > 1).then_some(0)),
-        deadlock: options.deadlock.rule.into(),
-        properties: options.properties.clone(),
+        deadlock: options.target.deadlock.rule.into(),
+        properties: options.target.properties.clone(),
         max_errors: options.max_errors as usize,
         all_violations: options.all_violations,
         exhaustive: options.exhaustive,
@@ -220,10 +220,10 @@ fn numbered(file: &Path, number: usize) -> PathBuf {
 fn again(options: &CheckOptions) -> String {
     let mut words = vec!["wayfarer check".to_string(), quoted(&options.model.model)];
     words.extend(options.model.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}")))));
-    words.extend(options.properties.iter().map(|name| format!("--property {}", quoted(name))));
+    words.extend(options.target.properties.iter().map(|name| format!("--property {}", quoted(name))));
     words.extend(options.depth.map(|depth| format!("--depth {depth}")));
     let defaults = Plan::default();
-    let deadlock: wayfarer::search::Deadlock = options.deadlock.rule.into();
+    let deadlock: wayfarer::search::Deadlock = options.target.deadlock.rule.into();
     if deadlock != defaults.deadlock {
         words.push(format!("--deadlock {}", if deadlock == wayfarer::search::Deadlock::Off { "off" } else { "stuck" }));
     }
@@ -249,8 +249,8 @@ fn again(options: &CheckOptions) -> String {
     if options.symmetry != defaults.symmetry {
         words.push(format!("--symmetry {}", options.symmetry));
     }
-    words.extend(options.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
-    words.extend(options.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
+    words.extend(options.target.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
+    words.extend(options.target.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
     if options.shorten == crate::options::Switch::Off {
         words.push("--shorten off".to_string());
     }

@@ -16,7 +16,7 @@ use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page
 /// Carries out `wayfarer compare`.
 pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
-    let opened = model::open_finding(&options.model, options.find.as_deref())?;
+    let opened = model::open_finding(&options.model, options.target.find.as_deref())?;
     for strategy in &options.strategies.0 {
         strategy.suits(&strategy.default_store()).map_err(|needs| Failure::wrong(format!("`{strategy}` needs {needs}")))?;
     }
@@ -27,11 +27,11 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
         time: options.time,
         states: options.states,
         steps: Some(options.steps),
-        find: options.find.iter().cloned().collect(),
-        find_rules: options.find_rules.clone(),
+        find: options.target.find.iter().cloned().collect(),
+        find_rules: options.target.find_rules.clone(),
         symmetry: options.symmetry,
-        deadlock: options.deadlock.rule.into(),
-        properties: options.properties.clone(),
+        deadlock: options.target.deadlock.rule.into(),
+        properties: options.target.properties.clone(),
         loop_limit: options.model.loop_limit,
         ..Plan::default()
     };

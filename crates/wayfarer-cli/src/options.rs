@@ -226,6 +226,29 @@ pub(crate) struct DeadlockOption {
     pub(crate) rule: DeadlockRule,
 }
 
+/// What a search looks for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TargetOptions {
+    #[command(flatten)]
+    pub(crate) deadlock: DeadlockOption,
+
+    /// Judge this property only
+    ///
+    /// May be given several times. Deadlocks and faults of rules are looked for besides. `wayfarer info MODEL` lists the names.
+    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) properties: Vec<String>,
+
+    /// Look for a state that satisfies this expression of the model's language, instead of violations
+    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
+    pub(crate) find: Option<String>,
+
+    /// Look for a firing of this rule, instead of violations
+    ///
+    /// A name means every instance of the rule; with its parameters' values, as witnesses show it, one. May be given several times.
+    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
+    pub(crate) find_rules: Vec<String>,
+}
+
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DeadlockRule {
@@ -342,23 +365,7 @@ pub(crate) struct CheckOptions {
     pub(crate) interpret: bool,
 
     #[command(flatten)]
-    pub(crate) deadlock: DeadlockOption,
-
-    /// Judge this property only
-    ///
-    /// May be given several times. Deadlocks and faults of rules are looked for besides. `wayfarer info MODEL` lists the names.
-    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) properties: Vec<String>,
-
-    /// Look for a state that satisfies this expression of the model's language, instead of violations
-    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
-    pub(crate) find: Option<String>,
-
-    /// Look for a firing of this rule, instead of violations
-    ///
-    /// A name means every instance of the rule; with its parameters' values, as witnesses show it, one. May be given several times.
-    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) find_rules: Vec<String>,
+    pub(crate) target: TargetOptions,
 
     /// Go on until so many violations are found
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]

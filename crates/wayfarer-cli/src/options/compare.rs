@@ -1,6 +1,6 @@
 //! The options of `compare`.
 
-use super::{DeadlockOption, ModelOptions};
+use super::{ModelOptions, TargetOptions};
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::Args;
 use std::path::PathBuf;
@@ -94,19 +94,7 @@ pub(crate) struct CompareOptions {
     pub(crate) memory: Option<usize>,
 
     #[command(flatten)]
-    pub(crate) deadlock: DeadlockOption,
-
-    /// Judge this property only; may be given several times
-    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) properties: Vec<String>,
-
-    /// Look for a state that satisfies this expression of the model's language, instead of violations
-    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
-    pub(crate) find: Option<String>,
-
-    /// Look for a firing of this rule, instead of violations; may be given several times
-    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) find_rules: Vec<String>,
+    pub(crate) target: TargetOptions,
 
     /// Write one page that needs nothing else, for a browser or for print
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
