@@ -15,7 +15,7 @@ pub(crate) use call::{LARGEST_LOCAL, LARGEST_LOCALS, parameters};
 pub(crate) use expression::rounds;
 pub(crate) use place::{Area, Home, Spot, WORDS_IN_VARIABLES};
 pub(crate) use statement::Flow;
-pub(crate) use value::{Condition, Val, fold_binary, fold_checked, fold_unary};
+pub(crate) use value::{Condition, Val};
 
 use crate::shape::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -3,7 +3,6 @@
 //! Most conjuncts of most guards look at one small field: `pc[i] = Waiting`. Evaluated once for each value the field can have, such a conjunct
 //! becomes a table, and the guards of a whole model become a few loads and masks.
 
-use crate::emit::{fold_binary, fold_checked, fold_unary};
 use crate::shape;
 use wayfarer_ir::{Argument, Expr, FaultId, LoopKind, Place, Program, Root, Test};
 
@@ -49,14 +48,14 @@ impl<'a> Probe<'a> {
                 let offset = self.place(registers, place)?;
                 self.load(Field { offset, bits: u32::from(*bits) })
             }
-            Expr::Unary(op, operand) => Ok(fold_unary(*op, self.value(registers, operand)?)),
+            Expr::Unary(op, operand) => Ok(op.apply(self.value(registers, operand)?)),
             Expr::Binary(op, left, right) => {
                 let left = self.value(registers, left)?;
-                Ok(fold_binary(*op, left, self.value(registers, right)?))
+                Ok(op.apply(left, self.value(registers, right)?))
             }
             Expr::Checked { op, left, right, fault } => {
                 let left = self.value(registers, left)?;
-                fold_checked(*op, left, self.value(registers, right)?).ok_or(Miss::Fault(*fault))
+                op.apply(left, self.value(registers, right)?).ok_or(Miss::Fault(*fault))
             }
             Expr::All(operands) => {
                 for operand in operands {

@@ -128,7 +128,7 @@ impl Emitter<'_, '_> {
 
     pub(crate) fn unary(&mut self, op: UnaryOp, operand: Val) -> Val {
         if let Some(value) = operand.known() {
-            return Val::constant(fold_unary(op, value));
+            return Val::constant(op.apply(value));
         }
         match op {
             UnaryOp::Not => {
@@ -153,7 +153,7 @@ impl Emitter<'_, '_> {
 
     pub(crate) fn binary(&mut self, op: BinaryOp, left: Val, right: Val) -> Val {
         if let (Some(left), Some(right)) = (left.known(), right.known()) {
-            return Val::constant(fold_binary(op, left, right));
+            return Val::constant(op.apply(left, right));
         }
         match op {
             BinaryOp::Add => self.sum(left, right),
@@ -298,7 +298,7 @@ impl Emitter<'_, '_> {
     /// Arithmetic that can fault.
     pub(crate) fn checked(&mut self, op: CheckedOp, left: Val, right: Val, fault: FaultId) -> Outcome<Val> {
         if let (Some(a), Some(b)) = (left.known(), right.known()) {
-            return match fold_checked(op, a, b) {
+            return match op.apply(a, b) {
                 Some(value) => Ok(Val::constant(value)),
                 None => self.always_fault(fault),
             };
@@ -432,45 +432,6 @@ fn product_range(left: Val, right: Val) -> Option<(i64, i64)> {
     let corners =
         [left.low.checked_mul(right.low)?, left.low.checked_mul(right.high)?, left.high.checked_mul(right.low)?, left.high.checked_mul(right.high)?];
     Some((*corners.iter().min()?, *corners.iter().max()?))
-}
-
-pub(crate) fn fold_unary(op: UnaryOp, value: i64) -> i64 {
-    match op {
-        UnaryOp::Not => i64::from(value == 0),
-        UnaryOp::Negate => value.wrapping_neg(),
-        UnaryOp::Complement => !value,
-    }
-}
-
-pub(crate) fn fold_binary(op: BinaryOp, left: i64, right: i64) -> i64 {
-    match op {
-        BinaryOp::Add => left.wrapping_add(right),
-        BinaryOp::Sub => left.wrapping_sub(right),
-        BinaryOp::Mul => left.wrapping_mul(right),
-        BinaryOp::And => left & right,
-        BinaryOp::Or => left | right,
-        BinaryOp::Xor => left ^ right,
-        BinaryOp::Shl => left.wrapping_shl(right as u32),
-        BinaryOp::Shr => left.wrapping_shr(right as u32),
-        BinaryOp::Ushr => (left as u64).wrapping_shr(right as u32) as i64,
-        BinaryOp::Eq => i64::from(left == right),
-        BinaryOp::Ne => i64::from(left != right),
-        BinaryOp::Lt => i64::from(left < right),
-        BinaryOp::Le => i64::from(left <= right),
-        BinaryOp::Gt => i64::from(left > right),
-        BinaryOp::Ge => i64::from(left >= right),
-    }
-}
-
-pub(crate) fn fold_checked(op: CheckedOp, left: i64, right: i64) -> Option<i64> {
-    match op {
-        CheckedOp::Add => left.checked_add(right),
-        CheckedOp::Sub => left.checked_sub(right),
-        CheckedOp::Mul => left.checked_mul(right),
-        CheckedOp::Div => left.checked_div(right),
-        CheckedOp::Rem if right == 0 => None,
-        CheckedOp::Rem => Some(left.wrapping_rem(right)),
-    }
 }
 
 /// The comparison that gives the same answer with its operands exchanged.

@@ -29,7 +29,7 @@ fn split(expr: Expr) -> (Expr, i64) {
 
 pub(super) fn binary(op: BinaryOp, left: Expr, right: Expr) -> Expr {
     if let (Expr::Const(a), Expr::Const(b)) = (&left, &right) {
-        return Expr::Const(fold(op, *a, *b));
+        return Expr::Const(op.apply(*a, *b));
     }
     match (op, left, right) {
         (BinaryOp::Add, left, Expr::Const(by)) | (BinaryOp::Add, Expr::Const(by), left) => add(left, by),
@@ -58,40 +58,12 @@ pub(super) fn order(op: BinaryOp, left: Expr, right: Expr, modest: bool) -> Expr
     }
 }
 
-fn fold(op: BinaryOp, a: i64, b: i64) -> i64 {
-    match op {
-        BinaryOp::Add => a.wrapping_add(b),
-        BinaryOp::Sub => a.wrapping_sub(b),
-        BinaryOp::Mul => a.wrapping_mul(b),
-        BinaryOp::And => a & b,
-        BinaryOp::Or => a | b,
-        BinaryOp::Xor => a ^ b,
-        BinaryOp::Shl => a.wrapping_shl(b as u32),
-        BinaryOp::Shr => a.wrapping_shr(b as u32),
-        BinaryOp::Ushr => (a as u64).wrapping_shr(b as u32) as i64,
-        BinaryOp::Eq => (a == b).into(),
-        BinaryOp::Ne => (a != b).into(),
-        BinaryOp::Lt => (a < b).into(),
-        BinaryOp::Le => (a <= b).into(),
-        BinaryOp::Gt => (a > b).into(),
-        BinaryOp::Ge => (a >= b).into(),
-    }
-}
-
 /// Arithmetic that may fault, folded where it does not.
 pub(super) fn checked(op: CheckedOp, left: Expr, right: Expr, fault: FaultId) -> Expr {
-    if let (Expr::Const(a), Expr::Const(b)) = (&left, &right) {
-        let folded = match op {
-            CheckedOp::Add => a.checked_add(*b),
-            CheckedOp::Sub => a.checked_sub(*b),
-            CheckedOp::Mul => a.checked_mul(*b),
-            CheckedOp::Div => a.checked_div(*b),
-            CheckedOp::Rem if *b == -1 => Some(0),
-            CheckedOp::Rem => a.checked_rem(*b),
-        };
-        if let Some(value) = folded {
-            return Expr::Const(value);
-        }
+    if let (Expr::Const(a), Expr::Const(b)) = (&left, &right)
+        && let Some(value) = op.apply(*a, *b)
+    {
+        return Expr::Const(value);
     }
     Expr::Checked { op, left: Box::new(left), right: Box::new(right), fault }
 }
