@@ -335,7 +335,7 @@ mod loom_tests {
 
     /// Places of different fingerprints that are at home in `home` and whose other bucket is `other`.
     fn places(home: u64, other: u64) -> impl Iterator<Item = Place> {
-        (0..).map(|key| shape().place(hash(&[key]))).filter(move |place| (place.home, place.other) == (home, other))
+        (0..).map(|key| shape().place(hash(&[key]).address())).filter(move |place| (place.home, place.other) == (home, other))
     }
 
     /// Puts `filling` into a table alone, then runs both at once, with at most so many turns taken away before their end.
