@@ -320,8 +320,8 @@ pub(crate) struct CheckOptions {
 
     /// How sure `auto` must be that no state was omitted before it ends, where memory is too small for every state
     ///
-    /// A probability such as 0.999. It speaks of states that the store may have taken for known ones; states that can be reached only through omitted ones are
-    /// not reckoned with.
+    /// A probability such as 0.999. What counts is whether a whole pass took no state at all for a known one, since any that it did may hide others; where memory is
+    /// much too small for that, `auto` ends when passes find nothing new.
     #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = parse_confidence, help_heading = "Search")]
     pub(crate) confidence: f64,
 

@@ -131,8 +131,9 @@ impl Compiled {
             packing: program.packing(),
             rules: interpreter.rules(),
             words: program.words as usize,
-            families: families(&program.rules, &shape),
-            starts: families(&program.starts, &shape),
+            families: families(&program.rules, &shape, MOST_FIXED_COMMANDS),
+            // Each start state is made once in a search: code of its own would never pay.
+            starts: families(&program.starts, &shape, 1),
             segments: Vec::new(),
             chunks: Vec::new(),
             groups: 0,
@@ -439,7 +440,8 @@ impl Codes {
     }
 }
 
-fn families(rules: &[Rule], shape: &Shape) -> Vec<Family> {
+/// Instances of rules, of which at most `most` have code of their own.
+fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> {
     let (mut first, mut fixed) = (0u64, 0u64);
     rules
         .iter()
@@ -448,7 +450,7 @@ fn families(rules: &[Rule], shape: &Shape) -> Vec<Family> {
             let nodes = shape.nodes_with_calls(&rule.command.block);
             let small = nodes <= SMALL_COMMAND || instances.saturating_mul(nodes) <= MOST_FIXED_COMMAND_NODES;
             let codes = |fix: bool| if fix { Codes::Fixed(zeros(instances as usize)) } else { Codes::General(AtomicUsize::new(NOT_YET)) };
-            let fix = fixed + instances <= MOST_FIXED_COMMANDS;
+            let fix = fixed + instances <= most;
             fixed += if fix { instances } else { 0 };
             let family = Family { first: first as u32, instances, guards: codes(fix && instances <= 64), commands: codes(fix && small) };
             first += instances;

@@ -317,7 +317,9 @@ pub mod ranged {
     /// Bits for the values from `low` to `high`.
     pub const fn bits(low: i128, high: i128) -> u32 {
         assert!(low <= high, "a range that is empty");
-        128 - ((high - low) as u128).leading_zeros()
+        let bits = 128 - ((high - low) as u128).leading_zeros();
+        assert!(bits <= 64, "a range of more than 64 bits");
+        bits
     }
 
     /// Writes a value of the range.

@@ -1,4 +1,5 @@
-//! A model as a space. Typed states live for a moment only: they are decoded, asked for their actions and successors, and encoded again.
+//! A model as a space. Typed states live for a moment only: they are decoded, asked for their actions and successors, and encoded again. Some successors stay typed until
+//! they are judged.
 
 mod expansion;
 
@@ -6,7 +7,7 @@ use crate::caught::{self, Faults};
 use crate::coded::Coded;
 use crate::model::{Model, Properties, PropertyKind, Representative};
 use crate::shape::Shape;
-use expansion::{Kept, Mark, restored};
+use expansion::{Mark, Typed, restored};
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -158,7 +159,8 @@ where
 
     #[cold]
     fn meet(&self, kind: u32, action: &M::Action) {
-        let name = if kind == FURTHER { "other actions".to_string() } else { variant(action) };
+        let named = || if kind == FURTHER { "other actions".to_string() } else { variant(action) };
+        let name = caught::catch(named).unwrap_or_else(|_| format!("action {kind}"));
         if let Ok(mut names) = self.names.names.lock()
             && names.iter().all(|(other, _)| *other != kind)
         {
@@ -169,8 +171,8 @@ where
 
     #[cold]
     fn wanted_kind(&self, kind: u32, action: &M::Action) -> u32 {
-        let (name, text) = (variant(action), self.model.format_action(action));
-        if self.wanted.iter().any(|wanted| *wanted == name || *wanted == text) { WANTED } else { kind }
+        let called = caught::catch(|| [variant(action), self.model.format_action(action)]);
+        if called.is_ok_and(|called| self.wanted.iter().any(|wanted| called.contains(wanted))) { WANTED } else { kind }
     }
 
     fn start(&self, number: u32, state: M::State, steps: &mut Steps) {
@@ -282,17 +284,15 @@ where
     }
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let mut judging = 0;
-        let judged = caught::catch(|| self.judge(&M::State::decode(state), &mut judging, bits));
-        judged.map_err(|panic| (judging, self.faults.note(panic)))
+        self.judging(|at| self.judge(&M::State::decode(state), at, bits))
     }
 
     #[inline]
     fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let Some(state) = steps.beside.get::<Kept<M>>().and_then(|kept| kept.get(index)) else { return self.check(steps.states.get(index), bits) };
-        let mut judging = 0;
-        let judged = caught::catch(|| self.judge(state, &mut judging, bits));
-        judged.map_err(|panic| (judging, self.faults.note(panic)))
+        match steps.own.get::<Typed<M>>().and_then(|typed| typed.get(index)) {
+            Some(state) => self.judging(|at| self.judge(state, at, bits)),
+            None => self.check(steps.states.get(index), bits),
+        }
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
@@ -308,6 +308,13 @@ impl<M: Model, How> ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
+    /// Judges a state by the given way, which says where it is: a panic there is a fault of the property that was asked.
+    #[inline]
+    fn judging(&self, judge: impl FnOnce(&mut u32)) -> Result<(), (u32, Fault)> {
+        let mut at = 0;
+        caught::catch(|| judge(&mut at)).map_err(|panic| (at, self.faults.note(panic)))
+    }
+
     /// Sets the bits of the properties that fail or are reached; `judging` is the one that is asked.
     #[inline]
     fn judge(&self, state: &M::State, judging: &mut u32, bits: &mut PropertyBits) {

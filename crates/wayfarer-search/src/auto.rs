@@ -20,7 +20,6 @@ use crate::arena::give_back;
 use crate::crew::{Kept, levels, over_fingerprints};
 use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
-use crate::witness::chain;
 use crate::{
     Account, Bfs, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, QueuedBfs, Record, Seat, Settings, Stop,
     Store, TreeStore,
@@ -45,9 +44,6 @@ const EACH: usize = 8 << 20;
 /// A pass that finds fewer new states than this, for each known one, has found nothing new; and after so many of them in a row more are of no use.
 const NOTHING_NEW: f64 = 1e-3;
 const IDLE: u32 = 3;
-/// A pass says something of what was omitted where its store is expected to have omitted at most so many states for each known one: what only these lead to is not
-/// reckoned with, and soon more than they are.
-const FEW: f64 = 0.01;
 
 /// What a pass from the start is called that is not the first.
 const ANOTHER: &str = "another pass";
@@ -76,7 +72,7 @@ pub struct Phase {
     pub name: &'static str,
     /// Distinct states when it ended, as far as is known.
     pub states: u64,
-    /// Distinct states that this phase alone has visited, with those it began with: counted, not estimated.
+    /// Distinct states that this phase alone has visited, with those it began with: counted, not estimated. Of several threads over a filter two may count the same state.
     pub visited: u64,
     /// Steps when it ended.
     pub steps: u64,
@@ -166,6 +162,8 @@ struct Begun<'a> {
     record: Record,
     /// States that the store knows already.
     known: u64,
+    /// Whether start states are to be brought in.
+    starts: bool,
 }
 
 impl<'a> Run<'a> {
@@ -177,7 +175,7 @@ impl<'a> Run<'a> {
                 self.done.stop = Stop::Memory;
                 return Box::new(NoStore);
             };
-            let begun = Begun { store, bytes, search: self.queued(0), record: self.record(), known: 0 };
+            let begun = Begun { store, bytes, search: self.queued(0), record: self.record(), known: 0, starts: true };
             return self.passes(begun, control);
         };
         let (outcome, mut waiting) = self.first_phase(&first, None, control);
@@ -218,12 +216,12 @@ impl<'a> Run<'a> {
 
     /// Pass after pass over elastic stores, until one of them ends the run.
     fn passes(&mut self, begun: Begun<'a>, control: &mut dyn Control) -> Box<dyn Store + 'a> {
-        let Begun { mut store, mut bytes, mut search, mut record, known } = begun;
+        let Begun { mut store, mut bytes, mut search, mut record, known, starts } = begun;
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
-        // Omissions that the passes which ran dry with a whole frontier are expected to share.
-        let mut omissions = None;
+        // What the best of the passes that ran dry with a whole frontier is expected to have omitted.
+        let mut omissions: Option<f64> = None;
         loop {
-            let entering = Entering { first: pass > 0 || known == 0, record: Some(record) };
+            let entering = Entering { first: pass > 0 || starts, record: Some(record) };
             let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
             let (mut outcome, kept) = self.pass(name, &store, search, entering, control);
             let dry = outcome.stop == Stop::Exhausted;
@@ -232,15 +230,11 @@ impl<'a> Run<'a> {
             let (own, odds) = (expected(&store), store.filtering().unwrap_or(0.0));
             let distinct = record.estimate().value.max(1.0);
             let lost = kept.lost;
-            if distinct > before * (1.0 + NOTHING_NEW) {
-                // The passes before missed more than the states that their stores took for known ones.
-                (idle, omissions) = (0, None);
-            } else {
-                idle += 1;
-            }
+            idle = if distinct > before * (1.0 + NOTHING_NEW) { 0 } else { idle + 1 };
             before = before.max(distinct);
-            if dry && lost == 0 && own <= FEW * distinct {
-                omissions = Some(omissions.map_or(own, |so_far| so_far * own / distinct));
+            let whole = dry && lost == 0 && outcome.exhaustive && outcome.limit.is_none() && self.done.limit.is_none();
+            if whole {
+                omissions = Some(omissions.map_or(own, |best| best.min(own)));
             }
             // Whatever such a store calls new is new, so a pass that forgot nothing counts what it visits.
             let visited = if pass == 0 { known + outcome.states } else { outcome.states };
@@ -249,14 +243,14 @@ impl<'a> Run<'a> {
             outcome.covered = if pass == 0 || estimated.value < most { Estimate { value: most, error: 0.0 } } else { estimated };
             let stop = if !dry {
                 Some(outcome.stop)
-            } else if omissions.is_some_and(|expected| (-expected).exp() >= self.auto.confidence) {
+            } else if whole && is_sure(own, pass, self.auto.confidence) {
                 Some(Stop::Confident)
             } else if idle >= IDLE && !self.auto.patient {
                 Some(Stop::Memory)
             } else {
                 None
             };
-            self.arms.saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
+            self.arms.set_saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
             outcome.stop = stop.unwrap_or(outcome.stop);
             self.end_phase(name, outcome, visited, None);
             // Of a first pass that was cut short, what its store expects so far.
@@ -277,7 +271,7 @@ impl<'a> Run<'a> {
             search = self.queued(pass);
             let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;
             let Some(next) = CompactStore::elastic(bytes, salt, self.auto.account) else {
-                self.done.record = Some(record);
+                (self.done.record, self.done.stop) = (Some(record), Stop::Memory);
                 return Box::new(NoStore);
             };
             store = next;
@@ -323,7 +317,10 @@ impl<'a> Run<'a> {
     fn first_phase(&mut self, first: &First<'a>, from: Option<&Waiting>, control: &mut dyn Control) -> (Outcome, Waiting) {
         let space = self.space;
         let settings = &Settings { limits: self.limits_left(), ..self.settings.clone() };
-        let Some(seat) = first.store().seat() else { return (Outcome::new(space.rules()).without_room(), Waiting::default()) };
+        let Some(seat) = first.store().seat() else {
+            let waiting = from.cloned().unwrap_or(Waiting { starts: true, ..Waiting::default() });
+            return (Outcome::new(space.rules()).without_room(), waiting);
+        };
         // A tree leaves room for the store that follows, since it cannot be taken apart while states are moved.
         let most = if matches!(first, First::Tree(_)) { self.whole / 8 * 5 } else { usize::MAX };
         let so_far = Progress { states: self.done.states, fired: self.done.fired, steps: self.done.steps, ..Progress::default() };
@@ -333,9 +330,11 @@ impl<'a> Run<'a> {
         } else {
             let mut bfs = Bfs::new(&settings.limits);
             let outcome = work(space, first.store(), &mut bfs, settings, &mut beside, Entering::default());
-            (outcome, bfs.waiting())
+            let waiting = Waiting { starts: outcome.starts_left, ..bfs.waiting() };
+            (outcome, waiting)
         };
-        outcome.shortest = true;
+        // Start states that come later than others come at a later level.
+        outcome.shortest = from.is_none_or(|waiting| !waiting.starts);
         self.arms.give(&mut outcome);
         // What an earlier phase reached was reached.
         outcome.reached.union(&self.done.reached);
@@ -352,7 +351,9 @@ impl<'a> Run<'a> {
         entering: Entering,
         control: &mut dyn Control,
     ) -> (Outcome, Kept) {
-        let settings = Settings { limits: self.limits_left(), record_always: true, ..self.settings.clone() };
+        // A later pass begins with nothing, and counts anew.
+        let states = if phase == ANOTHER { self.settings.limits.states } else { self.limits_left().states };
+        let settings = Settings { limits: Limits { states, ..self.limits_left() }, record_always: true, ..self.settings.clone() };
         let so_far =
             Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
         // Limits of the logical clock are kept to the step, so that such a run can be repeated.
@@ -378,11 +379,7 @@ impl<'a> Run<'a> {
     fn end_phase(&mut self, name: &'static str, mut outcome: Outcome, visited: u64, store: Option<&dyn Store>) {
         if let Some(store) = store {
             // Handles mean nothing once the store is given up.
-            for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
-                if let Some(state) = violation.state {
-                    violation.trail = chain(self.space, store, state).unwrap_or_default();
-                }
-            }
+            outcome.settle_trails(self.space, store);
         }
         let (covered, stop, frontier) = (outcome.covered, outcome.stop, outcome.frontier);
         let depth = outcome.depth.unwrap_or(0);
@@ -424,6 +421,13 @@ impl<'a> Run<'a> {
         let memory = self.whole - besides.min(self.whole / 2);
         ((memory as f64 - frontier) as usize).clamp(memory / 3, memory / 4 * 3)
     }
+}
+
+/// Whether a pass that is expected to have omitted so many states has most likely omitted none: then it has visited every state. What it omitted may hide any number of
+/// others, so that passes which agree prove nothing, and a long thin system is left for good at the first omission. That a pass which omitted something should have met
+/// with so little reason to is improbable by what is weighed here; each pass has half the odds of the one before, so that all together keep to the confidence asked for.
+fn is_sure(expected: f64, pass: u64, confidence: f64) -> bool {
+    -(-expected).exp_m1() <= (1.0 - confidence) * 0.5f64.powf(pass as f64 + 1.0)
 }
 
 fn expected(store: &dyn Store) -> f64 {

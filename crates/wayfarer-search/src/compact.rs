@@ -238,8 +238,9 @@ impl<'a> CompactStore<'a> {
         if self.salt == 0 {
             return hash.address();
         }
+        // States that agree in one half of their hashes are told apart by the other.
         let mixed = (hash.address() ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        (mixed ^ (mixed >> 32)).wrapping_mul(0xA076_1D64_78BD_642F)
+        (mixed ^ (mixed >> 32) ^ hash.second()).wrapping_mul(0xA076_1D64_78BD_642F)
     }
 
     /// Visits a group, or its beginning where room runs out; then the shape in which it did, and whether it did for good.

@@ -12,7 +12,6 @@ mod queued;
 
 use crate::explore::{Entering, conclude, work};
 use crate::strategies::Waiting;
-use crate::witness::chain;
 use crate::{Candidates, Control, Handle, Limits, Meeting, Outcome, Progress, Selection, Settings, Stop, Store, Strategy, Visit};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -60,7 +59,7 @@ pub(crate) fn levels(
         if let Some(from) = from {
             strategy = strategy.from(from);
         }
-        let first = worker == 0 && from.is_none();
+        let first = worker == 0 && from.is_none_or(|waiting| waiting.starts);
         let outcome = work(space, store, &mut strategy, settings, control, Entering { first, record: None });
         strategy.leave(&mut waiting.lock().unwrap_or_else(PoisonError::into_inner));
         outcome
@@ -73,6 +72,7 @@ pub(crate) fn levels(
     waiting.next.extend(&gate.found);
     let taken = gate.level.next.load(Ordering::Relaxed).min(gate.level.pieces.len());
     waiting.level.extend(&gate.level.pieces[taken..]);
+    waiting.starts = outcome.starts_left;
     drop(gate);
     (outcome, waiting)
 }
@@ -104,11 +104,7 @@ pub fn explore_apart<'a>(
         let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut strides, Entering::default());
         crew.leave(outcome.violations.len());
         // Handles mean nothing outside the walker's own store.
-        for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
-            if let Some(state) = violation.state {
-                violation.trail = chain(space, &*store, state).unwrap_or_default();
-            }
-        }
+        outcome.settle_trails(space, &*store);
         // What one walker covers another may cover too: only a record tells them apart.
         outcome.exhaustive = false;
         outcome

@@ -10,7 +10,7 @@ use crate::{
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, Steps, Width, Word};
+use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, States, Steps, Width, Word};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -117,9 +117,10 @@ pub(crate) fn work(
 ) -> Outcome {
     let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
     let mut run = Run::new(space, store, settings, seat, entering.record);
-    let mut round = Round::new(space.width());
     let mut stop = None;
     if entering.first {
+        // Of start states there may be many at once: what they take is given back.
+        let mut round = Round::new(space.width());
         run.complete(space.initial(&mut round.steps));
         stop = run.start(strategy, &round);
     }
@@ -131,7 +132,7 @@ pub(crate) fn work(
         run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
-    let mut spare = vec![round];
+    let mut spare = Vec::new();
     while stop.is_none() {
         stop = run.edge(strategy, control);
         if stop.is_some() {
@@ -180,7 +181,8 @@ pub(crate) fn conclude(space: &dyn Space, store: &dyn Store, settings: &Settings
     if outcome.is_complete() && settings.sought.is_none() {
         for property in 0..space.properties() {
             let judged = settings.properties.as_ref().is_none_or(|chosen| chosen.contains(property));
-            if judged && space.asks_to_reach(property) && !outcome.reached.contains(property) && outcome.violations.len() < settings.max_errors {
+            if judged && space.asks_to_reach(property) && !outcome.reached.contains(property) && outcome.violations.len() < settings.max_errors.max(1)
+            {
                 outcome.violations.push(Violation { cause: Cause::NotReached(property), state: None, trail: Vec::new(), rank: Rank::default() });
             }
         }
@@ -263,6 +265,7 @@ impl<'a> Run<'a> {
         let candidates = Candidates { steps, sources: &[] };
         let stop = self.admit(strategy, selection, candidates);
         self.outcome.starts = self.outcome.states;
+        self.outcome.starts_left = self.visits.iter().any(|visit| matches!(visit, Visit::Full));
         strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
     }
@@ -411,6 +414,18 @@ impl<'a> Run<'a> {
         self.bits = bits;
     }
 
+    /// What assumptions discarded out of the first `kept` sources. Steps tell it of all: where a store was full, those that count are made again.
+    fn discarded(&self, round: &Round, kept: usize) -> u64 {
+        let Round { selection, steps } = round;
+        if steps.discarded == 0 || kept == selection.handles.len() || selection.stepping != Stepping::All {
+            return steps.discarded;
+        }
+        let (mut first, mut again) = (States::new(selection.states.width()), Steps::new(selection.states.width()));
+        selection.states.iter().take(kept).for_each(|state| first.push(state));
+        self.space.expand(&first, selection.from, &mut again);
+        again.discarded
+    }
+
     /// Counts the firings of the first `kept` sources and looks for faults and deadlocks among them.
     fn count(&mut self, strategy: &dyn Strategy, round: &Round, kept: usize) {
         let Round { selection, steps } = round;
@@ -420,7 +435,7 @@ impl<'a> Run<'a> {
         let mut fault = 0;
         let mut omitted = 0;
         self.outcome.reached.union(&steps.reached);
-        self.outcome.discarded += steps.discarded;
+        self.outcome.discarded += self.discarded(round, kept);
         let counted = steps.sources.partition_point(|source| (*source as usize) < kept);
         for firing in &steps.firings[..counted] {
             self.outcome.firings[firing.rule as usize] += 1;

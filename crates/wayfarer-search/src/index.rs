@@ -17,7 +17,7 @@ mod table;
 use crate::Account;
 use crate::arena::{Arena, LINE};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use table::{Matches, Slot, Table};
 use wayfarer_space::Hash;
 
@@ -116,6 +116,8 @@ impl Index {
     /// A worker begins a batch: from here to [`leave`](Index::leave) no table it may see is freed.
     pub(crate) fn enter(&self, seat: &Seat) {
         self.noted[seat.number].0.store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
+        // What it looks at from here on it looks at after it was noted.
+        fence(Ordering::SeqCst);
     }
 
     /// A worker ends a batch.

@@ -1,7 +1,8 @@
 //! What a run found, and what may be said about it.
 
-use crate::{Details, Estimate, Fidelity, Handle, Phase, Record};
-use wayfarer_space::{Fault, Firing, PropertyBits, Word};
+use crate::witness::chain;
+use crate::{Details, Estimate, Fidelity, Handle, Phase, Record, Store};
+use wayfarer_space::{Fault, Firing, PropertyBits, Space, Word};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,6 +150,8 @@ pub struct Outcome {
     pub details: Details,
     /// Start states found.
     pub starts: u64,
+    /// Whether some of them found no room and were left behind.
+    pub(crate) starts_left: bool,
     /// Rules fired, those included that ended in a fault, without those that an assumption discarded.
     pub fired: u64,
     /// How often each rule fired, parameters fixed.
@@ -203,6 +206,7 @@ impl Outcome {
             profile: Vec::new(),
             details: Details::default(),
             starts: 0,
+            starts_left: false,
             fired: 0,
             firings: vec![0; rules as usize],
             depth: None,
@@ -221,7 +225,7 @@ impl Outcome {
 
     /// The outcome of a run whose store has no place for a worker.
     pub(crate) fn without_room(self) -> Self {
-        Outcome { stop: Stop::Memory, ..self }
+        Outcome { stop: Stop::Memory, starts_left: true, ..self }
     }
 
     /// Called once by the loop, when it has ended: completeness is granted only where store, strategy, expansions and frontier all allow it.
@@ -246,6 +250,7 @@ impl Outcome {
     pub(crate) fn absorb(&mut self, other: Outcome, most: usize) {
         self.states += other.states;
         self.starts += other.starts;
+        self.starts_left |= other.starts_left;
         self.fired += other.fired;
         self.steps += other.steps;
         self.firings.iter_mut().zip(&other.firings).for_each(|(sum, more)| *sum += more);
@@ -277,6 +282,15 @@ impl Outcome {
         // A reason that ended one worker ended all; running dry is the weakest.
         if self.stop == Stop::Exhausted {
             self.stop = other.stop;
+        }
+    }
+
+    /// Finds the ways to violations that have none yet in the store in which their handles mean something.
+    pub(crate) fn settle_trails(&mut self, space: &dyn Space, store: &dyn Store) {
+        for violation in self.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
+            if let Some(state) = violation.state {
+                violation.trail = chain(space, store, state).unwrap_or_default();
+            }
         }
     }
 

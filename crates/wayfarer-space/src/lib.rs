@@ -23,4 +23,4 @@ pub use rng::{RNG_VERSION, Rng};
 pub use sieve::{Omitted, Sieve};
 pub use space::{Completeness, Fired, Space};
 pub use states::{States, Width, Word};
-pub use steps::{Beside, FaultStep, Firing, Steps, changed_words};
+pub use steps::{FaultStep, Firing, Own, Steps, changed_words};

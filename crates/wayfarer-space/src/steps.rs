@@ -70,44 +70,44 @@ pub struct Steps {
     /// Steps that were left out, in the order of their sources.
     pub omitted: Vec<Omitted>,
     /// What the space keeps beside the first states, to judge them without reading their words.
-    pub beside: Beside,
+    pub own: Own,
 }
 
 /// A space's own form of states, which nobody else looks into. A copy has none.
 #[derive(Default)]
-pub struct Beside {
-    own: Option<Box<dyn Any>>,
+pub struct Own {
+    form: Option<Box<dyn Any>>,
     /// Whether it belongs to the steps as they are now.
     is_current: bool,
 }
 
-impl Beside {
+impl Own {
     /// What was put there, whichever steps it belongs to: room that can be used again.
     pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
-        self.own.take().and_then(|own| own.downcast().ok())
+        self.form.take().and_then(|form| form.downcast().ok())
     }
 
     /// What belongs to the steps as they are now.
-    pub fn put<T: Any>(&mut self, own: Box<T>) {
-        *self = Beside { own: Some(own), is_current: true };
+    pub fn put<T: Any>(&mut self, form: Box<T>) {
+        *self = Own { form: Some(form), is_current: true };
     }
 
     /// What was put there for the steps as they are now.
     #[inline]
     pub fn get<T: Any>(&self) -> Option<&T> {
-        self.own.as_ref().filter(|_| self.is_current).and_then(|own| own.downcast_ref())
+        self.form.as_ref().filter(|_| self.is_current).and_then(|form| form.downcast_ref())
     }
 }
 
-impl Clone for Beside {
+impl Clone for Own {
     fn clone(&self) -> Self {
-        Beside::default()
+        Own::default()
     }
 }
 
-impl fmt::Debug for Beside {
+impl fmt::Debug for Own {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.debug_struct("Beside").field("is_current", &self.is_current).finish_non_exhaustive()
+        out.debug_struct("Own").field("is_current", &self.is_current).finish_non_exhaustive()
     }
 }
 
@@ -127,7 +127,7 @@ impl Steps {
             sieve: None,
             sifted: false,
             omitted: Vec::new(),
-            beside: Beside::default(),
+            own: Own::default(),
         }
     }
 
@@ -154,7 +154,7 @@ impl Steps {
         self.reached.clear();
         self.sifted = false;
         self.omitted.clear();
-        self.beside.is_current = false;
+        self.own.is_current = false;
     }
 
     /// Appends a step to `state` out of `from`, which is number `source` of the batch.

@@ -185,7 +185,7 @@ pub fn stop_words(stop: &str) -> &'static str {
         "limit" => "a limit of representation was met",
         "violation" => "as many violations were found as were asked for",
         "accepted" => "the omission probability of the samples is as small as was asked for",
-        "confident" => "few enough states are expected to have been omitted",
+        "confident" => "most likely no state was omitted",
         "overhead" => "states came back too often",
         "collisions" => "nearly every state that was remembered pushed another out",
         "restarts" => "as many restarts were made as were asked for",

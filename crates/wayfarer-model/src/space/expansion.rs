@@ -15,9 +15,9 @@ const KEPT: usize = 1 << 16;
 const TIMES: usize = 8;
 
 /// Successors that stay typed until they are judged: those of the first steps of a round.
-pub(super) struct Kept<M: Model>(Vec<M::State>);
+pub(super) struct Typed<M: Model>(Vec<M::State>);
 
-impl<M: Model> Kept<M> {
+impl<M: Model> Typed<M> {
     /// The typed state of a step.
     #[inline]
     pub(super) fn get(&self, index: usize) -> Option<&M::State> {
@@ -59,15 +59,15 @@ where
     pub(super) fn expand_all(&self, batch: &States, from: Firing, steps: &mut Steps) {
         steps.clear();
         steps.sifted = steps.sieve.is_some() && if let Some(words) = M::State::WORDS { words == 1 && self.representative.is_none() } else { true };
-        let kept = steps.beside.take::<Kept<M>>().map_or_else(Vec::new, |kept| kept.0);
+        let kept = steps.own.take::<Typed<M>>().map_or_else(Vec::new, |kept| kept.0);
         let mut hand = Hand::<M>::new(kept, if self.properties.0.is_empty() { 0 } else { KEPT });
+        // Those of the round before are forgotten here, and what a user's code does then is caught, too.
+        let _ = caught::catch(|| hand.kept.clear());
         let mut source = 0;
         while source < batch.len() {
             let mut before = Mark::of(steps);
             // Panics are caught around all states at once; the one that fails is expanded again with care, and then the others.
             let done = caught::catch(|| {
-                // Those of the round before, at first; what belongs to steps that were taken back, later.
-                hand.kept.truncate(before.states);
                 while source < batch.len() {
                     before = Mark::of(steps);
                     let words = batch.get(source);
@@ -83,6 +83,8 @@ where
             });
             if done.is_err() {
                 before.restore(steps);
+                // What comes in their place was not kept.
+                let _ = caught::catch(|| hand.kept.truncate(before.states));
                 // What it knows of may have been taken back.
                 steps.sieve.iter_mut().for_each(Sieve::clear);
                 let enabled = self.expand_failing(source as u32, batch.get(source), from, steps);
@@ -90,8 +92,7 @@ where
                 source += 1;
             }
         }
-        hand.kept.truncate(steps.len());
-        steps.beside.put(Box::new(Kept::<M>(hand.kept)));
+        steps.own.put(Box::new(Typed::<M>(hand.kept)));
     }
 
     /// Asks for the actions of a state.

@@ -31,11 +31,12 @@ impl Model for Lists {
     }
 
     fn actions(&self, List(items): &List, actions: &mut Vec<Action>) {
+        actions.push(Action::Nothing);
         actions.extend([0, 1, 9].map(Action::Push));
         actions.extend([0, 1].map(Action::Begin));
         actions.extend([Action::Pop, Action::Turn, Action::Nothing]);
         if items.len() > 3 && items.iter().sum::<u8>() % 5 == 2 {
-            actions.insert(usize::from(items[0]) * 2, Action::Fail);
+            actions.insert((usize::from(items[0]) * 4).min(actions.len()), Action::Fail);
         }
     }
 
@@ -143,12 +144,12 @@ fn what_stays_typed_is_forgotten_with_its_steps() {
     space.expand(&batch, Firing::of(0), &mut steps);
     let palindrome = {
         let mut other = Steps::new(Width::Varying);
-        let mut last = steps.states.get(0).to_vec();
+        let mut last = steps.states.get(1).to_vec();
         for _ in 0..2 {
             let mut one = States::new(Width::Varying);
             one.push(&last);
             space.expand(&one, Firing::of(0), &mut other);
-            last = other.states.get(0).to_vec();
+            last = other.states.get(1).to_vec();
         }
         last
     };

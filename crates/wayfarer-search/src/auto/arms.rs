@@ -4,7 +4,6 @@
 use super::{Auto, whole};
 use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
-use crate::witness::chain;
 use crate::{
     CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
     Strategy, Visit, Witness,
@@ -124,7 +123,7 @@ impl<'a> Arms<'a> {
     }
 
     /// Whether the search is exhaustive no longer.
-    pub(super) fn saturated(&mut self, saturated: bool) {
+    pub(super) fn set_saturated(&mut self, saturated: bool) {
         if saturated && !self.arms.iter().any(|arm| ARMS.iter().any(|(spec, _, waits)| *waits && *spec == arm.spec)) {
             self.add(true);
         }
@@ -187,11 +186,7 @@ impl<'a> Arms<'a> {
         arm.turns = arm.turns * FADING + 1.0;
         arm.discovered += discovered;
         self.steps += steps.max(1);
-        for violation in outcome.violations.iter_mut().filter(|violation| violation.trail.is_empty()) {
-            if let Some(state) = violation.state {
-                violation.trail = chain(self.space, &*arm.store, state).unwrap_or_default();
-            }
-        }
+        outcome.settle_trails(self.space, &*arm.store);
         let stop = match outcome.stop {
             Stop::Time | Stop::Interrupted => Some(outcome.stop),
             _ => (!outcome.violations.is_empty()).then_some(Stop::Violations),
@@ -234,10 +229,10 @@ impl<'a> Arms<'a> {
         let mut figures = vec![("steps of random searches beside", self.steps as f64)];
         for arm in self.arms.iter().filter(|arm| arm.begun) {
             let name = match arm.spec.split(':').next() {
-                Some("walk") => "states that only walk met, about",
-                Some("rurs") => "states that only rurs met, about",
-                Some("highway") => "states that only highway met, about",
-                _ => "states that only rbfs met, about",
+                Some("walk") => "visits of walk to unknown states, about",
+                Some("rurs") => "visits of rurs to unknown states, about",
+                Some("highway") => "visits of highway to unknown states, about",
+                _ => "visits of rbfs to unknown states, about",
             };
             figures.push((name, arm.discovered as f64));
         }

@@ -60,7 +60,7 @@ impl<'a> Run<'a> {
         match stop {
             // What was moved by then is known.
             Some(stop) => Err((stop, Box::new(store))),
-            None => Ok(Begun { store, bytes, search, record, known }),
+            None => Ok(Begun { store, bytes, search, record, known, starts: waiting.starts }),
         }
     }
 
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         drop(tree);
         give_back();
         self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
-        Ok(Begun { store, bytes, search, record, known })
+        Ok(Begun { store, bytes, search, record, known, starts: waiting.starts })
     }
 }
 

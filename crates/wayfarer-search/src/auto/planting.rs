@@ -64,7 +64,7 @@ pub(super) fn plant(
         }
         moved
     };
-    Ok(Waiting { level: moved(&waiting.level), next: moved(&waiting.next), depth: waiting.depth })
+    Ok(Waiting { level: moved(&waiting.level), next: moved(&waiting.next), depth: waiting.depth, starts: waiting.starts })
 }
 
 /// One past the last handle of a store, and its handles by how far they are from a start state.

@@ -68,7 +68,7 @@ impl Bfs {
     /// What waits to be expanded.
     pub(crate) fn waiting(&self) -> Waiting {
         let run = |from: u32, until: u32| if from < until { vec![(from, until - from)] } else { Vec::new() };
-        Waiting { level: run(self.next, self.level_end), next: run(self.level_end.max(self.next), self.found), depth: self.depth }
+        Waiting { level: run(self.next, self.level_end), next: run(self.level_end.max(self.next), self.found), depth: self.depth, starts: false }
     }
 }
 

@@ -152,6 +152,8 @@ pub(crate) struct Waiting {
     pub(crate) level: Vec<(u32, u32)>,
     pub(crate) next: Vec<(u32, u32)>,
     pub(crate) depth: u32,
+    /// Whether start states wait, too, which found no room.
+    pub(crate) starts: bool,
 }
 
 impl<'a> QueuedBfs<'a> {
