@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, Once, OnceLock};
 use wayfarer_space::{Fault, hash};
 
@@ -18,6 +18,24 @@ thread_local! {
 pub(crate) struct Panic {
     message: String,
     at: String,
+    /// Whether it is no panic of the model's code, but says that a state cannot be written or read.
+    is_misuse: bool,
+}
+
+impl Panic {
+    /// Its message, and where it came from.
+    pub(crate) fn into_parts(self) -> (String, String) {
+        (self.message, self.at)
+    }
+}
+
+/// What ends an expansion whose states cannot be written or read.
+struct Unreadable(String);
+
+/// Gives up on a state that cannot be written or read: the model is misused, and no panic is to blame.
+#[cold]
+pub(crate) fn misused(message: String) -> ! {
+    resume_unwind(Box::new(Unreadable(message)))
 }
 
 /// Wraps the process's panic hook, so that panics inside a model are kept for the report and all others go where they went before.
@@ -42,8 +60,11 @@ pub(crate) fn catch<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
     let done = catch_unwind(AssertUnwindSafe(act));
     INSIDE.set(outer);
     done.map_err(|payload| {
+        if let Some(Unreadable(message)) = payload.downcast_ref() {
+            return Panic { message: message.clone(), at: String::new(), is_misuse: true };
+        }
         let text = payload.downcast_ref::<&str>().map(ToString::to_string).or_else(|| payload.downcast_ref::<String>().cloned());
-        Panic { message: text.unwrap_or_else(|| "a panic without a message".to_string()), at: PLACE.take() }
+        Panic { message: text.unwrap_or_else(|| "a panic without a message".to_string()), at: PLACE.take(), is_misuse: false }
     })
 }
 
@@ -69,6 +90,25 @@ pub enum Misuse {
         /// Which part of it.
         field: String,
     },
+    /// A state cannot be written, or not be read back.
+    Unreadable {
+        /// Why.
+        message: String,
+    },
+    /// A state that was just made answers otherwise than when it is read back.
+    NotWhole {
+        /// The state.
+        state: String,
+        /// What differs.
+        differs: String,
+    },
+    /// The function that gives representatives panics.
+    Representative {
+        /// The panic's message.
+        message: String,
+        /// Where it came from.
+        at: String,
+    },
     /// A state does not come back from its encoding.
     NotRestored {
         /// Which part of it.
@@ -88,6 +128,10 @@ pub(crate) const MISUSED: Fault = Fault(u32::MAX);
 
 impl Faults {
     pub(crate) fn note(&self, panic: Panic) -> Fault {
+        if panic.is_misuse {
+            self.misused(Misuse::Unreadable { message: panic.message });
+            return MISUSED;
+        }
         let words: Vec<u64> = format!("{}\0{}", panic.at, panic.message).bytes().map(u64::from).collect();
         let number = hash(&words).fingerprint().min(u32::MAX - 1);
         if let Ok(mut known) = self.known.lock() {

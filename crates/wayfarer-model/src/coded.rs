@@ -1,6 +1,7 @@
 //! How a typed state becomes words: packed into a fixed number of bits, or written by `serde` into as many as it needs.
 
 use crate::bits::{Packer, Unpacker};
+use crate::caught;
 use crate::packed::Packed;
 use crate::serial;
 use crate::shape::Shape;
@@ -112,7 +113,7 @@ impl<S: Serialize + DeserializeOwned> Coded<BySerde> for S {
     #[inline]
     fn encode(&self, states: &mut States) {
         if let Err(trouble) = serial::encode(self, states.append()) {
-            panic!("the state cannot be written: {trouble}");
+            caught::misused(format!("the state cannot be written: {trouble}"));
         }
         states.appended();
     }
@@ -120,13 +121,13 @@ impl<S: Serialize + DeserializeOwned> Coded<BySerde> for S {
     fn encode_to(&self, out: &mut Vec<Word>) {
         out.clear();
         if let Err(trouble) = serial::encode(self, out) {
-            panic!("the state cannot be written: {trouble}");
+            caught::misused(format!("the state cannot be written: {trouble}"));
         }
     }
 
     #[inline]
     fn decode(words: &[Word]) -> Self {
-        serial::decode(words).unwrap_or_else(|trouble| panic!("the state cannot be read back: {trouble}"))
+        serial::decode(words).unwrap_or_else(|trouble| caught::misused(format!("the state cannot be read back: {trouble}")))
     }
 
     fn shape(&self) -> Shape {

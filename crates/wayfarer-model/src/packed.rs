@@ -324,6 +324,7 @@ pub mod ranged {
 
     /// Writes a value of the range.
     #[inline]
+    #[track_caller]
     pub fn pack(value: i128, low: i128, high: i128, name: &str, out: &mut Packer) {
         if value < low || value > high {
             outside(value, low, high, name);
@@ -333,6 +334,7 @@ pub mod ranged {
 
     /// The word of a value of the range.
     #[inline(always)]
+    #[track_caller]
     pub fn word(value: i128, low: i128, high: i128, name: &str) -> u64 {
         if value < low || value > high {
             outside(value, low, high, name);
@@ -353,6 +355,7 @@ pub mod ranged {
     }
 
     #[cold]
+    #[track_caller]
     fn outside(value: i128, low: i128, high: i128, name: &str) -> ! {
         panic!("`{name}` is {value}, outside of its range {low} to {high}");
     }

@@ -3,7 +3,7 @@
 
 mod expansion;
 
-use crate::caught::{self, Faults};
+use crate::caught::{self, Faults, Misuse};
 use crate::coded::Coded;
 use crate::model::{Model, Properties, PropertyKind, Representative};
 use crate::shape::Shape;
@@ -139,10 +139,20 @@ where
         let Some(representative) = self.representative else { return state.to_vec() };
         let found = caught::catch(|| {
             let mut states = States::new(M::State::width());
-            representative(&self.model, &M::State::decode(state)).encode(&mut states);
+            self.represented(representative, &M::State::decode(state)).encode(&mut states);
             states.get(0).to_vec()
         });
         found.unwrap_or_else(|_| state.to_vec())
+    }
+
+    /// A state's representative. Where finding it panics, that is told, and not that of the step that led there.
+    #[inline]
+    fn represented(&self, representative: Representative<M>, state: &M::State) -> M::State {
+        caught::catch(|| representative(&self.model, state)).unwrap_or_else(|panic| {
+            let (message, at) = panic.into_parts();
+            self.faults.misused(Misuse::Representative { message, at });
+            caught::misused(String::new())
+        })
     }
 
     /// The rule of an action.
@@ -173,26 +183,6 @@ where
     fn wanted_kind(&self, kind: u32, action: &M::Action) -> u32 {
         let called = caught::catch(|| [variant(action), self.model.format_action(action)]);
         if called.is_ok_and(|called| self.wanted.iter().any(|wanted| called.contains(wanted))) { WANTED } else { kind }
-    }
-
-    fn start(&self, number: u32, state: M::State, steps: &mut Steps) {
-        if !self.model.within_boundary(&state) {
-            steps.discarded += 1;
-            return;
-        }
-        state.encode(&mut steps.states);
-        let words = steps.states.get(steps.states.len() - 1).to_vec();
-        let back = M::State::decode(&words);
-        let mut again = States::new(M::State::width());
-        back.encode(&mut again);
-        if again.get(0) != words.as_slice() || state.shape().departure(&back.shape()).is_some() {
-            self.faults.misused(restored(&state, &words));
-        }
-        if let Some(representative) = self.representative {
-            steps.states.pop();
-            representative(&self.model, &state).encode(&mut steps.states);
-        }
-        steps.describe_last(0, Firing::of(number), &[]);
     }
 }
 
@@ -304,10 +294,34 @@ where
     }
 }
 
-impl<M: Model, How> ModelSpace<M, How>
+impl<M: Model + 'static, How> ModelSpace<M, How>
 where
     M::State: Coded<How>,
 {
+    fn start(&self, number: u32, state: M::State, steps: &mut Steps) {
+        if !self.model.within_boundary(&state) {
+            steps.discarded += 1;
+            return;
+        }
+        state.encode(&mut steps.states);
+        let words = steps.states.get(steps.states.len() - 1).to_vec();
+        let back = M::State::decode(&words);
+        let mut again = States::new(M::State::width());
+        back.encode(&mut again);
+        if again.get(0) != words.as_slice() || state.shape().departure(&back.shape()).is_some() {
+            self.faults.misused(restored(&state, &words));
+        }
+        if let Some(representative) = self.representative {
+            steps.states.pop();
+            self.represented(representative, &state).encode(&mut steps.states);
+        }
+        // What else may be wrong along the way is met when the search comes there.
+        if let Ok(Some(misuse)) = caught::catch(|| self.estranged(state)) {
+            self.faults.misused(misuse);
+        }
+        steps.describe_last(0, Firing::of(number), &[]);
+    }
+
     /// Judges a state by the given way, which says where it is: a panic there is a fault of the property that was asked.
     #[inline]
     fn judging(&self, judge: impl FnOnce(&mut u32)) -> Result<(), (u32, Fault)> {
@@ -337,7 +351,7 @@ where
             if let Some(representative) = self.representative
                 && out.as_slice() != from
             {
-                representative(&self.model, &next).encode_to(out);
+                self.represented(representative, &next).encode_to(out);
             }
             Fired::To
         });

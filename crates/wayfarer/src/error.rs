@@ -134,6 +134,12 @@ fn misuse_text(misuse: &Misuse) -> String {
             "the state's field `{field}` is written in another order each time, so that equal states look different; use BTreeMap or BTreeSet in place of HashMap \
              or HashSet"
         ),
+        Misuse::Unreadable { message } => message.clone(),
+        Misuse::NotWhole { state, differs } => format!(
+            "a state that was just made answers otherwise than when it is read back ({differs}), shown as {state}: part of it is not written; is a field left out by \
+             serde's skip?"
+        ),
+        Misuse::Representative { message, at } => format!("the function that `symmetry` gives panics at {at}: {message}"),
         Misuse::NotRestored { field } => format!(
             "the state does not come back from its encoding: its field `{field}` is not what it was; is it left out or changed by a serde attribute such as skip, \
              default or with?"

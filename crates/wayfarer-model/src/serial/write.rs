@@ -307,6 +307,11 @@ macro_rules! with_names {
                 self.part(value)
             }
 
+            /// What follows would be read in its place.
+            fn skip_field(&mut self, name: &'static str) -> Result<(), Trouble> {
+                Err(Trouble::new(format!("its field `{name}` is left out now and then, by serde's skip_serializing_if: a state must be written whole")))
+            }
+
             #[inline]
             fn end(self) -> Result<Written, Trouble> {
                 self.done()

@@ -10,6 +10,9 @@ use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, cha
 /// So many states are looked at twice at the beginning of a run, and then one of so many.
 const VETTED: u32 = 256;
 
+/// For so many steps it is followed.
+const FOLLOWED: usize = 6;
+
 /// So many bytes of successors stay typed until they are judged, by a rough reckoning: what a type keeps elsewhere is taken for some times its encoding.
 const KEPT: usize = 1 << 16;
 const TIMES: usize = 8;
@@ -187,7 +190,7 @@ where
         let changed = changed_words(from, words);
         match self.representative {
             Some(representative) if changed != 0 => {
-                let other = representative(&self.model, next);
+                let other = self.represented(representative, next);
                 other.encode_to(words);
                 let differs = changed_words(from, words);
                 (if differs == 0 { changed } else { differs }, Some(other))
@@ -258,7 +261,9 @@ where
             if again.firings != steps.firings[first..] {
                 return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
             }
-            let other = (0..again.len()).find(|index| again.states.get(*index) != steps.states.get(first + index))?;
+            let Some(other) = (0..again.len()).find(|index| again.states.get(*index) != steps.states.get(first + index)) else {
+                return self.estranged(state);
+            };
             let (one, two) = (self.shape(steps.states.get(first + other)), self.shape(again.states.get(other)));
             // A successor that is written in another order each time is the same state.
             if one.departure(&two).is_none_or(|(_, order)| order) {
@@ -272,6 +277,60 @@ where
             self.faults.misused(misuse);
             steps.faults.push(FaultStep { source, firing: NO_ACTION, fault: MISUSED });
         }
+    }
+
+    /// Follows a typed state for some steps and compares it with what is read back of it: both must have the same actions, lead to the same states and be judged alike.
+    /// What is never written is found out by what depends on it. Where answers change from time to time, or orders do, that is for others to tell.
+    #[cold]
+    pub(super) fn estranged(&self, mut state: M::State) -> Option<Misuse> {
+        let encoded = |state: &M::State| {
+            let mut words = Vec::new();
+            state.encode_to(&mut words);
+            words
+        };
+        let texts = |state: &M::State| {
+            let mut actions = Vec::new();
+            self.list(state, &mut actions);
+            let mut texts: Vec<String> = actions.iter().map(|action| format!("{action:?}")).collect();
+            texts.sort();
+            (actions, texts)
+        };
+        for step in 0..FOLLOWED {
+            let words = encoded(&state);
+            let back = M::State::decode(&words);
+            if encoded(&back) != words {
+                return None;
+            }
+            let estranged = |differs: String| Some(Misuse::NotWhole { state: self.shape(&words).to_string(), differs });
+            for property in &self.properties.0 {
+                if (property.condition)(&self.model, &state) != (property.condition)(&self.model, &back) {
+                    return estranged(format!("`{}` is judged differently", property.name));
+                }
+            }
+            if self.model.within_boundary(&state) != self.model.within_boundary(&back) {
+                return estranged("it lies within the boundary only once".to_string());
+            }
+            let (actions, named) = texts(&state);
+            if named != texts(&back).1 {
+                return if named == texts(&state).1 { estranged("other actions are possible".to_string()) } else { None };
+            }
+            let turned = (0..actions.len()).map(|at| &actions[(at + step) % actions.len()]);
+            let (action, next) = turned.filter_map(|action| self.model.next(&state, action).map(|next| (action, next))).next()?;
+            let there = encoded(&next);
+            if encoded(&self.model.next(&state, action)?) != there {
+                return None;
+            }
+            match self.model.next(&back, action).map(|next| encoded(&next)) {
+                None => return estranged(format!("{action:?} is possible only once")),
+                Some(other) if other != there => {
+                    let order = self.shape(&other).departure(&self.shape(&there)).is_none_or(|(_, order)| order);
+                    return if order { None } else { estranged(format!("{action:?} leads elsewhere")) };
+                }
+                Some(_) if !self.model.within_boundary(&next) => return None,
+                Some(_) => state = next,
+            }
+        }
+        None
     }
 
     #[inline]

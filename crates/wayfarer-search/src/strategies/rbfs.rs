@@ -78,6 +78,8 @@ pub(super) const ROW: Row = Row {
     },
 };
 
+/// So many visits are told one by one.
+const MOST_VISITS: u64 = 1 << 14;
 const WAYS: u32 = 16;
 /// Bits of a slot in our own way: with what the address carries, more than 40 from a thousand slots on.
 const OWN_BITS: u32 = 32;
@@ -131,6 +133,8 @@ pub struct Rbfs<'a> {
     /// Whether something could have been lost so far.
     doubtful: bool,
     visits: Vec<VisitFigures>,
+    /// How many visits are over.
+    over: u64,
     deepest: u32,
     held: u64,
     fired: u64,
@@ -158,6 +162,7 @@ impl<'a> Rbfs<'a> {
             levels: 0,
             doubtful: false,
             visits: Vec::new(),
+            over: 0,
             deepest: 0,
             held: 0,
             fired: 0,
@@ -202,14 +207,14 @@ impl<'a> Rbfs<'a> {
         let distinct = self.fresh.estimate().value.max(1.0);
         let overhead = self.insertions as f64 / distinct;
         let collision_rate = 1.0 - self.held as f64 / self.insertions.max(1) as f64;
-        self.visits.push(VisitFigures {
-            pom1s,
-            insertions: self.insertions,
-            samples: self.samples.len() as u64,
-            collision_rate,
-            levels: self.level,
-            fired: self.fired,
-        });
+        let samples = self.samples.len() as u64;
+        let figures = VisitFigures { pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
+        self.over += 1;
+        match self.visits.last_mut() {
+            // Of a great many visits the first are told, and the last.
+            Some(last) if self.over > MOST_VISITS => *last = figures,
+            _ => self.visits.push(figures),
+        }
         let sure = pom1s.is_some_and(|greatest| greatest <= self.rules.maxpom);
         self.ended = if sure {
             Some(Stop::Accepted)
@@ -232,9 +237,11 @@ impl<'a> Rbfs<'a> {
 impl Strategy for Rbfs<'_> {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         self.held = store.len();
+        let mut begun = false;
         while self.ended.is_none() {
             if self.level == 0 {
                 self.begin_visit();
+                begun = true;
             }
             if let Some((waypoint, depth)) = self.places.take(&mut self.rng, &mut selection.states) {
                 self.expanded += 1;
@@ -249,6 +256,10 @@ impl Strategy for Rbfs<'_> {
             } else {
                 self.end_visit();
                 self.level = 0;
+                if begun {
+                    // Not even a start state finds room: no visit would do more.
+                    self.ended = self.ended.or(Some(Stop::Memory));
+                }
             }
         }
     }
@@ -328,7 +339,7 @@ impl Strategy for Rbfs<'_> {
 
     fn details(&self) -> Details {
         let last = self.visits.last().copied().unwrap_or_default();
-        let mut figures = vec![("visits", self.visits.len() as f64)];
+        let mut figures = vec![("visits", self.over as f64)];
         figures.extend(last.pom1s.map(|greatest| ("one-step omission probability (samples)", greatest)));
         figures.extend([
             ("samples", self.samples.len() as f64),

@@ -131,7 +131,8 @@ fn a_test_takes_one_thread_and_little_memory() {
 fn a_memory_budget_holds_without_a_counting_allocator() {
     for planned in [packed::<7>(), Plan::new(LooseTwoPhase(7)).deadlock("off")] {
         let report = planned.clone().memory("2M").run().unwrap();
-        assert_eq!((report.verdict, report.stop), ("not-found", "memory"));
+        assert_eq!(report.verdict, "not-found");
+        assert!(matches!(report.stop, "confident" | "memory"), "{report}");
         assert!(report.peak_memory_bytes <= 2 << 20, "{}", report.peak_memory_bytes);
         assert!(report.states > 290_000, "{report}");
         let report = planned.strategy("bfs").memory("2M").run().unwrap();
