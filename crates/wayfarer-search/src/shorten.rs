@@ -4,8 +4,8 @@
 //! Bounded searches from states of the witness look for later states of it, the farthest ahead first; what saves steps replaces the way between. The two take
 //! turns, and their bounds grow from turn to turn until nothing is left to gain, memory is short, or the outside says that it is enough.
 
-use crate::witness::{STAGE, Stage, chain};
-use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, ExactStore, Limits, Settings, Sought, Stop, Witness, explore};
+use crate::witness::{Stage, chain, stage_store};
+use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Limits, Settings, Sought, Stop, Witness, explore};
 use std::collections::HashMap;
 use wayfarer_space::{Space, Word};
 
@@ -66,7 +66,7 @@ fn from_start(
     account: &dyn Account,
     control: &mut dyn Control,
 ) -> (Option<Witness>, Stop) {
-    let Some(store) = ExactStore::new(space.packing().clone(), account, STAGE) else { return (None, Stop::Memory) };
+    let Some(store) = stage_store(space, account) else { return (None, Stop::Memory) };
     let sought = match witness.ending {
         Ending::Found(property) => {
             let mut sought = Sought::default();
@@ -130,7 +130,7 @@ fn short_cut(
     account: &dyn Account,
     control: &mut dyn Control,
 ) -> Result<Option<ShortCut>, Stop> {
-    let Some(store) = ExactStore::new(space.packing().clone(), account, STAGE) else { return Err(Stop::Memory) };
+    let Some(store) = stage_store(space, account) else { return Err(Stop::Memory) };
     let ahead = |state: &[Word]| places.get(state).is_some_and(|place| *place > at + 1);
     let stage = Stage { space, from: Some(&states[at]), goal: &ahead };
     let limits = Limits { states: window, ..Limits::default() };

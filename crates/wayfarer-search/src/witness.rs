@@ -87,13 +87,19 @@ impl fmt::Display for WitnessError {
 
 impl std::error::Error for WitnessError {}
 
-/// The most that the store of one stage may hold.
-pub(crate) const STAGE: usize = 1 << 34;
+/// The most that the store of one stage may hold. What a store begins with depends on it, and a run that was not given much leaves little: so there are smaller ones.
+const STAGES: [usize; 5] = [1 << 34, 1 << 24, 1 << 22, 1 << 20, 1 << 18];
+
+/// The store of one stage: the largest that has room to grow.
+pub(crate) fn stage_store<'a>(space: &dyn Space, account: &'a dyn Account) -> Option<ExactStore<'a>> {
+    let most = STAGES.into_iter().find(|most| account.allows(3 * ExactStore::least(*most))).unwrap_or(STAGES[STAGES.len() - 1]);
+    ExactStore::new(space.packing().clone(), account, most)
+}
 
 /// The states on a shortest way from one state, or else from a start state, to another.
 fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &dyn Account, at: usize) -> Result<Vec<Vec<Word>>, WitnessError> {
     let stage = Stage { space, from, goal: &|state| state == to };
-    let store = ExactStore::new(space.packing().clone(), account, STAGE).ok_or(WitnessError::NoRoom)?;
+    let store = stage_store(space, account).ok_or(WitnessError::NoRoom)?;
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
     let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
     let missing = if outcome.stop == Stop::Memory { WitnessError::NoRoom } else { WitnessError::NoStep(at) };

@@ -25,7 +25,7 @@ pub(crate) struct Writer<'a> {
 
 impl Writer<'_> {
     pub(crate) fn violation(&self, violation: &Violation, deadline: &mut Deadline) -> Result<ViolationReport, RunError> {
-        let mut raw_length = 0;
+        let (mut raw_length, mut no_room) = (0, false);
         let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
                 raw_length = witness.len();
@@ -43,7 +43,11 @@ impl Writer<'_> {
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
-            Err(WitnessError::NotAboutAState | WitnessError::NoRoom) => None,
+            Err(WitnessError::NotAboutAState) => None,
+            Err(WitnessError::NoRoom) => {
+                no_room = true;
+                None
+            }
             Err(error) => return Err(self.subject.does_not_replay(self.plan, error)),
         };
         let cause = match witness.as_ref().map(|witness| witness.ending) {
@@ -51,7 +55,11 @@ impl Writer<'_> {
             Some(Ending::Rule(firing)) => Cause::Rule(firing),
             _ => violation.cause,
         };
-        let (kind, name, at, detail) = self.cause(&cause, witness.as_ref());
+        let (kind, name, at, mut detail) = self.cause(&cause, witness.as_ref());
+        if no_room {
+            let why = "there is no witness: too little memory was left to find the way there";
+            detail = Some(detail.map_or_else(|| why.to_string(), |detail| format!("{detail}; {why}")));
+        }
         Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
     }
 

@@ -87,3 +87,21 @@ fn a_rule_that_never_ends_is_a_fault_soon() {
     assert_eq!(report["violation"]["kind"], "fault", "{report:#}");
     assert!(started.elapsed().as_secs() < 10);
 }
+
+#[test]
+fn a_store_that_takes_most_of_the_memory_leaves_room_for_the_witness() {
+    // A counter goes round; two steps from its end something is wrong.
+    let model = "
+var x: 0..30;
+startstate begin x := 0; end;
+rule \"on\" x < 30 ==> begin x := x + 1; end;
+rule \"back\" x = 30 ==> begin x := 0; end;
+invariant \"low\" x < 29;
+";
+    for store in ["compact", "bitstate", "cache"] {
+        for memory in ["2M", "3M", "4M", "6M", "10M", "16M", "24M"] {
+            let report = report(model, &["--store", store, "--strategy", "bfs", "--memory", memory, "--threads", "1"]);
+            assert_eq!((&report["verdict"], &report["witness"]["length"]), (&"violated".into(), &29.into()), "{store} {memory}: {report:#}");
+        }
+    }
+}
