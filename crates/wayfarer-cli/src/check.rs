@@ -55,7 +55,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
     }
     match done.runs.first_mut() {
         Some(report) => {
-            report.again = Some(again(options));
+            report.again = Some(again(options, report));
             files.write(report)?;
             show(options, subject, report, limit)?;
             Ok(exit(options, report))
@@ -216,8 +216,8 @@ fn numbered(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}.{number}{rest}"))
 }
 
-/// The command line that leads to the same run, as far as it depends on options, without budgets.
-fn again(options: &CheckOptions) -> String {
+/// The command line that leads to the same run. The clock does not repeat itself, and signals do not; the number of steps does.
+fn again(options: &CheckOptions, report: &Report) -> String {
     let mut words = vec!["wayfarer check".to_string(), quoted(&options.model.model)];
     words.extend(options.model.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}")))));
     words.extend(options.target.properties.iter().map(|name| format!("--property {}", quoted(name))));
@@ -254,7 +254,14 @@ fn again(options: &CheckOptions) -> String {
     if options.shorten == crate::options::Switch::Off {
         words.push("--shorten off".to_string());
     }
-    words.extend(options.audit.map(|walks| if walks == 0 { "--audit off".to_string() } else { format!("--audit {walks}") }));
+    let timed = matches!(report.stop, "time" | "interrupted") && report.threads == 1 && report.steps > 0;
+    let audited = || report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| timed && *walks > 0);
+    let audit = options.audit.or_else(audited);
+    words.extend(audit.map(|walks| if walks == 0 { "--audit off".to_string() } else { format!("--audit {walks}") }));
+    words.extend(options.memory.map(|bytes| format!("--memory {bytes}")));
+    words.extend(options.states.map(|states| format!("--states {states}")));
+    words.extend(if timed { Some(report.steps) } else { options.steps }.map(|steps| format!("--steps {steps}")));
+    words.extend(options.time.filter(|_| !timed).map(|time| format!("--time {}ms", time.as_millis())));
     words.extend(options.threads.map(|threads| format!("--threads {threads}")));
     words.push(format!("--seed {}", options.seed));
     words.join(" ")

@@ -278,9 +278,7 @@ fn cut(report: &Report, view: &View) -> String {
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.
     if matches!(report.stop, "time" | "interrupted") && report.steps > 0 && report.threads == 1 {
-        let walks = report.confidence.as_ref().map_or(0, |confidence| confidence.walks());
-        let audit = if walks == 0 || view.again.contains(" --audit ") { String::new() } else { format!(" --audit {walks}") };
-        out.push_str(&format!("To repeat exactly this run: {} --steps {}{audit}\n", view.again, report.steps));
+        out.push_str(&format!("To repeat exactly this run: {}\n", view.again));
     }
     out
 }

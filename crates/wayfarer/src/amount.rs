@@ -53,6 +53,7 @@ amounts! {
     usize, sizes::parse_size, ToString::to_string;
     u64, sizes::parse_count, ToString::to_string;
     u32, sizes::parse_depth, ToString::to_string;
+    f64, sizes::parse_confidence, ToString::to_string;
     Duration, sizes::parse_duration, |time| format!("\"{}ms\"", time.as_millis());
     StrategySpec, |text| text.parse().map_err(|error: wayfarer_search::SpecError| error.to_string()), |spec| format!("\"{spec}\"");
     StoreSpec, |text| text.parse().map_err(|error: wayfarer_search::SpecError| error.to_string()), |spec| format!("\"{spec}\"");

@@ -21,8 +21,10 @@ impl fmt::Display for Report {
         }
         let about = if self.states_error > 0.0 { "about " } else { "" };
         let depth = self.depth.map_or_else(String::new, |depth| format!(", depth {depth}"));
-        let (states, steps, seconds) = (sizes::count(self.states), sizes::count(self.steps), sizes::seconds(self.seconds));
-        writeln!(out, "{about}{states} states, {steps} steps{depth}, {seconds}, {} at most", sizes::bytes(self.peak_memory_bytes))?;
+        let counted = |count, what| format!("{} {what}{}", sizes::count(count), if count == 1 { "" } else { "s" });
+        let orbits = if self.symmetry { " up to symmetry" } else { "" };
+        let (states, steps, seconds) = (counted(self.states, "state"), counted(self.steps, "step"), sizes::seconds(self.seconds));
+        writeln!(out, "{about}{states}{orbits}, {steps}{depth}, {seconds}, {} at most", sizes::bytes(self.peak_memory_bytes))?;
         for check in self.checks.iter().filter(|check| check.kind == "cover" && check.verdict == "not-found") {
             writeln!(out, "not reached so far: {}", check.label())?;
         }

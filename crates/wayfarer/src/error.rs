@@ -7,6 +7,13 @@ use wayfarer_search::WitnessError;
 /// Why a run could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
+    /// No property of this name asks to be reached.
+    NothingToFind {
+        /// What was looked for.
+        name: String,
+        /// What can be.
+        known: Vec<String>,
+    },
     /// A property of this name does not exist.
     UnknownProperty {
         /// What was asked for.
@@ -78,6 +85,12 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
+            RunError::NothingToFind { name, known } if known.is_empty() => {
+                write!(out, "no property that asks to be reached is called `{name}`: the model has none that could be looked for")
+            }
+            RunError::NothingToFind { name, known } => {
+                write!(out, "no property that asks to be reached is called `{name}`; the model has: {}", known.join(", "))
+            }
             RunError::UnknownProperty { name, known } if known.is_empty() => write!(out, "there is no property `{name}`: the model has none"),
             RunError::UnknownProperty { name, known } => {
                 write!(out, "there is no property `{name}`; the model has: {}", known.join(", "))

@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use wayfarer_model::{BySerde, Coded, Model, Tight};
 use wayfarer_search::{Control, Deadlock, Progress, Stop};
 
-/// A plan and what it is about. Every option has the name, the default and the meaning of the command line's; text is read as there, so `memory("256M")` and
-/// `memory(256 << 20)` are the same. Under `cargo test` a run takes one thread and 256 MiB unless it is told otherwise.
+/// A plan and what it is about. Every option of a run has the name, the default and the meaning of the command line's; text is read as there, so `memory("256M")` and
+/// `memory(256 << 20)` are the same. What the command line says about reading a file is in `LoadOptions`, `--runs` is [`run_repeatedly`](Planned::run_repeatedly), and
+/// whoever wants a curve watches the run ([`run_watched`](Planned::run_watched)). Under `cargo test` a run takes one thread and 256 MiB unless it is told otherwise.
 #[derive(Clone)]
 pub struct Planned {
     subject: Arc<dyn Subject>,
     plan: Plan,
     /// The options that were given, as they are written in Rust.
-    given: String,
+    given: Vec<(&'static str, String)>,
     /// How what it is about is written in Rust.
     beginning: String,
     threads: Option<u32>,
@@ -98,11 +99,18 @@ impl Plan {
     /// The plan to check what a file holds (feature `murphi`): a Murphi model, or a graph where its name ends in `.aut`.
     #[cfg(feature = "murphi")]
     pub fn from_file(path: &str) -> Result<Planned, crate::LoadError> {
-        let subject: Arc<dyn Subject> = match crate::open(path, &crate::LoadOptions::default())? {
+        let planned = Plan::from_file_with(path, &crate::LoadOptions::default())?;
+        Ok(planned.written(format!("Plan::from_file({path:?})?")))
+    }
+
+    /// The same, read with other values for the model's constants, an expression to look for (then to be named in [`find`](Planned::find)), or strictly.
+    #[cfg(feature = "murphi")]
+    pub fn from_file_with(path: &str, options: &crate::LoadOptions) -> Result<Planned, crate::LoadError> {
+        let subject: Arc<dyn Subject> = match crate::open(path, options)? {
             crate::Opened::Program(loaded) => Arc::new(loaded.program),
             crate::Opened::Graph(graph) => graph,
         };
-        Ok(Planned { beginning: format!("Plan::from_file({path:?})?"), ..Planned::about(subject, "") })
+        Ok(Planned { beginning: format!("Plan::from_file_with({path:?}, &{options:?})?"), ..Planned::about(subject, "") })
     }
 }
 
@@ -110,7 +118,7 @@ impl Planned {
     fn about(subject: Arc<dyn Subject>, beginning: &str) -> Planned {
         let beginning = format!("{beginning}({})", subject.source());
         let plan = Plan::default();
-        Planned { subject, plan, given: String::new(), beginning, threads: None, progress: true, witness: None, wrong: None }
+        Planned { subject, plan, given: Vec::new(), beginning, threads: None, progress: true, witness: None, wrong: None }
     }
 
     /// The same plan with the Rust text that makes it, for the line that repeats a run: for those who make plans in a way of their own.
@@ -124,7 +132,7 @@ impl Planned {
     }
 
     fn option<T>(mut self, option: &'static str, amount: impl Amount<T>, set: impl FnOnce(&mut Plan, T)) -> Self {
-        self.given.push_str(&format!(".{option}({})", amount.text()));
+        self.given.push((option, amount.text()));
         match amount.value() {
             Ok(value) => set(&mut self.plan, value),
             Err(message) => self.wrong = self.wrong.or(Some(RunError::Wrong { option, message })),
@@ -133,13 +141,13 @@ impl Planned {
     }
 
     fn switch(mut self, option: &'static str, on: bool, set: impl FnOnce(&mut Plan, bool)) -> Self {
-        self.given.push_str(&format!(".{option}({on})"));
+        self.given.push((option, on.to_string()));
         set(&mut self.plan, on);
         self
     }
 
     fn name(mut self, option: &'static str, name: &str, names: impl FnOnce(&mut Plan) -> &mut Vec<String>) -> Self {
-        self.given.push_str(&format!(".{option}({name:?})"));
+        self.given.push((option, format!("{name:?}")));
         names(&mut self.plan).push(name.to_string());
         self
     }
@@ -174,14 +182,14 @@ impl Planned {
 
     /// How many workers; one for each processor where it is not given.
     pub fn threads(mut self, threads: u32) -> Self {
-        self.given.push_str(&format!(".threads({threads})"));
+        self.given.push(("threads", threads.to_string()));
         self.threads = Some(threads);
         self
     }
 
     /// The seed of everything random; 1 where it is not given.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.given.push_str(&format!(".seed({seed})"));
+        self.given.push(("seed", seed.to_string()));
         self.plan.seed = seed;
         self
     }
@@ -204,6 +212,11 @@ impl Planned {
     /// When a state counts as a deadlock: `"stuttering"` where no action leads to another state, `"stuck"` where none is possible, or `"off"`.
     pub fn deadlock(self, rule: impl Amount<Deadlock>) -> Self {
         self.option("deadlock", rule, |plan, rule| plan.deadlock = rule)
+    }
+
+    /// How sure the default strategy must be that no state was omitted before it ends, where memory is too small for every state; 0.99 where it is not given.
+    pub fn confidence(self, probability: impl Amount<f64>) -> Self {
+        self.option("confidence", probability, |plan, probability| plan.confidence = probability)
     }
 
     /// Judges this property, and only those that were named so.
@@ -270,7 +283,7 @@ impl Planned {
 
     /// Writes the witness of a violation to this file, in the Informal Trace Format.
     pub fn witness(mut self, file: &str) -> Self {
-        self.given.push_str(&format!(".witness({file:?})"));
+        self.given.push(("witness", format!("{file:?}")));
         self.witness = Some(file.to_string());
         self
     }
@@ -329,10 +342,17 @@ impl Planned {
 
     /// The line that leads to the same run.
     fn again(&self, report: &Report) -> String {
-        let seed = if self.given.contains(".seed(") { String::new() } else { format!(".seed({})", report.seed) };
+        let mut given = self.given.clone();
+        if given.iter().all(|(option, _)| *option != "seed") {
+            given.push(("seed", report.seed.to_string()));
+        }
         // The clock does not repeat itself; the number of steps does.
-        let steps = if matches!(report.stop, "time" | "interrupted") { format!(".steps({})", report.steps) } else { String::new() };
-        format!("{}{}{seed}{steps}.run()", self.beginning, self.given)
+        if matches!(report.stop, "time" | "interrupted") && report.threads == 1 {
+            given.retain(|(option, _)| !matches!(*option, "time" | "steps"));
+            given.push(("steps", report.steps.to_string()));
+        }
+        let options: String = given.iter().map(|(option, value)| format!(".{option}({value})")).collect();
+        format!("{}{options}.run()", self.beginning)
     }
 }
 

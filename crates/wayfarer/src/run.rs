@@ -190,7 +190,8 @@ impl Plan {
             let meant = |property: &PropertyFacts| property.kind == Asks::Reachable && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                return Err(RunError::UnknownProperty { name: name.clone(), known: Vec::new() });
+                let known = known.iter().filter(|property| property.kind == Asks::Reachable).map(|property| property.name.clone()).collect();
+                return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
         }
