@@ -229,7 +229,8 @@ impl Planned {
         self.name("find", name, |plan| &mut plan.find)
     }
 
-    /// Looks for a firing of this rule, instead of violations. In a Rust model, a rule is a variant of the action type, or one action as reports write it.
+    /// Looks for a firing of this rule, instead of violations. In a Rust model, a rule is a variant of the action type, or one action as reports write it. Which
+    /// there are is known only when they happen, so a name that no action has is one that is never reached.
     pub fn find_rule(self, name: &str) -> Self {
         self.name("find_rule", name, |plan| &mut plan.find_rules)
     }
