@@ -3,14 +3,18 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+mod judging;
+mod profile;
+
 use crate::sampling::Sampling;
-use crate::witness::chain;
 use crate::{
-    Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Handle, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
+    Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
+use judging::{Found, way};
+use profile::{count_visit, histogram};
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, Fault, FaultClass, Firing, PropertyBits, Sieve, Space, States, Steps, Width, Word};
+use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -356,64 +360,6 @@ impl<'a> Run<'a> {
         full.then_some(if self.outcome.states >= self.settings.limits.states { Stop::States } else { Stop::Memory })
     }
 
-    /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
-    #[inline]
-    fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
-        if self.properties == 0 {
-            return;
-        }
-        self.bits.clear();
-        let judged = self.space.check_step(candidates.steps, index, &mut self.bits);
-        if judged.is_err() || !self.bits.is_empty() {
-            self.shows(strategy, selection, candidates, (index, handle), judged);
-        }
-    }
-
-    /// A candidate shows something: a property that fails, or one that asks to be reached.
-    #[cold]
-    fn shows(
-        &mut self,
-        strategy: &dyn Strategy,
-        selection: &Selection,
-        candidates: Candidates,
-        (index, state): (usize, Option<Handle>),
-        judged: Result<(), (u32, Fault)>,
-    ) {
-        let ground = self.ground();
-        let trail = || {
-            let mut trail = match candidates.parent(index) {
-                Some(_) => way(ground, strategy, selection, candidates.steps.sources[index] as usize, state.is_none()),
-                None => Some(Vec::new()),
-            };
-            trail.iter_mut().for_each(|trail| trail.push(candidates.steps.states.get(index).to_vec()));
-            trail.unwrap_or_default()
-        };
-        let length = strategy.level().map(|level| if candidates.sources.is_empty() { 0 } else { level + 1 });
-        let words = candidates.steps.states.get(index);
-        let found = |cause| Found { cause, state, words, length };
-        if let Err((property, fault)) = judged
-            && self.looked_for(property)
-            && self.speaks_against_model(candidates.steps.firings[index], fault)
-        {
-            self.violated(found(Cause::PropertyFault(property, fault)), trail);
-        }
-        let bits = std::mem::take(&mut self.bits);
-        for property in bits.iter() {
-            if !self.looked_for(property) {
-                continue;
-            }
-            if self.space.asks_to_reach(property) {
-                self.outcome.reached.insert(property);
-                if self.settings.sought.as_ref().is_some_and(|sought| sought.properties.contains(property)) {
-                    self.violated(found(Cause::Found(property)), trail);
-                }
-            } else {
-                self.violated(found(Cause::Property(property)), trail);
-            }
-        }
-        self.bits = bits;
-    }
-
     /// What assumptions discarded out of the first `kept` sources. Steps tell it of all: where a store was full, those that count are made again.
     fn discarded(&self, round: &Round, kept: usize) -> u64 {
         let Round { selection, steps } = round;
@@ -491,48 +437,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes a violation that shows in `words`. Of those found in one level of a search that goes by levels the first in the order of their states are kept,
-    /// so that which ones they are does not depend on who looked where.
-    fn violated(&mut self, found: Found, trail: impl Fn() -> Vec<Vec<Word>>) {
-        let Found { cause, state, words, length } = found;
-        if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
-            return;
-        }
-        if self.settings.aim.is_some_and(|aim| !aim.ending.is_shown_by(&cause, aim.any_rule)) {
-            return;
-        }
-        let violations = &mut self.outcome.violations;
-        let most = self.settings.max_errors.max(1);
-        let rank = Rank::new(length.unwrap_or(0), &cause, words);
-        if self.settings.each_once
-            && let Some(same) = violations.iter().position(|earlier| earlier.cause.is_like(&cause))
-        {
-            if length.is_none() || violations[same].rank <= rank {
-                return;
-            }
-            violations.remove(same);
-        }
-        let at = if length.is_some() { violations.partition_point(|earlier| earlier.rank <= rank) } else { violations.len() };
-        if at >= most {
-            return;
-        }
-        violations.insert(at, Violation { cause, state, trail: trail(), rank });
-        violations.truncate(most);
-    }
-
-    /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
-    fn speaks_against_model(&mut self, firing: Firing, fault: Fault) -> bool {
-        if self.space.fault_class(fault) == FaultClass::Violation {
-            return true;
-        }
-        self.outcome.limit.get_or_insert((firing, fault));
-        false
-    }
-
-    fn looked_for(&self, property: u32) -> bool {
-        self.settings.properties.as_ref().is_none_or(|chosen| chosen.contains(property))
-    }
-
     fn enough(&self) -> Option<Stop> {
         (self.outcome.violations.len() >= self.settings.max_errors.max(1)).then_some(Stop::Violations)
     }
@@ -581,47 +485,4 @@ impl<'a> Run<'a> {
         self.store.leave(self.seat);
         self.outcome
     }
-}
-
-/// A violation that was just found, with the words of the state in which it shows.
-struct Found<'a> {
-    cause: Cause,
-    state: Option<Handle>,
-    words: &'a [Word],
-    /// How long its witness is, where the search goes by levels.
-    length: Option<u32>,
-}
-
-/// The states on the way to a source of a selection; none where the store's links will still lead there when the run is over.
-fn way(ground: Ground, strategy: &dyn Strategy, selection: &Selection, source: usize, at_once: bool) -> Option<Vec<Vec<Word>>> {
-    let links = || {
-        let fades = at_once || ground.store.fidelity() == Fidelity::Amnesic;
-        fades.then(|| chain(ground.space, ground.store, selection.handles[source]).unwrap_or_default())
-    };
-    strategy.trail(ground, selection, source).or_else(links)
-}
-
-fn count_visit(counts: &mut Vec<u32>, visit: Visit) {
-    let (Visit::New(Handle(handle)) | Visit::Seen(Handle(handle))) = visit else { return };
-    let at = handle as usize;
-    if handle == u32::MAX {
-        return;
-    }
-    if at >= counts.len() {
-        counts.resize((at + 1).next_power_of_two(), 0);
-    }
-    counts[at] = counts[at].saturating_add(1);
-}
-
-/// How many states were visited 2^i times and less than twice as often, for each i.
-fn histogram(counts: &[u32]) -> Vec<u64> {
-    let mut bins = Vec::new();
-    for count in counts.iter().filter(|count| **count > 0) {
-        let bin = count.ilog2() as usize;
-        if bin >= bins.len() {
-            bins.resize(bin + 1, 0);
-        }
-        bins[bin] += 1;
-    }
-    bins
 }

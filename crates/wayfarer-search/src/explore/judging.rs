@@ -1,0 +1,126 @@
+//! What is wrong with a state or a step, and whether that counts.
+
+use super::Run;
+use crate::witness::chain;
+use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation};
+use wayfarer_space::{Fault, FaultClass, Firing, Word};
+
+/// A violation that was just found, with the words of the state in which it shows.
+pub(super) struct Found<'a> {
+    pub(super) cause: Cause,
+    pub(super) state: Option<Handle>,
+    pub(super) words: &'a [Word],
+    /// How long its witness is, where the search goes by levels.
+    pub(super) length: Option<u32>,
+}
+
+impl Run<'_> {
+    /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
+    #[inline]
+    pub(super) fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
+        if self.properties == 0 {
+            return;
+        }
+        self.bits.clear();
+        let judged = self.space.check_step(candidates.steps, index, &mut self.bits);
+        if judged.is_err() || !self.bits.is_empty() {
+            self.shows(strategy, selection, candidates, (index, handle), judged);
+        }
+    }
+
+    /// A candidate shows something: a property that fails, or one that asks to be reached.
+    #[cold]
+    pub(super) fn shows(
+        &mut self,
+        strategy: &dyn Strategy,
+        selection: &Selection,
+        candidates: Candidates,
+        (index, state): (usize, Option<Handle>),
+        judged: Result<(), (u32, Fault)>,
+    ) {
+        let ground = self.ground();
+        let trail = || {
+            let mut trail = match candidates.parent(index) {
+                Some(_) => way(ground, strategy, selection, candidates.steps.sources[index] as usize, state.is_none()),
+                None => Some(Vec::new()),
+            };
+            trail.iter_mut().for_each(|trail| trail.push(candidates.steps.states.get(index).to_vec()));
+            trail.unwrap_or_default()
+        };
+        let length = strategy.level().map(|level| if candidates.sources.is_empty() { 0 } else { level + 1 });
+        let words = candidates.steps.states.get(index);
+        let found = |cause| Found { cause, state, words, length };
+        if let Err((property, fault)) = judged
+            && self.looked_for(property)
+            && self.speaks_against_model(candidates.steps.firings[index], fault)
+        {
+            self.violated(found(Cause::PropertyFault(property, fault)), trail);
+        }
+        let bits = std::mem::take(&mut self.bits);
+        for property in bits.iter() {
+            if !self.looked_for(property) {
+                continue;
+            }
+            if self.space.asks_to_reach(property) {
+                self.outcome.reached.insert(property);
+                if self.settings.sought.as_ref().is_some_and(|sought| sought.properties.contains(property)) {
+                    self.violated(found(Cause::Found(property)), trail);
+                }
+            } else {
+                self.violated(found(Cause::Property(property)), trail);
+            }
+        }
+        self.bits = bits;
+    }
+
+    /// Notes a violation that shows in `words`. Of those found in one level of a search that goes by levels the first in the order of their states are kept,
+    /// so that which ones they are does not depend on who looked where.
+    pub(super) fn violated(&mut self, found: Found, trail: impl Fn() -> Vec<Vec<Word>>) {
+        let Found { cause, state, words, length } = found;
+        if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
+            return;
+        }
+        if self.settings.aim.is_some_and(|aim| !aim.ending.is_shown_by(&cause, aim.any_rule)) {
+            return;
+        }
+        let violations = &mut self.outcome.violations;
+        let most = self.settings.max_errors.max(1);
+        let rank = Rank::new(length.unwrap_or(0), &cause, words);
+        if self.settings.each_once
+            && let Some(same) = violations.iter().position(|earlier| earlier.cause.is_like(&cause))
+        {
+            if length.is_none() || violations[same].rank <= rank {
+                return;
+            }
+            violations.remove(same);
+        }
+        let at = if length.is_some() { violations.partition_point(|earlier| earlier.rank <= rank) } else { violations.len() };
+        if at >= most {
+            return;
+        }
+        violations.insert(at, Violation { cause, state, trail: trail(), rank });
+        violations.truncate(most);
+    }
+
+    /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
+    pub(super) fn speaks_against_model(&mut self, firing: Firing, fault: Fault) -> bool {
+        if self.space.fault_class(fault) == FaultClass::Violation {
+            return true;
+        }
+        self.outcome.limit.get_or_insert((firing, fault));
+        false
+    }
+
+    pub(super) fn looked_for(&self, property: u32) -> bool {
+        self.settings.properties.as_ref().is_none_or(|chosen| chosen.contains(property))
+    }
+}
+
+/// The states on the way to a source of a selection; none where the store's links will still lead there when the run is over.
+pub(super) fn way(ground: Ground, strategy: &dyn Strategy, selection: &Selection, source: usize, at_once: bool) -> Option<Vec<Vec<Word>>> {
+    let links = || {
+        let fades = at_once || ground.store.fidelity() == Fidelity::Amnesic;
+        fades.then(|| chain(ground.space, ground.store, selection.handles[source]).unwrap_or_default())
+    };
+    strategy.trail(ground, selection, source).or_else(links)
+}

@@ -1,0 +1,28 @@
+//! How often states are visited.
+
+use crate::{Handle, Visit};
+
+pub(super) fn count_visit(counts: &mut Vec<u32>, visit: Visit) {
+    let (Visit::New(Handle(handle)) | Visit::Seen(Handle(handle))) = visit else { return };
+    let at = handle as usize;
+    if handle == u32::MAX {
+        return;
+    }
+    if at >= counts.len() {
+        counts.resize((at + 1).next_power_of_two(), 0);
+    }
+    counts[at] = counts[at].saturating_add(1);
+}
+
+/// How many states were visited 2^i times and less than twice as often, for each i.
+pub(super) fn histogram(counts: &[u32]) -> Vec<u64> {
+    let mut bins = Vec::new();
+    for count in counts.iter().filter(|count| **count > 0) {
+        let bin = count.ilog2() as usize;
+        if bin >= bins.len() {
+            bins.resize(bin + 1, 0);
+        }
+        bins[bin] += 1;
+    }
+    bins
+}
