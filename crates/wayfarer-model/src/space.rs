@@ -3,7 +3,7 @@
 
 mod expansion;
 
-use crate::caught::{self, Faults, Misuse};
+use crate::caught::{self, Faults, MISUSED, Misuse};
 use crate::coded::Coded;
 use crate::model::{Model, Properties, PropertyKind, Representative};
 use crate::shape::Shape;
@@ -242,6 +242,12 @@ where
             Ok(typed) => typed,
             Err(panic) => return Some((NO_ACTION, Fired::Fault(self.faults.note(panic)))),
         };
+        if self.is_vetted(state)
+            && let Ok(Some(misuse)) = caught::catch(|| self.unlike(&typed, state))
+        {
+            self.faults.misused(misuse);
+            return Some((NO_ACTION, Fired::Fault(MISUSED)));
+        }
         // Actions that turn out to lead nowhere are put aside, so that each of the others is as likely as before.
         let mut aside: Vec<usize> = Vec::new();
         while aside.len() < actions.len() {

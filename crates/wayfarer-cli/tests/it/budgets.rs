@@ -105,3 +105,18 @@ invariant \"low\" x < 29;
         }
     }
 }
+
+#[test]
+fn a_deep_stack_stays_within_the_budget() {
+    let line = "
+var x: 0..1000000000;
+startstate begin x := 0; end;
+rule \"on\" x < 1000000000 ==> begin x := x + 1; end;
+";
+    for store in ["exact", "compact", "bitstate"] {
+        let report = report(line, &["--strategy", "dfs", "--store", store, "--memory", "6M", "--audit", "off", "--threads", "1"]);
+        assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"memory".into()), "{report:#}");
+        let peak = report["peak_memory_bytes"].as_u64().unwrap();
+        assert!((4 << 20..=6 << 20).contains(&peak), "{store}: {peak}");
+    }
+}

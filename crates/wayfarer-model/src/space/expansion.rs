@@ -244,15 +244,20 @@ where
         enabled
     }
 
+    /// Whether a state that was read is written otherwise than it was.
+    pub(super) fn unlike(&self, state: &M::State, words: &[Word]) -> Option<Misuse> {
+        let mut again = Vec::new();
+        state.encode_to(&mut again);
+        (again != words).then(|| restored(state, words))
+    }
+
     /// Expands a state once more and compares: a model must give the same answers, and a state come back from its words.
     #[cold]
     fn vet(&self, source: u32, words: &[Word], before: &Mark, steps: &mut Steps) {
         let again = caught::catch(|| {
             let state = M::State::decode(words);
-            let mut states = States::new(M::State::width());
-            state.encode(&mut states);
-            if states.get(0) != words {
-                return Some(restored(&state, words));
+            if let Some(misuse) = self.unlike(&state, words) {
+                return Some(misuse);
             }
             let mut again = Steps::new(M::State::width());
             let mut hand = Hand::<M>::new(Vec::new(), 0);
@@ -334,7 +339,7 @@ where
     }
 
     #[inline]
-    fn is_vetted(&self, words: &[Word]) -> bool {
+    pub(super) fn is_vetted(&self, words: &[Word]) -> bool {
         let seen = self.vetted.load(Ordering::Relaxed);
         if seen < VETTED {
             self.vetted.store(seen + 1, Ordering::Relaxed);

@@ -7,18 +7,20 @@
 //! Departure of `rdfs`: instead of shuffling the successors once, it draws one of those not visited yet each time it is back. The order is the same in
 //! distribution, because which successors are left depends on those before them only, and nothing has to be remembered.
 
+mod stack;
+
 use super::{Row, exact, remembering};
 use crate::drawing::distinct;
-use crate::slab::Slab;
 use crate::spec::Entry;
-use crate::{Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Store, Strategy, Visit};
+use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Store, Strategy, Unlimited, Visit};
+use stack::Stack;
 use wayfarer_space::{Firing, Packing, Rng, States, Word};
 
 pub(super) const ROW: Row = Row {
     entry: Entry { name: "dfs", parameters: &[] },
     store: exact,
     suits: remembering,
-    build: |_, site| Box::new(Dfs::over(site.limits, (!site.store.gives_back()).then(|| site.packing.clone()), None)),
+    build: |_, site| Box::new(Dfs::over(site.limits, (!site.store.gives_back()).then(|| site.packing.clone()), site.account, None)),
 };
 
 pub(super) const RANDOMISED: Row = Row {
@@ -27,16 +29,15 @@ pub(super) const RANDOMISED: Row = Row {
     suits: remembering,
     build: |_, site| {
         let own = (!site.store.gives_back()).then(|| site.packing.clone());
-        Box::new(Dfs::over(site.limits, own, Some(Rng::new(site.seed, "rdfs"))))
+        Box::new(Dfs::over(site.limits, own, site.account, Some(Rng::new(site.seed, "rdfs"))))
     },
 };
 
 /// Depth-first search.
-#[derive(Clone, Debug)]
-pub struct Dfs {
-    stack: Vec<Level>,
-    /// Where the store cannot give states back: the states of the stack.
-    own: Option<Slab>,
+pub struct Dfs<'a> {
+    stack: Stack<'a>,
+    /// Whether a level found no room.
+    full: bool,
     /// Start states that were not entered yet, the first last.
     starts: Vec<(Handle, Vec<Word>)>,
     /// Where successors are taken in random order.
@@ -58,21 +59,21 @@ struct Level {
     again: bool,
 }
 
-impl Dfs {
+impl<'a> Dfs<'a> {
     /// A search over a store that gives states back; it does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
-        Dfs::over(limits, None, None)
+        Dfs::over(limits, None, &Unlimited, None)
     }
 
     /// The same with successors in random order.
     pub fn randomised(limits: &Limits, seed: u64) -> Self {
-        Dfs::over(limits, None, Some(Rng::new(seed, "rdfs")))
+        Dfs::over(limits, None, &Unlimited, Some(Rng::new(seed, "rdfs")))
     }
 
-    fn over(limits: &Limits, own: Option<Packing>, rng: Option<Rng>) -> Self {
+    fn over(limits: &Limits, own: Option<Packing>, account: &'a dyn Account, rng: Option<Rng>) -> Self {
         Dfs {
-            stack: Vec::new(),
-            own: own.map(Slab::new),
+            stack: Stack::new(own, account),
+            full: false,
             starts: Vec::new(),
             rng,
             scratch: Vec::new(),
@@ -84,18 +85,7 @@ impl Dfs {
     }
 
     fn push(&mut self, handle: Handle, state: &[Word]) {
-        self.stack.push(Level { state: handle, next: Firing::of(0), again: false });
-        if let Some(own) = &mut self.own {
-            own.resize(self.stack.len());
-            own.put(self.stack.len() as u32 - 1, state);
-        }
-    }
-
-    fn pop(&mut self) {
-        self.stack.pop();
-        if let Some(own) = &mut self.own {
-            own.resize(self.stack.len());
-        }
+        self.full |= !self.stack.push(Level { state: handle, next: Firing::of(0), again: false }, state);
     }
 
     /// The unvisited successor to enter.
@@ -110,10 +100,10 @@ impl Dfs {
     }
 }
 
-impl Strategy for Dfs {
+impl Strategy for Dfs<'_> {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         while self.stack.len() as u64 > u64::from(self.limit) {
-            self.pop();
+            self.stack.pop();
             self.beyond += 1;
         }
         while self.stack.is_empty() {
@@ -125,14 +115,16 @@ impl Strategy for Dfs {
             }
         }
         if let Some(level) = self.stack.last_mut() {
-            selection.handles.push(level.state);
+            let state = level.state;
+            selection.handles.push(state);
             selection.from = level.next;
             selection.stepping = if level.again { Stepping::Again } else { Stepping::All };
             level.again = true;
-            match &self.own {
-                Some(own) => own.get(own.slots() as u32 - 1, &mut selection.states),
-                None => store.state(level.state, &mut selection.states),
-            };
+            if self.stack.keeps_states() {
+                self.stack.state(self.stack.len() - 1, &mut selection.states);
+            } else {
+                store.state(state, &mut selection.states);
+            }
         }
     }
 
@@ -182,15 +174,17 @@ impl Strategy for Dfs {
                     self.deepest = self.deepest.max(self.stack.len() as u32 - 1);
                 }
             }
-            _ => self.pop(),
+            _ => self.stack.pop(),
         }
     }
 
     fn trail(&self, ground: Ground, _selection: &Selection, _source: usize) -> Option<Vec<Vec<Word>>> {
-        let own = self.own.as_ref()?;
+        if !self.stack.keeps_states() {
+            return None;
+        }
         let mut states = States::new(ground.space.width());
-        (0..own.slots() as u32).for_each(|slot| {
-            own.get(slot, &mut states);
+        (0..self.stack.len()).for_each(|level| {
+            self.stack.state(level, &mut states);
         });
         Some(states.iter().map(<[Word]>::to_vec).collect())
     }
@@ -200,7 +194,11 @@ impl Strategy for Dfs {
     }
 
     fn frontier(&self) -> u64 {
-        self.stack.len() as u64 + self.starts.len() as u64
+        self.stack.len() as u64 + self.starts.len() as u64 + u64::from(self.full)
+    }
+
+    fn full(&self) -> bool {
+        self.full
     }
 
     fn beyond_depth(&self) -> u64 {

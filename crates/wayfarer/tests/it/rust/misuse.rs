@@ -193,8 +193,10 @@ impl Model for Voting {
 fn a_map_without_an_order_is_named() {
     // Each of a dozen elements more halves the odds or better that the orders happen to agree; a run meets hundreds of such states.
     for (set, field) in [(false, "`votes`"), (true, "`seen`")] {
-        let error = Plan::new(Voting { set }).deadlock("off").run().unwrap_err().to_string();
-        assert!(error.contains(field) && error.contains("BTreeMap or BTreeSet"), "{error}");
+        for strategy in ["auto", "walk"] {
+            let error = Plan::new(Voting { set }).strategy(strategy).deadlock("off").steps(10_000u64).run().unwrap_err().to_string();
+            assert!(error.contains(field) && error.contains("BTreeMap or BTreeSet"), "{error}");
+        }
     }
 }
 
