@@ -10,8 +10,8 @@ use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, cha
 /// So many states are looked at twice at the beginning of a run, and then one of so many.
 const VETTED: u32 = 256;
 
-/// For so many steps it is followed.
-const FOLLOWED: usize = 6;
+/// So many of the first ones are followed, each for so many steps.
+const FOLLOWED: (u32, usize) = (32, 6);
 
 /// So many bytes of successors stay typed until they are judged, by a rough reckoning: what a type keeps elsewhere is taken for some times its encoding.
 const KEPT: usize = 1 << 16;
@@ -267,7 +267,8 @@ where
                 return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
             }
             let Some(other) = (0..again.len()).find(|index| again.states.get(*index) != steps.states.get(first + index)) else {
-                return self.estranged(state);
+                // That takes its time, and is done at the beginning only.
+                return if self.vetted.load(Ordering::Relaxed) <= FOLLOWED.0 { self.estranged(state) } else { None };
             };
             let (one, two) = (self.shape(steps.states.get(first + other)), self.shape(again.states.get(other)));
             // A successor that is written in another order each time is the same state.
@@ -300,7 +301,7 @@ where
             texts.sort();
             (actions, texts)
         };
-        for step in 0..FOLLOWED {
+        for step in 0..FOLLOWED.1 {
             let words = encoded(&state);
             let back = M::State::decode(&words);
             if encoded(&back) != words {
