@@ -92,6 +92,20 @@ fn a_store_that_takes_half_of_all_states_for_known_ones_is_no_ground_for_confide
 }
 
 #[test]
+fn a_line_of_states_that_is_left_at_an_omission_is_no_ground_for_confidence_either() {
+    let line = "
+var x: 0..1000000000;
+startstate begin x := 0; end;
+rule \"on\" x < 1000000000 ==> begin x := x + 1; end;
+invariant \"low\" x != 999999999;
+";
+    for seed in ["1", "2", "3"] {
+        let report = report(line, &["--memory", "200K", "--seed", seed, "--threads", "1", "--audit", "off"]);
+        assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"memory".into()), "{report:#}");
+    }
+}
+
+#[test]
 fn a_budget_too_small_to_begin_exactly_gives_an_answer_all_the_same() {
     let report = report(COUNTERS, &["--memory", "80K", "--steps", "400000", "--threads", "1", "--audit", "off"]);
     assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"steps".into()), "{report:#}");
