@@ -1,5 +1,5 @@
 //! States that were met a moment ago: in breadth-first search most of what is not new is among them, because two steps that can be taken in either order lead from
-//! neighbours to the same state.
+//! neighbours to the same state. A [`Sieve`](wayfarer_space::Sieve) does the same where a space can leave such steps out before they are hashed; this is for all others.
 
 use crate::Account;
 use wayfarer_space::{Hash, Packing, Word, hash};

@@ -12,7 +12,7 @@ mod stack;
 use super::{Row, exact, remembering};
 use crate::drawing::distinct;
 use crate::spec::Entry;
-use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Store, Strategy, Unlimited, Visit};
+use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
 use stack::Stack;
 use wayfarer_space::{Firing, Packing, Rng, States, Word};
 
@@ -107,6 +107,10 @@ impl Strategy for Dfs<'_> {
             self.beyond += 1;
         }
         while self.stack.is_empty() {
+            // Where nothing finds room, what is left is left.
+            if self.full {
+                return;
+            }
             let Some((handle, state)) = self.starts.pop() else { return };
             if self.limit > 0 {
                 self.push(handle, &state);
@@ -199,6 +203,10 @@ impl Strategy for Dfs<'_> {
 
     fn full(&self) -> bool {
         self.full
+    }
+
+    fn ended(&self) -> Option<Stop> {
+        self.full.then_some(Stop::Memory)
     }
 
     fn beyond_depth(&self) -> u64 {
