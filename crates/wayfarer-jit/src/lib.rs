@@ -15,6 +15,7 @@ mod explore;
 mod foundry;
 mod functions;
 mod guards;
+mod levels;
 mod probe;
 mod roots;
 mod run;

@@ -1,12 +1,11 @@
 //! Cuts a text into tokens: comments and continued lines are gone, directives keep their line.
 
 use super::token::{Kind, Mark, Token};
-use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 
 /// The tokens of a text that begins at `base` in the row of all files.
-pub(super) fn tokens(text: &str, base: u32, diagnostics: &mut Diagnostics) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0, base, on_new_line: true, after_space: true, in_directive: false, tokens: Vec::new(), diagnostics };
+pub(super) fn tokens(text: &str, base: u32) -> Vec<Token> {
+    let mut lexer = Lexer { text, at: 0, base, on_new_line: true, after_space: true, in_directive: false, tokens: Vec::new() };
     while lexer.step() {}
     if lexer.in_directive {
         lexer.push(Kind::EndOfDirective, lexer.at);
@@ -23,7 +22,6 @@ struct Lexer<'a> {
     after_space: bool,
     in_directive: bool,
     tokens: Vec<Token>,
-    diagnostics: &'a mut Diagnostics,
 }
 
 impl Lexer<'_> {
@@ -42,9 +40,9 @@ impl Lexer<'_> {
         self.after_space = false;
     }
 
+    /// What is wrong is said only where the text counts: between `#if 0` and `#endif` anything may stand.
     fn error(&mut self, start: usize, message: &str) {
-        let span = self.span(start);
-        self.diagnostics.push(Diagnostic::error(span, message));
+        self.push(Kind::Bad(message.into()), start);
     }
 
     /// Reads one token or what lies between two; false at the end.
@@ -83,6 +81,11 @@ impl Lexer<'_> {
                 self.after_space = true;
             }
             '/' if rest.starts_with("/*") => self.comment(start),
+            // What is left of a comment inside a comment; SPIN passes over it, too.
+            '*' if rest.starts_with("*/") => {
+                self.at += 2;
+                self.after_space = true;
+            }
             '"' => self.string(start),
             '\'' => self.character(start),
             '#' if self.on_new_line && !self.in_directive => {

@@ -5,6 +5,8 @@
 mod acts;
 mod values;
 
+pub(super) use acts::reception;
+
 use super::flow::Transition;
 use super::model::{ActKind, Model, Start};
 use std::collections::VecDeque;

@@ -5,7 +5,9 @@
 pub mod ast;
 mod files;
 mod flow;
+pub mod learned;
 mod lexer;
+pub mod lower;
 pub mod machine;
 pub mod model;
 mod operators;

@@ -27,7 +27,7 @@ pub type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub(super) fn preprocess(files: &mut Files, constants: &[(String, String)], include: Include, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let mut run = Preprocessor { files, macros: HashMap::new(), include, out: Vec::new(), diagnostics, made: 0, overflown: false };
     for (name, value) in constants {
-        let body = lexer::tokens(value, 0, &mut Diagnostics::new());
+        let body = lexer::tokens(value, 0);
         let body = body.into_iter().filter(|token| token.kind != Kind::End).map(|token| Token { span: Span::default(), on_new_line: false, ..token });
         run.macros.insert(name.as_str().into(), Macro { parameters: None, body: body.collect(), fixed: true, used: false.into() });
     }
@@ -74,7 +74,7 @@ impl Preprocessor<'_> {
 
     fn file(&mut self, number: usize, depth: usize) {
         let (text, base) = self.files.text(number);
-        let tokens = lexer::tokens(&text, base, self.diagnostics);
+        let tokens = lexer::tokens(&text, base);
         let mut branches: Vec<Branch> = Vec::new();
         let mut at = 0;
         while at < tokens.len() && !self.overflown {
@@ -93,6 +93,11 @@ impl Preprocessor<'_> {
                     let end = at + tokens[at..].iter().position(|token| matches!(token.kind, Kind::Directive | Kind::End)).unwrap_or(tokens.len() - at);
                     if counts {
                         let part = tokens[at..end].to_vec();
+                        for token in &part {
+                            if let Kind::Bad(message) = &token.kind {
+                                self.error(token.span, &**message);
+                            }
+                        }
                         self.expand_into_out(part);
                     }
                     at = end;

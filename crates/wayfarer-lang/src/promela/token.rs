@@ -29,6 +29,8 @@ pub(super) enum Kind {
     Directive,
     /// The end of a line that has a directive.
     EndOfDirective,
+    /// Something that is no token: a message.
+    Bad(Rc<str>),
     /// The end of the text.
     End,
 }
@@ -69,6 +71,7 @@ impl Token {
             Kind::Mark(mark) => format!("`{}`", mark.text()),
             Kind::Directive => "a directive".to_string(),
             Kind::EndOfDirective => "the end of the line".to_string(),
+            Kind::Bad(_) => "something unreadable".to_string(),
             Kind::End => "the end of the text".to_string(),
         }
     }

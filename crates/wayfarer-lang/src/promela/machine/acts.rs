@@ -14,6 +14,29 @@ enum Flow {
     Jump(std::rc::Rc<str>, u32),
 }
 
+/// What a transition that begins with a reception receives, and what is left of its `d_step`, from the inside out.
+pub(in crate::promela) fn reception(act: &ActKind) -> Option<(&Place, &[Match], Vec<&[Node]>)> {
+    let mut nodes = match act {
+        ActKind::Receive { channel, fields, .. } => return Some((channel, fields, Vec::new())),
+        ActKind::Indivisible(nodes) => &nodes[..],
+        _ => return None,
+    };
+    let mut rest = Vec::new();
+    loop {
+        let (first, after) = nodes.split_first()?;
+        rest.insert(0, after);
+        match &first.tree {
+            Tree::Act(act) => match &act.kind {
+                ActKind::Receive { channel, fields, .. } => return Some((channel, fields, rest)),
+                _ => return None,
+            },
+            Tree::Block(inner) | Tree::Atomic(inner) => nodes = inner,
+            Tree::Indivisible(inner, _) => nodes = inner,
+            _ => return None,
+        }
+    }
+}
+
 impl Machine<'_> {
     /// Takes a transition in all ways in which it can be taken.
     pub(super) fn take(&self, state: &State, pid: usize, number: usize, transition: &Transition, timeout: bool, taken: &mut Vec<Taken>) {
@@ -76,7 +99,7 @@ impl Machine<'_> {
                 if escape.is_some_and(|escape| escape != receives.escape) {
                     break;
                 }
-                let ActKind::Receive { channel, fields, .. } = &receives.act.kind else { continue };
+                let Some((channel, fields, rest)) = reception(&receives.act.kind) else { continue };
                 if self.channel_number(&sent, other, channel) != Ok(wanted) || self.matches(&sent, other, &message, fields, timeout) != Ok(true) {
                     continue;
                 }
@@ -84,11 +107,19 @@ impl Machine<'_> {
                     escape = Some(receives.escape);
                 }
                 let mut next = sent.clone();
-                let result = self.keep_fields(&mut next, other, &message, fields).map(|()| {
+                let (mut fuel, mut failed) = (FUEL, false);
+                let mut result = self.keep_fields(&mut next, other, &message, fields);
+                for nodes in rest {
+                    result = result.and_then(|()| match self.run_nodes(&mut next, other, nodes, timeout, &mut fuel, &mut failed)? {
+                        Flow::On | Flow::Break => Ok(()),
+                        Flow::Jump(..) => Err(Trouble::Blocked),
+                    });
+                }
+                let result = result.map(|()| {
                     self.arrive(&mut next, other, receives);
                     next
                 });
-                taken.push(Taken { process: pid, transition: number, partner: Some((other, theirs)), failed: false, result });
+                taken.push(Taken { process: pid, transition: number, partner: Some((other, theirs)), failed, result });
             }
         }
     }

@@ -319,7 +319,9 @@ impl Resolver<'_> {
         let before = self.errors;
         let said = self.diagnostics.len();
         let array = self.place(&zeroed);
-        if let Ok(array) = &array {
+        if let Ok(array) = &array
+            && self.place(variable).is_ok()
+        {
             let leaf = self.model.leaf(array.leaf);
             if !leaf.dimensions.is_empty() {
                 let count = leaf.dimensions.last().copied().unwrap_or(1);

@@ -62,7 +62,7 @@ impl Resolver<'_> {
         };
         if let TypeName::User(name) = &declaration.ty {
             if !matches!(initial, Start::Zero) {
-                return Err(self.error(span, "a record cannot have a first value here; assign to its fields"));
+                self.warn(span, "a record has no first value: this one is ignored, as by SPIN");
             }
             let dimensions: Vec<u32> = count.into_iter().collect();
             let shape = self.record(declarator.name.text.to_string(), name, dimensions, declaration.hidden, 0)?;
