@@ -113,7 +113,7 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
         coverage: mean(&|report| report.states as f64 / reach as f64),
         missed: mean(&|report| f64::from(u8::from(report.states < reach))),
         collisions: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.collision_rate)),
-        accepted: reports.iter().filter(|report| report.stop == "accepted").count(),
+        accepted: reports.iter().filter(|report| report.stop == wayfarer::Stop::Accepted).count(),
     }
 }
 

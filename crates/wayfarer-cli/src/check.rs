@@ -10,7 +10,7 @@ use crate::witness::Form;
 use crate::{Exit, Failure, ci, memory, model, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
-use wayfarer::{Plan, Repeated, Report, RunError, Subject, itf};
+use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
 
 /// Carries out `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
@@ -42,7 +42,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
         watcher.finish();
         let report = report.map_err(|error| failure(&error, limit))?;
         curve.end(&report);
-        let interrupted = report.stop == "interrupted";
+        let interrupted = report.stop == Stop::Interrupted;
         done.runs.push(report);
         if interrupted {
             break;
@@ -251,7 +251,7 @@ fn again(options: &CheckOptions, report: &Report) -> String {
     if options.shorten == crate::options::Switch::Off {
         words.push("--shorten off".to_string());
     }
-    let timed = matches!(report.stop, "time" | "interrupted") && report.threads == 1 && report.steps > 0;
+    let timed = matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 && report.steps > 0;
     let audited = || report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| timed && *walks > 0);
     let audit = options.audit.or_else(audited);
     words.extend(audit.map(|walks| if walks == 0 { "--audit off".to_string() } else { format!("--audit {walks}") }));
@@ -272,8 +272,8 @@ fn quoted(word: &str) -> String {
 
 fn exit(options: &CheckOptions, report: &Report) -> Exit {
     match report.verdict {
-        "violated" => Exit::Found,
-        "not-found" if options.exhaustive => Exit::Cut,
+        Verdict::Violated => Exit::Found,
+        Verdict::NotFound if options.exhaustive => Exit::Cut,
         _ => Exit::Well,
     }
 }

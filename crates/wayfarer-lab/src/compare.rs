@@ -155,7 +155,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
             side.done.mean(length).into(),
             side.done.mean(raw_length).into(),
             side.mean(|report| report.redundancy.unwrap_or(f64::NAN)).into(),
-            most.into(),
+            most.map(wayfarer::Stop::word).into(),
         ]);
     }
     findings.tables.push(table);

@@ -14,6 +14,8 @@ use crate::{
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
@@ -26,6 +28,26 @@ pub enum Deadlock {
     /// When no rule leads to another state.
     #[default]
     Stuttering,
+}
+
+impl Deadlock {
+    /// All rules with their names.
+    pub const ALL: [(Deadlock, &'static str); 3] = [(Deadlock::Off, "off"), (Deadlock::Stuck, "stuck"), (Deadlock::Stuttering, "stuttering")];
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(Self::ALL.iter().find(|(rule, _)| rule == self).map_or("off", |(_, name)| name))
+    }
+}
+
+impl FromStr for Deadlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(_, name)| *name == text).map(|(rule, _)| *rule);
+        found.ok_or_else(|| format!("`{text}` is not a rule for deadlocks; it is off, stuck or stuttering"))
+    }
 }
 
 /// What a witness shows, where a shorter one is looked for.

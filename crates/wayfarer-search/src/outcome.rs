@@ -2,6 +2,7 @@
 
 use crate::witness::chain;
 use crate::{Details, Estimate, Fidelity, Handle, Phase, Record, Store};
+use std::fmt;
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, Word};
 
 /// Why a run ended.
@@ -56,6 +57,12 @@ impl Stop {
             Stop::Collisions => "collisions",
             Stop::Restarts => "restarts",
         }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
     }
 }
 
@@ -192,6 +199,23 @@ pub enum Verdict {
     Violated,
     /// Nothing was found, and not everything was looked at.
     NotFound,
+}
+
+impl Verdict {
+    /// The word for it in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::NotFound => "not-found",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
+    }
 }
 
 impl Outcome {

@@ -49,7 +49,7 @@
 //! let report = Plan::packed(River).memory("64M").time("10s").run()?;
 //! println!("{report}");
 //! report.assert_violated("all are across");
-//! assert_eq!(report.violations[0].witness.as_ref().map(|witness| witness.length), Some(7));
+//! assert_eq!(report.witness().map(|witness| witness.length), Some(7));
 //! # Ok::<(), RunError>(())
 //! ```
 //!
@@ -92,8 +92,8 @@ pub use error::RunError;
 pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
 pub use plan::{Amount, Plan, Planned};
 pub use report::{
-    Change, CheckReport, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, Finding, Interval, Outlet, RARE, Repeated, Report, RuleReport,
-    SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure, stop_words,
+    Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, Finding, Interval, Kind, Outlet, RARE, Repeated,
+    Report, RuleReport, SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure, stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;
 pub use subject::{Explicit, Modelled, Subject};
@@ -106,7 +106,7 @@ pub use wayfarer_lang as lang;
 pub use wayfarer_model as model;
 pub use wayfarer_model::{Model, Packed, Properties, Representative};
 pub use wayfarer_search as search;
-pub use wayfarer_search::{StoreSpec, StrategySpec};
+pub use wayfarer_search::{Stop, StoreSpec, StrategySpec, Verdict};
 pub use wayfarer_space as space;
 pub use wayfarer_theory as theory;
 

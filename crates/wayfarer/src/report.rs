@@ -1,4 +1,4 @@
-//! What came of a run, as plain data.
+//! The result of a run, as plain data, and the forms in which it is written.
 
 mod checks;
 mod confidence;
@@ -6,6 +6,7 @@ mod discovery;
 mod finding;
 pub mod itf;
 mod junit;
+mod kinds;
 mod outlet;
 pub mod repeated;
 mod sarif;
@@ -18,6 +19,7 @@ pub(crate) use discovery::Course;
 pub use discovery::Discovery;
 pub use finding::Finding;
 pub use junit::junit_failure;
+pub use kinds::{CheckVerdict, Kind};
 pub use outlet::Outlet;
 pub use repeated::{Interval, Repeated};
 pub use sarif::sarif_failure;
@@ -25,17 +27,19 @@ pub use story::stop_words;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use wayfarer_search::Phase;
+use wayfarer_search::{Phase, Stop, Verdict};
 
-/// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
+/// The result of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The model's name, as the user gave it.
     pub model: String,
-    /// `holds`, `violated` or `not-found`.
-    pub verdict: &'static str,
+    /// The verdict on the whole model.
+    pub verdict: Verdict,
     /// Why the run ended.
-    pub stop: &'static str,
+    pub stop: Stop,
     /// Whether every reachable state was visited.
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
@@ -134,11 +138,12 @@ pub struct RuleReport {
     pub fired: u64,
 }
 
-/// Something wrong.
+/// A violation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ViolationReport {
-    /// `invariant`, `never`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
-    pub kind: &'static str,
+    /// The kind of property or fault.
+    pub kind: Kind,
     /// The property's name or the fault's message.
     pub name: String,
     /// `file:line:column` of what was violated; empty for a deadlock.
@@ -151,6 +156,7 @@ pub struct ViolationReport {
 
 /// The way to a violation, for a person.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
@@ -197,6 +203,26 @@ impl Report {
         ["auto", "bfs", "dfs", "rdfs"].contains(&name)
     }
 
+    /// Whether every reachable state was visited and nothing is wrong.
+    pub fn holds(&self) -> bool {
+        self.verdict == Verdict::Holds
+    }
+
+    /// Whether something is wrong, or what was looked for was found.
+    pub fn is_violated(&self) -> bool {
+        self.verdict == Verdict::Violated
+    }
+
+    /// The first violation, if there is one.
+    pub fn violation(&self) -> Option<&ViolationReport> {
+        self.violations.first()
+    }
+
+    /// The way to the first violation that has one.
+    pub fn witness(&self) -> Option<&WitnessReport> {
+        self.violations.iter().find_map(|violation| violation.witness.as_ref())
+    }
+
     /// Names of the rules that never fired.
     pub fn unfired_rules(&self) -> impl Iterator<Item = &RuleReport> {
         self.rules.iter().filter(|rule| rule.fired == 0)
@@ -208,8 +234,8 @@ impl Report {
         json!({
             "schema": 1,
             "model": self.model,
-            "verdict": self.verdict,
-            "stop": self.stop,
+            "verdict": self.verdict.word(),
+            "stop": self.stop.word(),
             "complete": self.complete,
             "assumed": self.assumed,
             "bounded": self.bounded,

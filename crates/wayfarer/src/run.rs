@@ -232,12 +232,8 @@ impl Plan {
         }
         Report {
             model: subject.source().to_string(),
-            verdict: match outcome.verdict() {
-                Verdict::Holds => "holds",
-                Verdict::Violated => "violated",
-                Verdict::NotFound => "not-found",
-            },
-            stop: outcome.stop.word(),
+            verdict: outcome.verdict(),
+            stop: outcome.stop,
             complete: outcome.is_complete(),
             assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
             bounded: outcome.discarded > 0 && subject.is_bounded(),
@@ -345,8 +341,8 @@ impl Crew {
     /// first, and so does where a budget cuts the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
-            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, "time" | "interrupted" | "memory"),
-            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.verdict == "holds",
+            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
+            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.holds(),
         }
     }
 }

@@ -24,7 +24,7 @@ pub use program::Programmed;
 pub use running::space_of;
 pub use words::{FaultFacts, ValueFacts, Words};
 
-use crate::{Plan, RunError};
+use crate::{Kind, Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Steps, Word};
@@ -228,11 +228,15 @@ pub enum Asks {
 impl Asks {
     /// The word for it in reports.
     pub fn word(self) -> &'static str {
+        if self == Asks::Assumed { "assumption" } else { self.kind().word() }
+    }
+
+    /// The kind of violation that speaks against it.
+    pub(crate) fn kind(self) -> Kind {
         match self {
-            Asks::Always => "invariant",
-            Asks::Never => "never",
-            Asks::Assumed => "assumption",
-            Asks::Reachable => "cover",
+            Asks::Never => Kind::Never,
+            Asks::Reachable => Kind::Cover,
+            Asks::Always | Asks::Assumed => Kind::Invariant,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::report::{StepReport, ViolationReport, WitnessReport};
 use crate::subject::symmetry;
 use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
 use crate::watch::Deadline;
-use crate::{Plan, RunError};
+use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
 use wayfarer_space::{Firing, Space};
 
@@ -70,7 +70,7 @@ impl Writer<'_> {
         symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))
     }
 
-    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
+    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (Kind, String, String, Option<String>) {
         let property = |number: u32| {
             let PropertyFacts { name, at, .. } = &self.properties[number as usize];
             (name.clone(), at.clone())
@@ -79,16 +79,16 @@ impl Writer<'_> {
         match *cause {
             Cause::Property(number) => {
                 let (name, at) = property(number);
-                let kind = self.properties[number as usize].kind.word();
+                let kind = self.properties[number as usize].kind.kind();
                 (kind, name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {
                 let FaultFacts { message, at, .. } = self.subject.words().fault(fault, self.plan);
-                ("fault", message, at, Some(format!("while judging `{}`", property(number).0)))
+                (Kind::Fault, message, at, Some(format!("while judging `{}`", property(number).0)))
             }
             Cause::Deadlock => {
                 let detail = if self.plan.deadlock == Some(Deadlock::Stuck) { "no rule is enabled" } else { "no rule leads to another state" };
-                ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
+                (Kind::Deadlock, "deadlock".to_string(), String::new(), Some(detail.to_string()))
             }
             Cause::Fault(firing, fault) => {
                 let FaultFacts { kind, message, at, note } = self.subject.words().fault(fault, self.plan);
@@ -102,15 +102,15 @@ impl Writer<'_> {
             }
             Cause::Found(number) => {
                 let (name, at) = property(number);
-                ("found", name, at, None)
+                (Kind::Found, name, at, None)
             }
             Cause::Rule(firing) => {
                 let (name, at) = self.subject.words().firing(last.map(Vec::as_slice), firing);
-                ("rule", name, at, None)
+                (Kind::Rule, name, at, None)
             }
             Cause::NotReached(number) => {
                 let (name, at) = property(number);
-                ("cover", name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
+                (Kind::Cover, name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
             }
         }
     }

@@ -346,7 +346,7 @@ impl Planned {
             given.push(("seed", report.seed.to_string()));
         }
         // The clock does not repeat itself; the number of steps does.
-        if matches!(report.stop, "time" | "interrupted") && report.threads == 1 {
+        if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 {
             given.retain(|(option, _)| !matches!(*option, "time" | "steps"));
             given.push(("steps", report.steps.to_string()));
         }
