@@ -167,8 +167,7 @@ pub struct Change {
 impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
-        let name = self.strategy.split(':').next().unwrap_or_default();
-        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
     }
 
     /// Names of the rules that never fired.

@@ -1,15 +1,14 @@
 //! Random searches beside the phases. Each keeps its own state from turn to turn; which of them has the next turn is decided by what they meet that the
 //! phases have not visited (an upper confidence bound over a fading memory, so that an arm that has run dry is tried again).
 
-use super::{Auto, whole};
+use super::Auto;
 use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
-    CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
-    Strategy, Visit, Witness,
+    Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, Progress, Record, Room, Seat, Settings, Stop, Store, Strategy, Visit, Witness,
 };
 use std::sync::{Mutex, PoisonError};
-use wayfarer_space::{Firing, Packing, Rng, Space, States, Steps, Word};
+use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
 
 /// What the arms are, the share of the memory that each may take, as a divisor, and whether it waits until the search is no longer exhaustive.
 const ARMS: [(&str, usize, bool); 4] = [
@@ -114,8 +113,13 @@ impl<'a> Arms<'a> {
                 continue;
             }
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
-            let Some(kept) = kept(strategy.default_store(), memory, space.packing()) else { continue };
-            let Some(store) = store(kept, space.packing(), &auto, seed) else { continue };
+            let room = Room { packing: space.packing(), account: auto.account, most: memory, fixed: memory, bounded: true, seed };
+            let kept = strategy.default_store().settled(&room);
+            // One that could keep too few states is of no use.
+            if kept.number("slots").is_some_and(|slots| slots < FEWEST) {
+                continue;
+            }
+            let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = strategy.build(&site);
             self.arms.push(Arm { spec, store, strategy, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
@@ -238,31 +242,6 @@ impl<'a> Arms<'a> {
         }
         figures
     }
-}
-
-/// The store that suits so much memory; none where it would hold too few states to be of use.
-fn kept(spec: StoreSpec, memory: usize, packing: &Packing) -> Option<StoreSpec> {
-    Some(match spec {
-        // Ghosts may be as many as states.
-        StoreSpec::Pool { replace, .. } => {
-            let slots = Some((memory / 3 / whole(packing)) as u64).filter(|slots| *slots >= FEWEST)?;
-            StoreSpec::Pool { slots: Some(slots), replace }
-        }
-        StoreSpec::Cache { ways, bits, replace, .. } => {
-            // The queue of a search over a cache keeps whole states.
-            let slots = Some((memory / (8 + whole(packing) / 3)) as u64).filter(|slots| *slots >= FEWEST)?;
-            StoreSpec::Cache { slots: Some(slots / u64::from(ways) * u64::from(ways)), ways, bits, replace }
-        }
-        other => other,
-    })
-}
-
-fn store<'a>(spec: StoreSpec, packing: &Packing, auto: &Auto<'a>, seed: u64) -> Option<Box<dyn Store + 'a>> {
-    Some(match spec {
-        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots?, replace, seed, auto.account)),
-        StoreSpec::Cache { slots, ways, bits, replace } => Box::new(CacheStore::new(slots?, ways, bits, replace, seed, auto.account)?),
-        _ => Box::new(NoStore),
-    })
 }
 
 /// The control of a phase: asks the outside, and gives the arms their turns.
