@@ -97,7 +97,7 @@ fn bytes_of(program: &Program, strategy: &str) -> (usize, usize) {
     let Ok(spec) = strategy.parse::<StrategySpec>() else { return (0, 0) };
     let store = spec.default_store();
     let Some(slots) = store.number("slots") else { return (0, 0) };
-    let room = Room { packing: program.packing(), account: &Unlimited, most: 0, fixed: 0, bounded: false, seed: 0 };
+    let room = Room { packing: &program.packing(), account: &Unlimited, most: 0, fixed: 0, bounded: false, seed: 0 };
     // A place of the queue: the tight state, its waypoint and its depth. Ours has half as many places again for what found no room.
     let place = program.packing().words() * 8 + 8;
     let queue = if strategy.contains("own") { 0.14 * 1.5 } else { 0.8 };

@@ -402,7 +402,7 @@ impl<'a> Run<'a> {
 
     fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {
         self.arms.tell(&mut self.done);
-        self.done.details.figures.extend(self.arms.figures());
+        self.done.details.figures.append(self.arms.figures());
         self.done.phases = self.phases;
         (self.done, store)
     }

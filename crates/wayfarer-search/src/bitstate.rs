@@ -14,7 +14,7 @@ use crate::choice::{any, as_given};
 use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
 use crate::spec::{Accepts, Entry, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Handle, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Hash, States};
@@ -258,9 +258,11 @@ impl Store for BitstateStore {
         self.lines.bytes()
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
+    fn figures(&self) -> Figures {
         let Filling { fill, hash_factor, expected_omissions, .. } = self.filling();
         let any = -(-expected_omissions).exp_m1();
-        vec![("share of bits set", fill), ("hash factor", hash_factor), ("probability that any state was omitted", any)]
+        let bytes = self.bytes() as f64;
+        let figures = Figures::default().mean("share of bits set", fill, bytes).mean("hash factor", hash_factor, bytes);
+        figures.most("probability that any state was omitted", Some(any))
     }
 }

@@ -14,7 +14,7 @@ use crate::choice::{any, usual_words};
 use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Handle, Room, Seat, Store, StoreRow, StoreSpec, Visit};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Room, Seat, Store, StoreRow, StoreSpec, Visit};
 use std::sync::atomic::Ordering;
 use wayfarer_space::{Hash, Rng, States};
 
@@ -468,8 +468,9 @@ impl Store for CacheStore {
         self.lines.bytes()
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        vec![("slots", self.slots() as f64), ("collisions", self.collisions() as f64), ("evictions", self.evictions() as f64)]
+    fn figures(&self) -> Figures {
+        let [slots, collisions, evictions] = [self.slots(), self.collisions(), self.evictions()].map(|count| count as f64);
+        Figures::default().sum("slots", slots).sum("collisions", collisions).sum("evictions", evictions)
     }
 }
 

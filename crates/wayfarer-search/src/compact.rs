@@ -23,7 +23,7 @@ mod table;
 use crate::choice::as_given;
 use crate::lines::Lines;
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Handle, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
@@ -438,13 +438,13 @@ impl Store for CompactStore<'_> {
         if self.account.is_some() { self.in_use(&self.enter().shape) } else { self.table.lines().bytes() }
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        let precision = self.precision();
-        let kept = match self.filtering() {
-            Some(odds) => ("odds that a new state is omitted", odds),
-            None => ("fingerprint bits", precision.bits),
+    fn figures(&self) -> Figures {
+        let (precision, bytes) = (self.precision(), self.bytes() as f64);
+        let figures = match self.filtering() {
+            Some(odds) => Figures::default().most("odds that a new state is omitted", Some(odds)),
+            None => Figures::default().mean("fingerprint bits", precision.bits, bytes),
         };
-        let lowered = ("times bits were given up", f64::from(precision.lowered));
-        vec![kept, lowered, ("probability that any state was omitted", precision.any_omission())]
+        let figures = figures.sum("times bits were given up", f64::from(precision.lowered));
+        figures.most("probability that any state was omitted", Some(precision.any_omission()))
     }
 }

@@ -21,6 +21,7 @@ mod difference;
 mod drawing;
 mod exact;
 mod explore;
+mod figures;
 mod index;
 mod lines;
 mod nothing;
@@ -55,6 +56,7 @@ pub use crew::{Part, explore_apart, explore_by_levels, explore_over_fingerprints
 pub use difference::{Delta, DifferenceStore};
 pub use exact::ExactStore;
 pub use explore::{Aim, Deadlock, Settings, Sought, explore};
+pub use figures::Figures;
 pub use nothing::NoStore;
 pub use outcome::{Cause, Outcome, Rank, Stop, Verdict, Violation};
 pub use pool::PoolStore;

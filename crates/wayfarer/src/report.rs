@@ -237,6 +237,7 @@ fn phase(phase: &Phase) -> Value {
 /// A visit of randomised breadth-first search.
 fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
     json!({
+        "worker": visit.worker,
         "pom1s": visit.pom1s,
         "insertions": visit.insertions,
         "samples": visit.samples,

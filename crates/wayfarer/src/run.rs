@@ -10,8 +10,8 @@ use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, checks, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop,
-    Store, StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -218,7 +218,10 @@ impl Plan {
         let (chosen, store) = parts;
         // What the store of the last of several passes says of itself is not true of the run.
         let speaks = !outcome.phases.iter().any(Phase::begins_again);
-        let figures = outcome.details.figures.iter().copied().chain(store.figures().into_iter().filter(|_| speaks)).collect();
+        let mut details = outcome.details.clone();
+        if speaks {
+            details.figures.append(store.figures());
+        }
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
             let FaultFacts { message, at, .. } = subject.fault(fault, self);
@@ -243,7 +246,7 @@ impl Plan {
             redundancy: redundancy(outcome),
             density_factor: if self.strategy.nature().by_levels { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
-            details: Details { figures, ..outcome.details.clone() },
+            details,
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,

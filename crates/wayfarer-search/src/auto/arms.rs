@@ -5,7 +5,8 @@ use super::Auto;
 use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
-    Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, Progress, Record, Room, Seat, Settings, Stop, Store, Strategy, Visit, Witness,
+    Candidates, Control, Fidelity, Figures, Handle, Limits, NoStore, Outcome, Progress, Record, Room, Seat, Settings, Stop, Store, Strategy, Visit,
+    Witness,
 };
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
@@ -66,7 +67,9 @@ struct Met {
 }
 
 struct Arm<'a> {
-    spec: &'static str,
+    spec: StrategySpec,
+    /// Whether it came when the search was no longer exhaustive.
+    waited: bool,
     store: Box<dyn Store + 'a>,
     strategy: Box<dyn Strategy + 'a>,
     begun: bool,
@@ -107,28 +110,39 @@ impl<'a> Arms<'a> {
         }
         let (space, auto) = (self.space, self.auto);
         for (number, (spec, share, waits)) in ARMS.into_iter().enumerate().filter(|(_, (_, _, waits))| *waits == waiting) {
-            let Ok(strategy) = StrategySpec::parse(spec) else { continue };
+            let Ok(spec) = StrategySpec::parse(spec) else { continue };
             let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
             if waits && memory < LEAST {
                 continue;
             }
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
             let room = Room { packing: space.packing(), account: auto.account, most: memory, fixed: memory, bounded: true, seed };
-            let kept = strategy.default_store().settled(&room);
+            let kept = spec.default_store().settled(&room);
             // One that could keep too few states is of no use.
             if kept.number("slots").is_some_and(|slots| slots < FEWEST) {
                 continue;
             }
             let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
-            let strategy = strategy.build(&site);
-            self.arms.push(Arm { spec, store, strategy, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
+            let strategy = spec.build(&site);
+            self.arms.push(Arm {
+                spec,
+                waited: waits,
+                store,
+                strategy,
+                begun: false,
+                over: false,
+                found: 0.0,
+                spent: 0.0,
+                turns: 0.0,
+                discovered: 0,
+            });
         }
     }
 
     /// Whether the search is exhaustive no longer.
     pub(super) fn set_saturated(&mut self, saturated: bool) {
-        if saturated && !self.arms.iter().any(|arm| ARMS.iter().any(|(spec, _, waits)| *waits && *spec == arm.spec)) {
+        if saturated && !self.arms.iter().any(|arm| arm.waited) {
             self.add(true);
         }
         self.saturated = saturated;
@@ -226,19 +240,13 @@ impl<'a> Arms<'a> {
     }
 
     /// What the arms did, for the report.
-    pub(super) fn figures(&self) -> Vec<(&'static str, f64)> {
-        if self.steps == 0 {
-            return Vec::new();
-        }
-        let mut figures = vec![("steps of random searches beside", self.steps as f64)];
-        for arm in self.arms.iter().filter(|arm| arm.begun) {
-            let name = match arm.spec.split(':').next() {
-                Some("walk") => "visits of walk to unknown states, about",
-                Some("rurs") => "visits of rurs to unknown states, about",
-                Some("highway") => "visits of highway to unknown states, about",
-                _ => "visits of rbfs to unknown states, about",
-            };
-            figures.push((name, arm.discovered as f64));
+    pub(super) fn figures(&self) -> Figures {
+        let mut figures = Figures::default();
+        if self.steps > 0 {
+            figures = figures.sum("steps of random searches beside", self.steps as f64);
+            for arm in self.arms.iter().filter(|arm| arm.begun) {
+                figures = figures.sum(format!("visits of {} to unknown states, about", arm.spec.name()), arm.discovered as f64);
+            }
         }
         figures
     }

@@ -15,7 +15,7 @@
 use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::{distinct, of_source};
 use crate::spec::{Accepts, Entry, Parameter};
-use crate::{Admission, Candidates, Details, Handle, PoolStore, Selection, Stepping, Stop, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
 use wayfarer_space::{Firing, Hash, Rng, Steps, Word};
 
@@ -234,7 +234,7 @@ impl Strategy for Highway {
     }
 
     fn details(&self) -> Details {
-        Details { figures: vec![("highways", self.begun as f64), ("width", self.width as f64)], visits: Vec::new() }
+        Details::of(Figures::default().sum("highways", self.begun as f64).last("width", self.width as f64))
     }
 
     fn depth(&self) -> Option<u32> {

@@ -28,8 +28,8 @@ use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::distinct;
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::{
-    Account, Admission, CacheStore, Candidates, Details, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit,
-    VisitFigures,
+    Account, Admission, CacheStore, Candidates, Details, Figures, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, Strategy,
+    Visit, VisitFigures,
 };
 use places::Places;
 use samples::Samples;
@@ -219,7 +219,7 @@ impl<'a> Rbfs<'a> {
         let overhead = self.insertions as f64 / distinct;
         let collision_rate = 1.0 - self.held as f64 / self.insertions.max(1) as f64;
         let samples = self.samples.len() as u64;
-        let figures = VisitFigures { pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
+        let figures = VisitFigures { worker: 0, pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
         self.over += 1;
         match self.visits.last_mut() {
             // Of a great many visits the first are told, and the last.
@@ -350,13 +350,13 @@ impl Strategy for Rbfs<'_> {
 
     fn details(&self) -> Details {
         let last = self.visits.last().copied().unwrap_or_default();
-        let mut figures = vec![("visits", self.over as f64)];
-        figures.extend(last.pom1s.map(|greatest| ("one-step omission probability (samples)", greatest)));
-        figures.extend([
-            ("samples", self.samples.len() as f64),
-            ("insertions", self.insertions as f64),
-            ("collision rate", if self.visits.is_empty() { 0.0 } else { last.collision_rate }),
-        ]);
+        let (insertions, collisions) = (self.insertions as f64, if self.visits.is_empty() { 0.0 } else { last.collision_rate });
+        let figures = Figures::default()
+            .sum("visits", self.over as f64)
+            .most(Details::OMISSION, last.pom1s)
+            .sum("samples", self.samples.len() as f64)
+            .sum("insertions", insertions)
+            .mean("collision rate", collisions, insertions);
         Details { figures, visits: self.visits.clone() }
     }
 

@@ -13,7 +13,7 @@ use super::{Nature, Need, RANDOM, Row, exact};
 use crate::drawing::{Choice, of_source, pick_onward};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
 use wayfarer_space::{Rng, Steps, Word};
 
 const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16", "walks that go side by side; 1 is the paper's algorithm");
@@ -198,9 +198,11 @@ impl Strategy for Sdrs {
     }
 
     fn details(&self) -> Details {
-        let mut figures = vec![("jumps", self.jumps as f64)];
-        figures.extend(self.renewal.as_ref().map(|renewal| ("restarts", renewal.times() as f64)));
-        Details { figures, visits: Vec::new() }
+        let mut figures = Figures::default().sum("jumps", self.jumps as f64);
+        if let Some(renewal) = &self.renewal {
+            figures = figures.sum("restarts", renewal.times() as f64);
+        }
+        Details::of(figures)
     }
 
     fn depth(&self) -> Option<u32> {

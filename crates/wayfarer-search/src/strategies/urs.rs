@@ -16,7 +16,9 @@ use super::{Crewing, Nature, Need, RANDOM, Row, exact};
 use crate::drawing::{Choice, distinct, of_source, pick};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Admission, Candidates, Details, Ground, Handle, PoolStore, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{
+    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
+};
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
 
@@ -304,13 +306,17 @@ impl Strategy for Urs {
     }
 
     fn details(&self) -> Details {
-        let mut figures = Vec::new();
-        figures.extend(self.renewal.as_ref().map(|renewal| ("restarts", renewal.times() as f64)));
-        figures.extend(self.mix.as_ref().map(|mix| ("rate of leaves", mix.leaves)));
-        if self.close != Close::Off {
-            figures.push(("closed states", self.closed as f64));
+        let mut figures = Figures::default();
+        if let Some(renewal) = &self.renewal {
+            figures = figures.sum("restarts", renewal.times() as f64);
         }
-        Details { figures, visits: Vec::new() }
+        if let Some(mix) = &self.mix {
+            figures = figures.mean("rate of leaves", mix.leaves, self.steps as f64);
+        }
+        if self.close != Close::Off {
+            figures = figures.sum("closed states", self.closed as f64);
+        }
+        Details::of(figures)
     }
 
     fn depth(&self) -> Option<u32> {

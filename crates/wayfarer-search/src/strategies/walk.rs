@@ -11,7 +11,7 @@ use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::{Choice, of_source, pick, pick_onward};
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::witness::chain;
-use crate::{Admission, Candidates, Details, Ground, Handle, NoStore, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
 use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Word};
 
 pub(super) static ROW: Row = Row {
@@ -272,8 +272,8 @@ impl Strategy for Walk {
     }
 
     fn details(&self) -> Details {
-        let figures = vec![("walks", (self.restarts + self.lanes.len() as u64) as f64), ("walks that ended in a deadlock", self.deadlocks as f64)];
-        Details { figures, visits: Vec::new() }
+        let walks = self.restarts + self.lanes.len() as u64;
+        Details::of(Figures::default().sum("walks", walks as f64).sum("walks that ended in a deadlock", self.deadlocks as f64))
     }
 
     fn depth(&self) -> Option<u32> {
