@@ -121,7 +121,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         seed: options.seed,
         strategy: options.strategy.clone(),
         confidence: options.confidence,
-        store: options.store,
+        store: options.store.clone(),
         symmetry: options.symmetry,
         find: options.target.find.iter().cloned().collect(),
         find_rules: options.target.find_rules.clone(),
@@ -242,7 +242,7 @@ fn again(options: &CheckOptions, report: &Report) -> String {
     if options.confidence != defaults.confidence {
         words.push(format!("--confidence {}", options.confidence));
     }
-    words.extend(options.store.map(|store| format!("--store {store}")));
+    words.extend(options.store.as_ref().map(|store| format!("--store {store}")));
     if options.symmetry != defaults.symmetry {
         words.push(format!("--symmetry {}", options.symmetry));
     }

@@ -136,7 +136,7 @@ fn figures(report: &Report, view: &View) -> String {
         let times = if times.is_empty() { String::new() } else { format!(" ({} steps)", times.join(", ")) };
         lines.push(("coverage", format!("{:.2} %{times}", 100.0 * coverage)));
     }
-    lines.extend(report.details.figures.iter().map(|(name, value)| (*name, number(*value))));
+    lines.extend(report.details.figures.iter().map(|(name, value)| (name, number(value))));
     if let Some(factor) = report.density_factor {
         lines.push(("density factor", format!("{factor:.3}")));
     }
@@ -171,10 +171,14 @@ fn visits(report: &Report, paint: Paint) -> String {
     }
     let mut out = format!("\n{}\n", paint.strong("visits"));
     out.push_str(&format!("  {:>5}  {:>7}  {:>14}  {:>8}  {:>14}  {:>6}\n", "visit", "Pom1s", "insertions", "samples", "collision rate", "levels"));
-    for (number, visit) in report.details.visits.iter().enumerate() {
+    let mut number = 0;
+    let mut worker = 0;
+    for visit in &report.details.visits {
+        number = if visit.worker == worker { number + 1 } else { 1 };
+        worker = visit.worker;
         out.push_str(&format!(
             "  {:>5}  {:>7}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
-            number + 1,
+            if worker == 0 { number.to_string() } else { format!("{worker}:{number}") },
             visit.pom1s.map_or("unknown".to_string(), |greatest| format!("{greatest:.3}")),
             count(visit.insertions),
             count(visit.samples),

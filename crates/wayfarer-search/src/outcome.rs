@@ -293,9 +293,7 @@ impl Outcome {
                 None => self.profile.push(*more),
             }
         }
-        for ((_, sum), (_, more)) in self.details.figures.iter_mut().zip(&other.details.figures) {
-            *sum += more;
-        }
+        self.details.absorb(other.details);
         self.covered = match (&mut self.record, &other.record) {
             (Some(record), Some(more)) => {
                 record.absorb(more);

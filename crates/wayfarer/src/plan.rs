@@ -107,6 +107,6 @@ impl Plan {
 
     /// The store: the one asked for, or what suits the strategy.
     pub fn store(&self) -> StoreSpec {
-        self.store.unwrap_or_else(|| self.strategy.default_store())
+        self.store.clone().unwrap_or_else(|| self.strategy.default_store())
     }
 }

@@ -199,8 +199,7 @@ pub struct Change {
 impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
-        let name = self.strategy.split(':').next().unwrap_or_default();
-        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
     }
 
     /// Whether every reachable state was visited and nothing is wrong.
@@ -291,6 +290,7 @@ fn phase(phase: &Phase) -> Value {
 /// A visit of randomised breadth-first search.
 fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
     json!({
+        "worker": visit.worker,
         "pom1s": visit.pom1s,
         "insertions": visit.insertions,
         "samples": visit.samples,

@@ -112,7 +112,7 @@ fn small_models_are_the_same_in_every_way() {
         for strategy in ["bfs", "dfs"] {
             for store in ["exact", "tree", "difference"].map(|name| name.parse::<StoreSpec>().expect("a store")) {
                 for interpret in [true, false] {
-                    let mut found = model.differences(&Plan { store: Some(store), ..plan(strategy, interpret) });
+                    let mut found = model.differences(&Plan { store: Some(store.clone()), ..plan(strategy, interpret) });
                     // Which of several violations a depth-first search meets first is its own affair.
                     found.retain(|difference| strategy == "bfs" || difference.contains("verdict") || model.header.violation.is_none());
                     differences.extend(found);
