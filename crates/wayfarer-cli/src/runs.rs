@@ -26,7 +26,12 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
     );
     out.push_str(&format!(
         "  {}\n",
-        paint.faint(&format!("{}, seeds {} to {}", options.strategy, options.seed, options.seed + done.runs.len() as u64 - 1))
+        paint.faint(&format!(
+            "{}, seeds {} to {}",
+            options.run.plan.strategy,
+            options.run.plan.seed,
+            options.run.plan.seed + done.runs.len() as u64 - 1
+        ))
     ));
     if found > 0 {
         out.push_str(&format!("\n  {:<28} {:>12}  {:<25} {:>12}  {}\n", "in those that did", "mean", "95 %", "median", "95 %"));

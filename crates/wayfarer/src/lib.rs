@@ -90,10 +90,11 @@ pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
 pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
-pub use plan::{Amount, Plan, Planned};
+pub use plan::{Amount, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
-    Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, Finding, Interval, Kind, Outlet, RARE, Repeated,
-    Report, RuleReport, SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure, stop_words,
+    Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind, Outlet,
+    RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure,
+    stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;
 pub use subject::{Explicit, Modelled, Subject};

@@ -1,10 +1,12 @@
 //! Everything chosen for a run.
 
 mod amount;
+pub mod options;
 mod planned;
 mod widening;
 
 pub use amount::Amount;
+pub use options::{OPTIONS, PlanOption};
 pub use planned::Planned;
 
 use crate::SymmetryChoice;
