@@ -2,9 +2,8 @@
 
 use crate::program::PassingField;
 use std::cell::Cell;
-use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
-};
+use std::ops::Deref;
+use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// States passed through on the way from one state to all that follow.
 const MOST_PASSED: usize = 1_000_000;
@@ -14,8 +13,8 @@ const LONGEST: usize = 10_000;
 /// A space in which states whose passing field is set are expanded at once. A step leads from one state that stays to another, through any number
 /// that do not; its firing has the rule that fired first, and its outcome counts the ways that begin with that rule, in the order of the rules
 /// along the way.
-pub struct Passing<'a> {
-    inner: &'a dyn Space,
+pub struct Passing<P> {
+    inner: P,
     field: PassingField,
 }
 
@@ -48,12 +47,22 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-impl<'a> Passing<'a> {
+impl<P> Passing<P> {
     /// The space without the states in which the field is set.
-    pub fn new(inner: &'a dyn Space, field: PassingField) -> Self {
+    pub fn new(inner: P, field: PassingField) -> Self {
         Passing { inner, field }
     }
 
+    /// The space with them.
+    pub fn inner(&self) -> &P {
+        &self.inner
+    }
+}
+
+impl<P: Deref + Sync> Passing<P>
+where
+    P::Target: Space,
+{
     #[inline]
     fn word(&self) -> (usize, u64) {
         let mask = if self.field.bits >= 64 { u64::MAX } else { (1 << self.field.bits) - 1 };
@@ -222,7 +231,10 @@ impl<'a> Passing<'a> {
     }
 }
 
-impl Space for Passing<'_> {
+impl<P: Deref + Sync> Space for Passing<P>
+where
+    P::Target: Space,
+{
     fn width(&self) -> Width {
         self.inner.width()
     }
@@ -342,7 +354,10 @@ impl Space for Passing<'_> {
     }
 }
 
-impl Passing<'_> {
+impl<P: Deref + Sync> Passing<P>
+where
+    P::Target: Space,
+{
     /// The firings of the space inside that a firing stands for, in order; none where it is not enabled.
     pub fn way(&self, state: &[Word], firing: Firing) -> Option<Vec<(Firing, Vec<Word>)>> {
         let mut first = Vec::new();

@@ -5,6 +5,7 @@
 
 mod aut;
 mod murphi;
+mod promela;
 
 pub use aut::load_graph;
 pub use murphi::{Loaded, load, load_text};
@@ -32,7 +33,7 @@ pub struct Language {
 }
 
 /// All languages, in the order in which they are listed to users. The first is taken if nothing else fits.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, promela::LANGUAGE];
 
 /// How a model is read.
 #[derive(Clone, Debug, Default)]

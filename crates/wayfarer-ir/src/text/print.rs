@@ -2,7 +2,9 @@
 
 use super::lists::quote;
 use crate::code::{Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, LoopKind, Place, PrintItem, Reg, Root, Stmt, Test, TypeId, UnaryOp};
-use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable};
+use crate::program::{
+    Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+};
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 

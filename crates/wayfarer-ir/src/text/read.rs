@@ -5,8 +5,8 @@ use super::lists::{Kind, ReadError, parse};
 use super::print::{CERTAINTY, kind_word};
 use crate::code::TypeId;
 use crate::program::{
-    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule,
-    RuleParameter, Variable,
+    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter,
+    Variable,
 };
 use crate::types::{Elements, Field, Names, Scalar, Type};
 use wayfarer_space::FaultClass;

@@ -3,12 +3,12 @@
 #![allow(missing_docs)] // The fields of a variant are described with the variant.
 
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
-    pub text: Rc<str>,
+    pub text: Arc<str>,
     pub span: Span,
 }
 
@@ -124,11 +124,26 @@ pub enum Statement {
     /// `xr` and `xs`.
     Exclusive(Vec<Reference>),
     Expression(Expr),
-    Assign { to: Reference, value: Expr },
-    Send { channel: Reference, sorted: bool, arguments: Vec<Expr> },
-    Receive { channel: Reference, random: bool, keep: bool, arguments: Vec<Pattern> },
+    Assign {
+        to: Reference,
+        value: Expr,
+    },
+    Send {
+        channel: Reference,
+        sorted: bool,
+        arguments: Vec<Expr>,
+    },
+    Receive {
+        channel: Reference,
+        random: bool,
+        keep: bool,
+        arguments: Vec<Pattern>,
+    },
     Assert(Expr),
-    Print { format: Rc<str>, arguments: Vec<Expr> },
+    Print {
+        format: Arc<str>,
+        arguments: Vec<Expr>,
+    },
     /// `printm`.
     PrintName(Expr),
     Else,
@@ -136,13 +151,29 @@ pub enum Statement {
     Goto(Label),
     If(Vec<Sequence>),
     Do(Vec<Sequence>),
-    For { variable: Reference, from: Expr, to: Expr, body: Sequence },
-    ForIn { variable: Reference, within: Reference, body: Sequence },
-    Select { variable: Reference, from: Expr, to: Expr },
+    For {
+        variable: Reference,
+        from: Expr,
+        to: Expr,
+        body: Sequence,
+    },
+    ForIn {
+        variable: Reference,
+        within: Reference,
+        body: Sequence,
+    },
+    Select {
+        variable: Reference,
+        from: Expr,
+        to: Expr,
+    },
     Atomic(Sequence),
     Dstep(Sequence),
     Block(Sequence),
-    Unless { body: Box<Step>, escape: Box<Step> },
+    Unless {
+        body: Box<Step>,
+        escape: Box<Step>,
+    },
 }
 
 /// What a received field is matched with or stored to.
@@ -179,17 +210,32 @@ pub enum ExprKind {
     Binary(Binary, Expr, Expr),
     /// `(condition -> one : other)`.
     Conditional(Expr, Expr, Expr),
-    Run { name: Name, arguments: Vec<Expr> },
+    Run {
+        name: Name,
+        arguments: Vec<Expr>,
+    },
     Len(Reference),
     Probe(Probe, Reference),
     /// `c?[…]` and `c??[…]`.
-    Poll { channel: Reference, random: bool, arguments: Vec<PollPattern> },
+    Poll {
+        channel: Reference,
+        random: bool,
+        arguments: Vec<PollPattern>,
+    },
     Timeout,
     Nonprogress,
     /// `P[n]@label`.
-    RemoteLabel { name: Name, process: Option<Expr>, label: Name },
+    RemoteLabel {
+        name: Name,
+        process: Option<Expr>,
+        label: Name,
+    },
     /// `P[n]:x`.
-    RemoteVariable { name: Name, process: Option<Expr>, variable: Reference },
+    RemoteVariable {
+        name: Name,
+        process: Option<Expr>,
+        variable: Reference,
+    },
     Enabled(Expr),
     Priority(Expr),
 }

@@ -8,7 +8,7 @@ mod transitions;
 
 use super::model::{Act, Node};
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 use wayfarer_ir::At;
 
 /// The automaton of a process type. Control states are numbered from 0.
@@ -19,7 +19,7 @@ pub struct Automaton {
     /// The transitions out of each control state, in the order in which SPIN tries them.
     pub states: Vec<ControlState>,
     /// Labels by name, with their control states; none where no process can stand there.
-    pub labels: Vec<(Rc<str>, Option<usize>)>,
+    pub labels: Vec<(Arc<str>, Option<usize>)>,
 }
 
 /// A control state.
@@ -43,7 +43,7 @@ pub struct Transition {
 }
 
 /// Builds the automaton of a body. Labels that are named from outside are kept apart from jumps.
-pub(super) fn build(nodes: Vec<Node>, end: At, remote: &[Rc<str>]) -> Result<Automaton, (Span, String)> {
+pub(super) fn build(nodes: Vec<Node>, end: At, remote: &[Arc<str>]) -> Result<Automaton, (Span, String)> {
     let graph = elements::build(nodes, end, remote)?;
     transitions::automaton(&graph)
 }

@@ -14,7 +14,7 @@ use super::learned::{Learned, Limit};
 use super::model::Model;
 use layout::Layout;
 use std::collections::HashMap;
-use wayfarer_ir::{At, BinaryOp, Block, Expr, FaultId, FaultKind, FaultSite, Place, Program, Reg, Root, Stmt, UnaryOp};
+use wayfarer_ir::{At, BinaryOp, Block, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
 use wayfarer_space::FaultClass;
 
 /// A compiled model with the limits it may meet.
@@ -45,8 +45,10 @@ pub struct RuleOf {
 pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
     let mut program = Program { source: model.source.clone(), ..Program::default() };
     let layout = Layout::new(model, learned, &mut program)?;
-    let mut lowering = Lowering { model, learned, layout, program, limits: HashMap::new(), sites: HashMap::new(), rules: Vec::new(), registers: 0 };
+    let mut lowering =
+        Lowering { model, learned, layout, program, limits: HashMap::new(), sites: HashMap::new(), rules: Vec::new(), registers: 0, lenient: false };
     lowering.rules()?;
+    lowering.find();
     let Lowering { layout, program, limits, rules, .. } = lowering;
     let errors = wayfarer_ir::verify(&program);
     match errors.first() {
@@ -65,6 +67,8 @@ struct Lowering<'a> {
     rules: Vec<RuleOf>,
     /// Registers of the formula or command that is being written.
     registers: u32,
+    /// What a process that is not there has is zero, and no fault.
+    lenient: bool,
 }
 
 /// Whose statement is being written.
@@ -85,6 +89,23 @@ struct Ranged {
 }
 
 impl Lowering<'_> {
+    /// Adds what is looked for.
+    fn find(&mut self) {
+        let Some((value, text)) = &self.model.find else { return };
+        self.registers = 0;
+        self.lenient = true;
+        let condition = self.truth(Here { slot: 0, ty: 0, timeout: false }, value);
+        self.lenient = false;
+        let property = Property {
+            name: text.clone(),
+            kind: PropertyKind::Reachable,
+            registers: self.registers,
+            conjuncts: vec![(At::default(), condition)],
+            at: At::default(),
+        };
+        self.program.properties.push(property);
+    }
+
     fn fault(&mut self, class: FaultClass, kind: FaultKind, message: String, at: At) -> FaultId {
         let next = FaultId(self.program.faults.len() as u32);
         let key = (class, message.clone(), at);

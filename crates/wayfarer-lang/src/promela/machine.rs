@@ -200,3 +200,18 @@ impl<'a> Machine<'a> {
         }
     }
 }
+
+impl Trouble {
+    /// What it means, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Trouble::Index => "an index is out of bounds",
+            Trouble::Division => "division by zero",
+            Trouble::NoChannel => "a channel without an initialiser is used",
+            Trouble::Arity => "a message has another number of fields than its channel",
+            Trouble::Blocked => "a `d_step` blocks or does not end",
+            Trouble::NoProcess => "a process is named that is not there",
+            Trouble::TooMany => "there are more than 255 processes or channels",
+        }
+    }
+}

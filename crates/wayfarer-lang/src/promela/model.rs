@@ -6,7 +6,7 @@
 pub use super::ast::{Binary, Probe, Unary};
 use super::flow::Automaton;
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 use wayfarer_ir::At;
 
 /// A resolved model.
@@ -25,6 +25,8 @@ pub struct Model {
     pub active: Vec<(usize, At)>,
     /// Claims that are read and not judged, in words.
     pub claims: Vec<String>,
+    /// What is looked for: a condition on states, and its text.
+    pub find: Option<(Value, String)>,
     /// Whether `timeout` occurs.
     pub has_timeout: bool,
 }
@@ -128,7 +130,7 @@ pub enum Value {
     Timeout,
     Pid,
     Processes,
-    RemoteLabel { ty: usize, process: Option<Box<Value>>, label: Rc<str> },
+    RemoteLabel { ty: usize, process: Option<Box<Value>>, label: Arc<str> },
     RemoteLoad { ty: usize, process: Option<Box<Value>>, place: Place },
 }
 
@@ -145,7 +147,7 @@ pub enum Match {
 pub struct Act {
     pub kind: ActKind,
     pub at: At,
-    pub text: Rc<str>,
+    pub text: Arc<str>,
 }
 
 /// Kinds of basic statements.
@@ -156,14 +158,27 @@ pub enum ActKind {
     Condition(Value),
     Else,
     Assign(Place, Value),
-    Send { channel: Place, sorted: bool, values: Vec<Value> },
-    Receive { channel: Place, random: bool, keep: bool, fields: Vec<Match> },
+    Send {
+        channel: Place,
+        sorted: bool,
+        values: Vec<Value>,
+    },
+    Receive {
+        channel: Place,
+        random: bool,
+        keep: bool,
+        fields: Vec<Match>,
+    },
     Assert(Value),
     /// `run` as a statement, or as the value of an assignment.
-    Run { ty: usize, arguments: Vec<Value>, result: Option<Place> },
+    Run {
+        ty: usize,
+        arguments: Vec<Value>,
+        result: Option<Place>,
+    },
     Print(Vec<PrintPart>),
     /// A `d_step`.
-    Indivisible(Rc<Vec<Node>>),
+    Indivisible(Arc<Vec<Node>>),
     /// The end of the process.
     End,
 }
@@ -193,7 +208,7 @@ pub struct Node {
 /// A label: its name and the expansion of an inline in which it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JumpLabel {
-    pub name: Rc<str>,
+    pub name: Arc<str>,
     pub expansion: u32,
     pub span: Span,
 }
@@ -205,7 +220,7 @@ pub enum Tree {
     If(Vec<Vec<Node>>),
     Do(Vec<Vec<Node>>),
     Atomic(Vec<Node>),
-    Indivisible(Rc<Vec<Node>>, Rc<str>),
+    Indivisible(Arc<Vec<Node>>, Arc<str>),
     Block(Vec<Node>),
     Unless(Vec<Node>, Vec<Node>),
     Break,

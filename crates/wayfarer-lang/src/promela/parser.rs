@@ -12,7 +12,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use inlines::Inline;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Statements and expressions inside each other.
 const DEEPEST: usize = 120;
@@ -47,15 +47,15 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     diagnostics: &'a mut Diagnostics,
-    inlines: HashMap<Rc<str>, Rc<Inline>>,
+    inlines: HashMap<Arc<str>, Arc<Inline>>,
     /// Inlines whose expansion is being read.
-    expanding: Vec<Rc<str>>,
+    expanding: Vec<Arc<str>>,
     expansion: u32,
     expansions: u32,
     /// Tokens that inlines became so far.
     made: usize,
-    typedefs: HashSet<Rc<str>>,
-    proctypes: HashSet<Rc<str>>,
+    typedefs: HashSet<Arc<str>>,
+    proctypes: HashSet<Arc<str>>,
     depth: usize,
     /// Open brackets: inside them a new line ends nothing.
     brackets: usize,
@@ -211,10 +211,70 @@ impl<'a> Parser<'a> {
 pub(super) fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "active" | "assert" | "atomic" | "bit" | "bool" | "break" | "byte" | "c_code" | "c_decl" | "c_expr" | "c_state" | "c_track" | "D_proctype"
-            | "do" | "chan" | "else" | "empty" | "enabled" | "eval" | "false" | "fi" | "for" | "full" | "get_priority" | "goto" | "hidden" | "if"
-            | "in" | "init" | "inline" | "int" | "len" | "local" | "ltl" | "mtype" | "nempty" | "never" | "nfull" | "notrace" | "np_" | "od" | "of"
-            | "pc_value" | "pid" | "printf" | "printm" | "priority" | "proctype" | "provided" | "return" | "run" | "d_step" | "select"
-            | "set_priority" | "short" | "skip" | "timeout" | "trace" | "true" | "show" | "typedef" | "unless" | "unsigned" | "xr" | "xs"
+        "active"
+            | "assert"
+            | "atomic"
+            | "bit"
+            | "bool"
+            | "break"
+            | "byte"
+            | "c_code"
+            | "c_decl"
+            | "c_expr"
+            | "c_state"
+            | "c_track"
+            | "D_proctype"
+            | "do"
+            | "chan"
+            | "else"
+            | "empty"
+            | "enabled"
+            | "eval"
+            | "false"
+            | "fi"
+            | "for"
+            | "full"
+            | "get_priority"
+            | "goto"
+            | "hidden"
+            | "if"
+            | "in"
+            | "init"
+            | "inline"
+            | "int"
+            | "len"
+            | "local"
+            | "ltl"
+            | "mtype"
+            | "nempty"
+            | "never"
+            | "nfull"
+            | "notrace"
+            | "np_"
+            | "od"
+            | "of"
+            | "pc_value"
+            | "pid"
+            | "printf"
+            | "printm"
+            | "priority"
+            | "proctype"
+            | "provided"
+            | "return"
+            | "run"
+            | "d_step"
+            | "select"
+            | "set_priority"
+            | "short"
+            | "skip"
+            | "timeout"
+            | "trace"
+            | "true"
+            | "show"
+            | "typedef"
+            | "unless"
+            | "unsigned"
+            | "xr"
+            | "xs"
     )
 }

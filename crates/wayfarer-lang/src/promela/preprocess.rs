@@ -13,7 +13,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use macros::Macro;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Files inside files.
 const DEEPEST_INCLUDE: usize = 32;
@@ -46,7 +46,7 @@ pub(super) fn preprocess(files: &mut Files, constants: &[(String, String)], incl
 
 struct Preprocessor<'a> {
     files: &'a mut Files,
-    macros: HashMap<Rc<str>, Macro>,
+    macros: HashMap<Arc<str>, Macro>,
     include: Include<'a>,
     out: Vec<Token>,
     diagnostics: &'a mut Diagnostics,
@@ -90,7 +90,8 @@ impl Preprocessor<'_> {
                 Kind::EndOfDirective => at += 1,
                 _ => {
                     // What lies up to the next directive is expanded as a whole, for a macro's arguments may span lines.
-                    let end = at + tokens[at..].iter().position(|token| matches!(token.kind, Kind::Directive | Kind::End)).unwrap_or(tokens.len() - at);
+                    let end =
+                        at + tokens[at..].iter().position(|token| matches!(token.kind, Kind::Directive | Kind::End)).unwrap_or(tokens.len() - at);
                     if counts {
                         let part = tokens[at..end].to_vec();
                         for token in &part {

@@ -12,7 +12,7 @@ use super::model::{LeafId, Model, ProcessType, Scalar};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 use wayfarer_ir::At;
 
 /// Something that could not be resolved; its message is noted already.
@@ -24,17 +24,38 @@ const MOST_CELLS: u64 = 1 << 18;
 /// Errors after which nothing more is said.
 const MOST_ERRORS: usize = 50;
 
-/// Resolves a model. What was found wrong is noted; the model must not be used then.
-pub(super) fn resolve(tree: &ast::Model, files: &Files, source: &str, diagnostics: &mut Diagnostics) -> Model {
+/// Resolves a model with a condition on its states. What is wrong with the condition is given apart.
+pub(super) fn resolve_finding(
+    tree: &ast::Model,
+    files: &Files,
+    source: &str,
+    find: Option<(&ast::Expr, &str)>,
+    diagnostics: &mut Diagnostics,
+) -> (Model, Diagnostics) {
+    let mut condition = Diagnostics::new();
     let mut resolver = Resolver::new(files, source, diagnostics);
     resolver.model(tree);
-    resolver.model
+    if let (Some((expr, text)), 0) = (find, resolver.errors) {
+        let before = resolver.diagnostics.len();
+        if let Ok(value) = resolver.value(expr) {
+            resolver.model.find = Some((value, text.to_string()));
+        }
+        for (ty, label, span) in std::mem::take(&mut resolver.remote_labels) {
+            if !resolver.model.types[ty].automaton.labels.iter().any(|(name, _)| **name == *label) {
+                let name = resolver.model.types[ty].name.clone();
+                resolver.error(span, format!("`{name}` has no label `{label}`"));
+            }
+        }
+        resolver.diagnostics.iter().skip(before).for_each(|finding| condition.push(finding.clone()));
+        resolver.diagnostics.truncate(before);
+    }
+    (resolver.model, condition)
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
-    Variable(Rc<Variable>),
+    Variable(Arc<Variable>),
     /// A value of an `mtype`.
     Constant(i64),
 }
@@ -50,7 +71,7 @@ pub(super) struct Variable {
 #[derive(Debug)]
 pub(super) enum Shape {
     Scalar(LeafId),
-    Record(Vec<(Rc<str>, Variable)>),
+    Record(Vec<(Arc<str>, Variable)>),
 }
 
 pub(super) struct Resolver<'a> {
@@ -58,13 +79,13 @@ pub(super) struct Resolver<'a> {
     pub(super) diagnostics: &'a mut Diagnostics,
     pub(super) model: Model,
     /// Scopes from the outermost in; the first is global.
-    pub(super) scopes: Vec<HashMap<Rc<str>, Symbol>>,
-    pub(super) typedefs: HashMap<Rc<str>, Vec<ast::Declaration>>,
-    pub(super) proctypes: HashMap<Rc<str>, usize>,
+    pub(super) scopes: Vec<HashMap<Arc<str>, Symbol>>,
+    pub(super) typedefs: HashMap<Arc<str>, Vec<ast::Declaration>>,
+    pub(super) proctypes: HashMap<Arc<str>, usize>,
     /// Variables of each process type by name, for remote references.
-    pub(super) locals: Vec<HashMap<Rc<str>, Rc<Variable>>>,
+    pub(super) locals: Vec<HashMap<Arc<str>, Arc<Variable>>>,
     /// Kinds of `mtype`; the unnamed one is the first.
-    pub(super) kinds: Vec<Rc<str>>,
+    pub(super) kinds: Vec<Arc<str>>,
     /// The process type whose body is being resolved.
     pub(super) owner: Option<usize>,
     pub(super) cells: u64,
@@ -73,7 +94,7 @@ pub(super) struct Resolver<'a> {
     pub(super) at_start: bool,
     pub(super) errors: usize,
     /// Labels that remote references name.
-    pub(super) remote_labels: Vec<(usize, Rc<str>, Span)>,
+    pub(super) remote_labels: Vec<(usize, Arc<str>, Span)>,
     pub(super) said: HashSet<&'static str>,
 }
 
@@ -168,7 +189,7 @@ impl<'a> Resolver<'a> {
 
     /// The number of a kind of `mtype`.
     pub(super) fn kind(&mut self, kind: Option<&ast::Name>) -> u32 {
-        let name: Rc<str> = kind.map_or_else(|| "".into(), |kind| kind.text.clone());
+        let name: Arc<str> = kind.map_or_else(|| "".into(), |kind| kind.text.clone());
         match self.kinds.iter().position(|known| *known == name) {
             Some(number) => number as u32,
             None => {
@@ -202,13 +223,19 @@ impl<'a> Resolver<'a> {
         }
         self.owner = None;
         for (number, (proctype, nodes)) in proctypes.iter().zip(trees).enumerate() {
-            let remote: Vec<Rc<str>> = self.remote_labels.iter().filter(|(ty, _, _)| *ty == number).map(|(_, label, _)| label.clone()).collect();
+            let remote: Vec<Arc<str>> = self.remote_labels.iter().filter(|(ty, _, _)| *ty == number).map(|(_, label, _)| label.clone()).collect();
             let end = self.at(proctype.end);
             match flow::build(nodes, end, &remote) {
                 Ok(automaton) => self.model.types[number].automaton = automaton,
                 Err((span, message)) => {
                     self.error(if span == Span::default() { proctype.name.span } else { span }, message);
                 }
+            }
+        }
+        for word in ["accept", "progress"] {
+            let occurs = self.model.types.iter().any(|ty| ty.automaton.labels.iter().any(|(name, _)| name.starts_with(word)));
+            if occurs {
+                self.model.claims.push(format!("{word} labels"));
             }
         }
         for (ty, label, span) in std::mem::take(&mut self.remote_labels) {

@@ -1,7 +1,7 @@
 //! Tokens of Promela, before and after the preprocessor.
 
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A token with its place in the file as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +18,11 @@ pub(super) struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// A name or a keyword.
-    Name(Rc<str>),
+    Name(Arc<str>),
     /// A number or a character.
     Number(i64),
     /// A string, without its quotes and with its escapes as written.
-    Text(Rc<str>),
+    Text(Arc<str>),
     /// An operator or a bracket.
     Mark(Mark),
     /// The `#` that begins a directive.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     /// The end of a line that has a directive.
     EndOfDirective,
     /// Something that is no token: a message.
-    Bad(Rc<str>),
+    Bad(Arc<str>),
     /// The end of the text.
     End,
 }

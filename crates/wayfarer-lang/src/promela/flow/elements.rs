@@ -2,7 +2,7 @@
 
 use crate::promela::model::{Act, ActKind, JumpLabel, Node, Tree};
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 use wayfarer_ir::At;
 
 pub(super) type ElementId = usize;
@@ -73,7 +73,7 @@ pub(super) struct Graph {
 }
 
 /// Links the elements of a body.
-pub(super) fn build(nodes: Vec<Node>, end: At, remote: &[Rc<str>]) -> Result<Graph, Failure> {
+pub(super) fn build(nodes: Vec<Node>, end: At, remote: &[Arc<str>]) -> Result<Graph, Failure> {
     let mut graph = Graph::default();
     let body = graph.open();
     for node in nodes {
@@ -198,7 +198,10 @@ impl Graph {
 
     fn label(&mut self, labels: Vec<JumpLabel>, id: ElementId) -> Result<(), Failure> {
         for label in labels {
-            let twice = self.labels.iter().any(|(target, _)| matches!(target, Target::Label(known) if known.name == label.name && known.expansion == label.expansion));
+            let twice = self
+                .labels
+                .iter()
+                .any(|(target, _)| matches!(target, Target::Label(known) if known.name == label.name && known.expansion == label.expansion));
             if twice {
                 return Err((label.span, format!("the label `{}` occurs twice", label.name)));
             }
@@ -373,7 +376,7 @@ impl Graph {
     }
 
     /// A label that is named from outside and stands at a jump gets a `skip` of its own, or no process would ever be seen there.
-    fn keep_labels(&mut self, remote: &[Rc<str>]) {
+    fn keep_labels(&mut self, remote: &[Arc<str>]) {
         for number in 0..self.labels.len() {
             let (Target::Label(label), id) = &self.labels[number] else { continue };
             let id = *id;

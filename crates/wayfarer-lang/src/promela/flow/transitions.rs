@@ -3,7 +3,7 @@
 use super::elements::{ATOM, Element, ElementId, Failure, Graph, Kind, LAST_ATOM, SequenceId, Target};
 use super::{Automaton, ControlState, Transition};
 use crate::promela::model::{Act, ActKind, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Elements looked at on the way to the next one.
 const LONGEST_HUNT: usize = 500;
@@ -31,7 +31,12 @@ enum Links {
 /// The automaton of linked elements.
 pub(super) fn automaton(graph: &Graph) -> Result<Automaton, Failure> {
     let body = graph.sequence(graph.body)?;
-    let mut maker = Maker { graph, status: graph.elements.iter().map(|element| element.status).collect(), links: vec![None; graph.elements.len()], next: graph.elements.iter().map(|element| element.next).collect() };
+    let mut maker = Maker {
+        graph,
+        status: graph.elements.iter().map(|element| element.status).collect(),
+        links: vec![None; graph.elements.len()],
+        next: graph.elements.iter().map(|element| element.next).collect(),
+    };
     maker.sequence(graph.body, 0)?;
     let start = maker.hunt(body.first, maker.status[body.first])?;
     let mut may_end: Vec<bool> = vec![false; graph.elements.len()];
@@ -368,7 +373,7 @@ fn number(graph: &Graph, lists: &[Vec<Link>], may_end: &[bool], start: ElementId
     Automaton { start: 0, states: states.collect(), labels: labels.collect() }
 }
 
-fn jump_text(target: &Target) -> Rc<str> {
+fn jump_text(target: &Target) -> Arc<str> {
     match target {
         Target::Loop(_) => "break".into(),
         Target::Label(label) => format!("goto {}", label.name).into(),

@@ -47,9 +47,11 @@ impl Lowering<'_> {
         let (value, names) = match part {
             PrintPart::Text(text) => return PrintItem::Text(text.clone()),
             PrintPart::Name(value, kind) => (value, Some(*kind)),
-            PrintPart::Number(value) | PrintPart::Unsigned(value) | PrintPart::Hexadecimal(value) | PrintPart::Octal(value) | PrintPart::Character(value) => {
-                (value, None)
-            }
+            PrintPart::Number(value)
+            | PrintPart::Unsigned(value)
+            | PrintPart::Hexadecimal(value)
+            | PrintPart::Octal(value)
+            | PrintPart::Character(value) => (value, None),
         };
         let value = self.value(here, value);
         let ty = self.print_type(names);
@@ -203,7 +205,11 @@ pub(super) fn stored(value: Ranged, ty: Scalar, low: i64, high: i64, fault: Faul
     let Ranged { mut expr, low: mut from, high: mut to } = value;
     if let Expr::Const(value) = expr {
         let value = ty.wrap(value);
-        return if (low..=high).contains(&value) { Expr::Const(value - low) } else { Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault } };
+        return if (low..=high).contains(&value) {
+            Expr::Const(value - low)
+        } else {
+            Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault }
+        };
     }
     if from < least || to > most {
         expr = match ty {

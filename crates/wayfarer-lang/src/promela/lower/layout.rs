@@ -94,7 +94,8 @@ impl Layout {
         for origin in &origins {
             maker.channel(&mut layout, *origin)?;
         }
-        let keeps_control = model.types.iter().any(|ty| ty.automaton.states.iter().any(|state| state.transitions.iter().any(|way| way.keeps_control)));
+        let keeps_control =
+            model.types.iter().any(|ty| ty.automaton.states.iter().any(|state| state.transitions.iter().any(|way| way.keeps_control)));
         if keeps_control {
             let ty = maker.scalar(0, learned.slots.len() as i64, Names::Numbers);
             maker.place(Placed::Control, "goes on alone", ty, At::default());
@@ -156,7 +157,8 @@ impl Maker<'_> {
             Scalar::Bit(true) if (low, high) == (0, 1) => Some(vec!["false".to_string(), "true".to_string()]),
             Scalar::Mtype(kind) => {
                 let names = &self.model.mtypes[kind as usize];
-                let name = |value: i64| usize::try_from(value - 1).ok().and_then(|value| names.get(value)).cloned().unwrap_or_else(|| value.to_string());
+                let name =
+                    |value: i64| usize::try_from(value - 1).ok().and_then(|value| names.get(value)).cloned().unwrap_or_else(|| value.to_string());
                 Some((low..=high).map(name).collect())
             }
             Scalar::Chan => Some((low..=high).map(|value| self.channel_name(value)).collect()),
@@ -252,7 +254,8 @@ impl Maker<'_> {
         let number = layout.channels.len();
         let channel = &self.model.channels[origin.ty];
         let room = self.learned.lengths.get(&origin.ty).copied().unwrap_or(0).min(channel.capacity);
-        let mut at = ChannelAt { origin, capacity: channel.capacity, room, length: (0, 0), messages: 0, stride: 0, element_bits: 0, fields: Vec::new() };
+        let mut at =
+            ChannelAt { origin, capacity: channel.capacity, room, length: (0, 0), messages: 0, stride: 0, element_bits: 0, fields: Vec::new() };
         let mut parts = Vec::new();
         for (field, ty) in channel.fields.iter().enumerate() {
             let (low, high) = match ty {

@@ -75,9 +75,9 @@ impl Lowering<'_> {
                 });
                 Ranged { low: 0, high: 1, ..cases }
             }
-            Value::RemoteLoad { ty, process, place } => self.remote(here, *ty, process.as_deref(), |lowering, slot| {
-                lowering.load(Here { slot, ty: *ty, timeout: false }, place)
-            }),
+            Value::RemoteLoad { ty, process, place } => {
+                self.remote(here, *ty, process.as_deref(), |lowering, slot| lowering.load(Here { slot, ty: *ty, timeout: false }, place))
+            }
         }
     }
 
@@ -114,7 +114,9 @@ impl Lowering<'_> {
         let number = process.map(|process| self.value(here, process));
         let mut result = Ranged::constant(0);
         let missing = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault };
-        result.expr = missing;
+        if !self.lenient {
+            result.expr = missing;
+        }
         for slot in (0..self.layout.slots.len()).rev() {
             let slot_at = &self.layout.slots[slot];
             let Some((_, first)) = slot_at.first.iter().find(|(known, _)| *known == ty).copied() else { continue };
@@ -264,7 +266,11 @@ impl Lowering<'_> {
                     expr => binary(BinaryOp::And, expr, Expr::Const(31)),
                 };
                 let most = 1i64 << right.high.clamp(0, 31);
-                let (low, high) = if right.low < 0 || right.high > 31 { (i64::MIN / 4, i64::MAX / 4) } else { (left.low.min(left.low * most), left.high.max(left.high * most)) };
+                let (low, high) = if right.low < 0 || right.high > 31 {
+                    (i64::MIN / 4, i64::MAX / 4)
+                } else {
+                    (left.low.min(left.low * most), left.high.max(left.high * most))
+                };
                 wrapped(Ranged { expr: binary(BinaryOp::Shl, left.expr, by), low, high })
             }
             Binary::ShiftRight => {
@@ -290,11 +296,8 @@ impl Lowering<'_> {
         if let Expr::Const(by) = right.expr
             && by > 0
         {
-            let (low, high) = if divides {
-                (left.low / by, left.high / by)
-            } else {
-                (if left.low >= 0 { 0 } else { 1 - by }, (by - 1).min(left.high.max(0)))
-            };
+            let (low, high) =
+                if divides { (left.low / by, left.high / by) } else { (if left.low >= 0 { 0 } else { 1 - by }, (by - 1).min(left.high.max(0))) };
             // Powers of two need no division where nothing is negative.
             if left.low >= 0 && by & (by - 1) == 0 {
                 let expr = if divides {
@@ -330,10 +333,7 @@ fn within(index: Ranged, count: i64, fault: wayfarer_ir::FaultId) -> Expr {
 
 /// A value that is only there where some tests pass.
 fn with_checks(value: Ranged, checks: Vec<Expr>) -> Ranged {
-    checks.into_iter().fold(value, |value, check| Ranged {
-        expr: sum(value.expr, binary(BinaryOp::Mul, check, Expr::Const(0))),
-        ..value
-    })
+    checks.into_iter().fold(value, |value, check| Ranged { expr: sum(value.expr, binary(BinaryOp::Mul, check, Expr::Const(0))), ..value })
 }
 
 pub(super) fn sum(left: Expr, right: Expr) -> Expr {

@@ -11,7 +11,7 @@ const FUEL: usize = 100_000;
 enum Flow {
     On,
     Break,
-    Jump(std::rc::Rc<str>, u32),
+    Jump(std::sync::Arc<str>, u32),
 }
 
 /// What a transition that begins with a reception receives, and what is left of its `d_step`, from the inside out.
@@ -75,7 +75,17 @@ impl Machine<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn handshake(&self, state: &State, pid: usize, number: usize, sends: &Transition, channel: &Place, values: &[Value], timeout: bool, taken: &mut Vec<Taken>) {
+    fn handshake(
+        &self,
+        state: &State,
+        pid: usize,
+        number: usize,
+        sends: &Transition,
+        channel: &Place,
+        values: &[Value],
+        timeout: bool,
+        taken: &mut Vec<Taken>,
+    ) {
         let Ok(wanted) = self.channel_number(state, pid, channel) else { return };
         let ty = &self.model.channels[state.channels[wanted].ty];
         let mut message = Vec::new();
@@ -200,7 +210,16 @@ impl Machine<'_> {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn receive(&self, state: &mut State, pid: usize, channel: &Place, random: bool, keep: bool, fields: &[Match], timeout: bool) -> Result<Option<bool>, Trouble> {
+    fn receive(
+        &self,
+        state: &mut State,
+        pid: usize,
+        channel: &Place,
+        random: bool,
+        keep: bool,
+        fields: &[Match],
+        timeout: bool,
+    ) -> Result<Option<bool>, Trouble> {
         let number = self.channel_number(state, pid, channel)?;
         let reach = if random { state.channels[number].messages.len() } else { 1 };
         let mut found = None;
@@ -279,8 +298,17 @@ impl Machine<'_> {
     }
 
     /// The first option that can begin is taken.
-    fn choose(&self, state: &mut State, pid: usize, options: &[Vec<Node>], timeout: bool, fuel: &mut usize, failed: &mut bool) -> Result<Flow, Trouble> {
-        let is_else = |option: &&Vec<Node>| matches!(option.first().map(|node| &node.tree), Some(Tree::Act(act)) if matches!(act.kind, ActKind::Else));
+    fn choose(
+        &self,
+        state: &mut State,
+        pid: usize,
+        options: &[Vec<Node>],
+        timeout: bool,
+        fuel: &mut usize,
+        failed: &mut bool,
+    ) -> Result<Flow, Trouble> {
+        let is_else =
+            |option: &&Vec<Node>| matches!(option.first().map(|node| &node.tree), Some(Tree::Act(act)) if matches!(act.kind, ActKind::Else));
         for option in options.iter().filter(|option| !is_else(option)).chain(options.iter().filter(is_else)) {
             if self.first_executable(state, pid, option, timeout)? {
                 return self.run_nodes(state, pid, option, timeout, fuel, failed);

@@ -5,7 +5,7 @@ use crate::diagnostics::Diagnostic;
 use crate::promela::ast::{ClaimKind, Declaration, Declarator, Initial, Model, Name, Proctype, TypeName, Unit};
 use crate::promela::token::{Kind, Mark};
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Parser<'_> {
     pub(super) fn model(&mut self) -> Model {
@@ -34,7 +34,8 @@ impl Parser<'_> {
             let begins = match &token.kind {
                 Kind::End => true,
                 Kind::Name(word) => {
-                    token.on_new_line && matches!(&**word, "active" | "proctype" | "init" | "never" | "ltl" | "inline" | "typedef" | "trace" | "notrace")
+                    token.on_new_line
+                        && matches!(&**word, "active" | "proctype" | "init" | "never" | "ltl" | "inline" | "typedef" | "trace" | "notrace")
                 }
                 _ => false,
             };
@@ -304,7 +305,7 @@ impl Parser<'_> {
         self.next();
         let name = self.name()?;
         self.expect(Mark::ParenOpen)?;
-        let mut parameters: Vec<Rc<str>> = Vec::new();
+        let mut parameters: Vec<Arc<str>> = Vec::new();
         while !self.is(Mark::ParenClose) {
             parameters.push(self.name()?.text);
             if !self.take(Mark::Comma) {
@@ -315,7 +316,7 @@ impl Parser<'_> {
         let start = self.at;
         self.skip_braces()?;
         let body = self.tokens[start..self.at].to_vec();
-        self.inlines.insert(name.text, Rc::new(Inline { parameters, body }));
+        self.inlines.insert(name.text, Arc::new(Inline { parameters, body }));
         Ok(())
     }
 }

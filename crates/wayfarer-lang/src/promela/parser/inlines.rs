@@ -3,7 +3,7 @@
 use super::{Failed, Parser, Read};
 use crate::promela::ast::Statement;
 use crate::promela::token::{Kind, Mark, Token};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Inlines inside inlines.
 const DEEPEST: usize = 60;
@@ -12,13 +12,13 @@ const MOST_TOKENS: usize = 2_000_000;
 
 /// An inline: its parameters, and its body with the braces.
 pub(super) struct Inline {
-    pub(super) parameters: Vec<Rc<str>>,
+    pub(super) parameters: Vec<Arc<str>>,
     pub(super) body: Vec<Token>,
 }
 
 impl Parser<'_> {
     /// Reads a call of an inline, whose name comes next, as the block it stands for.
-    pub(super) fn call(&mut self, inline: &Rc<Inline>) -> Read<Statement> {
+    pub(super) fn call(&mut self, inline: &Arc<Inline>) -> Read<Statement> {
         let first = self.next();
         let Kind::Name(name) = &first.kind else { return Err(Failed) };
         if self.expanding.iter().any(|other| other == name) {

@@ -4,7 +4,7 @@ use super::{MOST_TOKENS, Preprocessor};
 use crate::promela::token::{Kind, Mark, Token};
 use crate::source::Span;
 use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Expansions inside expansions.
 const DEEPEST: usize = 200;
@@ -12,7 +12,7 @@ const DEEPEST: usize = 200;
 /// A macro.
 pub(super) struct Macro {
     /// Its parameters, where it has brackets.
-    pub(super) parameters: Option<Vec<Rc<str>>>,
+    pub(super) parameters: Option<Vec<Arc<str>>>,
     pub(super) body: Vec<Token>,
     /// It was set from outside, and the text cannot change it.
     pub(super) fixed: bool,
@@ -66,7 +66,7 @@ impl Preprocessor<'_> {
     }
 
     /// Expands tokens; `active` are the macros whose expansion they are part of.
-    pub(super) fn expand(&mut self, tokens: Vec<Token>, active: &mut Vec<Rc<str>>) -> Vec<Token> {
+    pub(super) fn expand(&mut self, tokens: Vec<Token>, active: &mut Vec<Arc<str>>) -> Vec<Token> {
         let mut work: Vec<Work> = tokens.into_iter().rev().map(Work::Token).collect();
         let mut out = Vec::new();
         let outer = active.len();
@@ -111,7 +111,7 @@ impl Preprocessor<'_> {
     }
 
     /// A macro's body with its arguments put in, at the place of its use.
-    fn body(&mut self, used: &Token, name: &Rc<str>, arguments: Vec<Vec<Token>>, active: &mut Vec<Rc<str>>) -> Option<Vec<Token>> {
+    fn body(&mut self, used: &Token, name: &Arc<str>, arguments: Vec<Vec<Token>>, active: &mut Vec<Arc<str>>) -> Option<Vec<Token>> {
         let known = &self.macros[name];
         let body = known.body.clone();
         let parameters = known.parameters.clone().unwrap_or_default();
@@ -164,10 +164,9 @@ impl Preprocessor<'_> {
                     let given = if pastes(index + 1) { arguments[number].clone() } else { self.expand(arguments[number].clone(), active) };
                     // Arguments keep the places at which they were written.
                     let start = out.is_empty();
-                    out.extend(given.into_iter().enumerate().map(|(nth, token)| Token {
-                        on_new_line: start && nth == 0 && used.on_new_line,
-                        ..token
-                    }));
+                    out.extend(
+                        given.into_iter().enumerate().map(|(nth, token)| Token { on_new_line: start && nth == 0 && used.on_new_line, ..token }),
+                    );
                 }
                 _ => out.push(place(token, out.is_empty())),
             }

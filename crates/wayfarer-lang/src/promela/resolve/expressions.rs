@@ -5,7 +5,7 @@ use crate::promela::ast::{Binary, Expr, ExprKind, Pattern, PollPattern, Referenc
 use crate::promela::model::{Match, Place, Scalar, Value};
 use crate::promela::operators;
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Resolver<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> Resolved<Value> {
@@ -111,7 +111,7 @@ impl Resolver<'_> {
         Ok(Value::Load(self.place(reference)?))
     }
 
-    fn variable(&mut self, reference: &Reference) -> Resolved<Rc<Variable>> {
+    fn variable(&mut self, reference: &Reference) -> Resolved<Arc<Variable>> {
         let (name, _) = &reference.parts[0];
         match self.lookup(&name.text) {
             Some(Symbol::Variable(variable)) => Ok(variable.clone()),

@@ -5,7 +5,7 @@ use crate::promela::ast::{self, Binary, Expr, ExprKind, Label, Proctype, Referen
 use crate::promela::model::{Act, ActKind, JumpLabel, Match, Node, Place, PrintPart, Tree, Value};
 use crate::source::Span;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Resolver<'_> {
     pub(super) fn body(&mut self, number: usize, proctype: &Proctype) -> Vec<Node> {
@@ -65,7 +65,7 @@ impl Resolver<'_> {
         Node { labels: labels.iter().map(jump_label).collect(), tree, span, at: self.at(span) }
     }
 
-    fn act(&self, kind: ActKind, span: Span, text: impl Into<Rc<str>>) -> Tree {
+    fn act(&self, kind: ActKind, span: Span, text: impl Into<Arc<str>>) -> Tree {
         Tree::Act(Act { kind, at: self.at(span), text: text.into() })
     }
 
@@ -91,7 +91,7 @@ impl Resolver<'_> {
                 let inner = self.scoped(steps);
                 self.in_dstep = outer;
                 let text = self.text(span);
-                Tree::Indivisible(Rc::new(inner), text)
+                Tree::Indivisible(Arc::new(inner), text)
             }
             Statement::Unless { body, escape } => {
                 if self.in_dstep {
@@ -107,6 +107,17 @@ impl Resolver<'_> {
                 let tree = self.range_loop(variable, from, to, Some(body), span, nodes)?;
                 nodes.push(self.node(&step.labels, tree, span));
                 return Ok(());
+            }
+            Statement::Select { variable, from, to } if literal(from).zip(literal(to)).is_some_and(|(from, to)| from <= to && to - from <= 32) => {
+                let place = self.target(variable)?;
+                let (Some(from), Some(to)) = (literal(from), literal(to)) else { return Ok(()) };
+                // SPIN makes a selection of few numbers a choice between assignments.
+                let options = (from..=to).map(|value| {
+                    let text = format!("{} = {value}", self.files.words(variable.span));
+                    let act = self.act(ActKind::Assign(place.clone(), Value::Constant(value)), span, text);
+                    vec![self.node(&[], act, span)]
+                });
+                Tree::If(options.collect())
             }
             Statement::Select { variable, from, to } => {
                 let tree = self.range_loop(variable, from, to, None, span, nodes)?;
@@ -139,7 +150,7 @@ impl Resolver<'_> {
     }
 
     /// A statement as written, on one line.
-    fn text(&self, span: Span) -> Rc<str> {
+    fn text(&self, span: Span) -> Arc<str> {
         self.files.words(span).into()
     }
 
@@ -257,7 +268,15 @@ impl Resolver<'_> {
     }
 
     /// `for (i : a .. b)` with a body, or `select (i : a .. b)` without one.
-    fn range_loop(&mut self, variable: &Reference, from: &Expr, to: &Expr, body: Option<&Sequence>, span: Span, nodes: &mut Vec<Node>) -> Resolved<Tree> {
+    fn range_loop(
+        &mut self,
+        variable: &Reference,
+        from: &Expr,
+        to: &Expr,
+        body: Option<&Sequence>,
+        span: Span,
+        nodes: &mut Vec<Node>,
+    ) -> Resolved<Tree> {
         let place = self.target(variable)?;
         let (from, to) = (self.value(from)?, self.value(to)?);
         self.counted(place, from, to, body, Vec::new(), span, nodes)
@@ -366,6 +385,14 @@ impl Resolver<'_> {
     fn head(&self, span: Span) -> String {
         let text = self.files.words(span);
         text.split('{').next().unwrap_or(&text).trim().to_string()
+    }
+}
+
+/// A number as written.
+fn literal(expr: &Expr) -> Option<i64> {
+    match &*expr.kind {
+        ExprKind::Number(value) if *value >= 0 => Some(*value),
+        _ => None,
     }
 }
 

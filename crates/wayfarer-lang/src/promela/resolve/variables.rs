@@ -4,7 +4,7 @@ use super::{MOST_CELLS, Resolved, Resolver, Shape, Symbol, Variable};
 use crate::promela::ast::{Declaration, Declarator, Expr, ExprKind, Initial, Name, TypeName};
 use crate::promela::model::{Act, ActKind, ChannelType, Leaf, LeafId, Node, Place, Scalar, Start, Tree, Value};
 use crate::source::Span;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Records inside records.
 const DEEPEST: usize = 20;
@@ -58,7 +58,9 @@ impl Resolver<'_> {
                 }
                 Start::List(list)
             }
-            Some(Initial::Channel { capacity, fields, span }) => Start::Channel(self.channel(declarator, capacity, fields, count.unwrap_or(1), *span)?),
+            Some(Initial::Channel { capacity, fields, span }) => {
+                Start::Channel(self.channel(declarator, capacity, fields, count.unwrap_or(1), *span)?)
+            }
         };
         if let TypeName::User(name) = &declaration.ty {
             if !matches!(initial, Start::Zero) {
@@ -96,7 +98,7 @@ impl Resolver<'_> {
         let entry = &mut self.model.leaves[leaf.0 as usize];
         entry.written = true;
         let indices: Vec<Value> = entry.dimensions.iter().map(|_| Value::Constant(0)).collect();
-        let text: Rc<str> = format!("{}{} = …", entry.name, "[0]".repeat(indices.len())).into();
+        let text: Arc<str> = format!("{}{} = …", entry.name, "[0]".repeat(indices.len())).into();
         let act = Act { kind: ActKind::Assign(Place { leaf, indices, at }, value), at, text };
         nodes.push(Node { labels: Vec::new(), tree: Tree::Act(act), span, at });
     }
@@ -237,7 +239,7 @@ impl Resolver<'_> {
     }
 
     fn name(&mut self, name: &Name, variable: Variable) -> Resolved<()> {
-        let variable = Rc::new(variable);
+        let variable = Arc::new(variable);
         if let Some(owner) = self.owner {
             self.locals[owner].entry(name.text.clone()).or_insert_with(|| variable.clone());
         }
