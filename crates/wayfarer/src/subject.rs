@@ -83,6 +83,12 @@ pub trait Subject: Send + Sync {
         false
     }
 
+    /// Whether firings of a rule are counted. Those that happen on the way from one state to another are not, and that there are none says nothing.
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
     /// What the model claims and no run judges, by name. It is reported as not judged.
     fn unjudged(&self) -> Vec<String> {
         Vec::new()

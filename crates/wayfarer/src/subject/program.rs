@@ -44,6 +44,12 @@ pub trait Programmed: Send + Sync {
         false
     }
 
+    /// As [`Subject::is_counted`].
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<String> {
         Vec::new()
@@ -129,6 +135,10 @@ impl<P: Programmed> Subject for P {
 
     fn can_widen(&self) -> bool {
         Programmed::can_widen(self)
+    }
+
+    fn is_counted(&self, rule: u32) -> bool {
+        Programmed::is_counted(self, rule)
     }
 
     fn unjudged(&self) -> Vec<String> {
