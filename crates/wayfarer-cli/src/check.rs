@@ -151,7 +151,8 @@ fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: u
     } else {
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
-        let view = View { paint, form, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
+        let (only, verbose) = (options.show.as_slice(), options.verbose);
+        let view = View { paint, form, only, verbose, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
         print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
     }
     Ok(())

@@ -2,7 +2,6 @@
 
 mod check;
 mod compare;
-mod confidence;
 mod corpus;
 mod curve;
 mod graph;
@@ -60,7 +59,10 @@ const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 fn main() -> ExitCode {
     wayfarer::memory::give_back_at_once();
     let command = match CommandLine::try_parse() {
-        Ok(line) => line.command,
+        Ok(line) => {
+            output::set_colour(line.color);
+            line.command
+        }
         Err(error) => return usage(&error),
     };
     let command = std::sync::Arc::new(command);

@@ -6,6 +6,7 @@ mod lab;
 mod plan;
 mod predict;
 
+use crate::output::Colour;
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::CompareOptions;
@@ -127,6 +128,10 @@ Exit codes:
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
+    pub(crate) color: Colour,
 }
 
 /// What to do.
@@ -269,6 +274,14 @@ pub(crate) struct CheckOptions {
     /// Print what the budget would be allotted to, and run nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
+
+    /// Show only parts of a state whose names contain one of these, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
+    pub(crate) show: Vec<String>,
+
+    /// Show everything: all figures, how often each rule fired, the audit's samplers
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
 
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]

@@ -93,8 +93,8 @@ pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened,
 pub use plan::{Amount, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
     Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind, Outlet,
-    RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure,
-    stop_words,
+    RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
+    sarif_failure, stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;
 pub use subject::{Explicit, Modelled, Subject};

@@ -78,8 +78,10 @@ pub struct Report {
     pub depth: Option<u32>,
     /// States known but not expanded when the run ended.
     pub frontier: u64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of everything: exploration, audit, witnesses.
     pub seconds: f64,
+    /// The same apart.
+    pub times: Times,
     /// Peak of the memory account.
     pub peak_memory_bytes: usize,
     /// What the store holds, per state; none where there is no state.
@@ -118,6 +120,17 @@ pub struct Report {
     pub restarts: u32,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
+}
+
+/// Wall-clock seconds of the parts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Exploration.
+    pub exploring: f64,
+    /// The audit.
+    pub audit: f64,
+    /// Finding, shortening and replaying witnesses.
+    pub witnesses: f64,
 }
 
 /// How soon a share of the states was covered.
@@ -162,8 +175,10 @@ pub struct ViolationReport {
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
-    /// How many there were before ways back to the same state were cut out.
+    /// How many there were before shortening.
     pub raw_length: usize,
+    /// Whether no shorter witness exists.
+    pub shortest: bool,
     /// The start state's name.
     pub start: String,
     /// Every variable of the start state with its value.
@@ -183,8 +198,10 @@ pub struct StepReport {
     pub at: String,
     /// What it changed.
     pub changes: Vec<Change>,
-    /// What went wrong in it, for a last firing that fails.
+    /// The fault it ends in, for a last firing that fails.
     pub fault: Option<String>,
+    /// The output of the model in this step.
+    pub printed: Vec<String>,
 }
 
 /// A variable's change.
@@ -257,6 +274,7 @@ impl Report {
             "depth": self.depth,
             "frontier": self.frontier,
             "seconds": self.seconds,
+            "times": self.times,
             "peak_memory_bytes": self.peak_memory_bytes,
             "bytes_per_state": self.bytes_per_state,
             "state_bits": self.state_bits,
@@ -324,9 +342,9 @@ impl WitnessReport {
                     }
                     changes.insert(path, json!([change.from, change.to]));
                 }
-                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
+                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault, "printed": step.printed })
             })
             .collect();
-        json!({ "length": self.length, "raw_length": self.raw_length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
+        json!({ "length": self.length, "raw_length": self.raw_length, "shortest": self.shortest, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
-use crate::report::{Course, Report, RuleReport, checks};
+use crate::report::{Course, Report, RuleReport, Times, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
@@ -78,6 +78,7 @@ impl Plan {
                 explore_apart(space, &part, workers, &settings, &mut watch)
             }
         };
+        let explored = started.elapsed();
         if self.all_violations {
             outcome.keep_each_once();
         }
@@ -92,7 +93,13 @@ impl Plan {
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(&outcome, expected_omissions(&outcome, store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
+            Confidence::of(
+                &outcome,
+                expected_omissions(&outcome, store),
+                course.discovery(outcome.steps, outcome.covered.value as u64),
+                self.draws(),
+                self.size,
+            )
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -103,12 +110,24 @@ impl Plan {
             let mut watch = AuditWatch { until, budget, running, inner: control, progress };
             auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
-        let mut writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
+        let audit_done = started.elapsed();
+        let mut writer = Writer {
+            plan: self,
+            subject,
+            properties: &properties,
+            replaying: &*replayed,
+            shortest: outcome.shortest,
+            space,
+            inner,
+            orbits,
+            store,
+            budget,
+        };
         let mut audited = None;
         if let Some(met) = met {
             audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
             confidence = None;
-            (outcome.violations, outcome.shortest) = (met.violations, false);
+            (outcome.violations, outcome.shortest, writer.shortest) = (met.violations, false, false);
             if !met.among_representatives {
                 (writer.space, writer.orbits) = (inner, None);
             }
@@ -117,6 +136,9 @@ impl Plan {
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
+        let seconds = |time: Duration| time.as_secs_f64();
+        let (audit, witnesses) = (seconds(audit_done - explored), seconds(started.elapsed() - audit_done));
+        report.times = Times { exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = cover.until(report.states, report.steps);
@@ -253,6 +275,7 @@ impl Plan {
             depth: outcome.depth,
             frontier: outcome.frontier,
             seconds: time.as_secs_f64(),
+            times: Times::default(),
             peak_memory_bytes: budget.peak(),
             bytes_per_state: (speaks && !store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
             state_bits: space.packing().bits(),

@@ -3,7 +3,7 @@
 use crate::memory::Budget;
 use crate::report::{StepReport, ViolationReport, WitnessReport};
 use crate::subject::symmetry;
-use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
+use crate::subject::{FaultFacts, PropertyFacts, Replaying, Representatives, Subject};
 use crate::watch::Deadline;
 use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
@@ -15,7 +15,9 @@ pub(crate) struct Writer<'a> {
     pub(crate) subject: &'a dyn Subject,
     pub(crate) properties: &'a [PropertyFacts],
     /// What witnesses are replayed in.
-    pub(crate) replaying: &'a dyn Space,
+    pub(crate) replaying: &'a dyn Replaying,
+    /// Whether the search found shortest witnesses.
+    pub(crate) shortest: bool,
     pub(crate) space: &'a dyn Space,
     /// The space of the subject itself, and its representatives where these were explored.
     pub(crate) inner: &'a dyn Space,
@@ -40,7 +42,7 @@ impl Writer<'_> {
                 };
                 let witness = self.concrete(witness)?;
                 witness
-                    .replay(self.replaying, self.plan.deadlock != Some(Deadlock::Stuck))
+                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
@@ -128,18 +130,20 @@ impl Writer<'_> {
         let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
         if let Ending::Rule(firing) = raw.ending {
             let mut after = Vec::new();
-            self.replaying.fire(last, firing, &mut after);
+            self.replaying.space().fire(last, firing, &mut after);
             steps.push(StepReport { changes: words.changes(last, &after), ..self.step(last, firing) });
         }
         if let Ending::Fault(firing, fault) = raw.ending {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
             steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
         }
-        WitnessReport { length: raw.len(), raw_length, start: words.start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, shortest: self.shortest, start: words.start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, from: &[u64], firing: Firing) -> StepReport {
         let (rule, at) = self.subject.words().firing(Some(from), firing);
-        StepReport { rule, at, changes: Vec::new(), fault: None }
+        let mut printed = Vec::new();
+        self.replaying.fire(from, firing, &mut Vec::new(), &mut printed);
+        StepReport { rule, at, changes: Vec::new(), fault: None, printed }
     }
 }

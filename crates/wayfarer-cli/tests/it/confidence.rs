@@ -49,13 +49,13 @@ fn a_run_that_found_nothing_is_audited() {
 
 #[test]
 fn the_headline_says_what_it_does_not_mean() {
-    check(&counters(61), &["--states", "500", "--threads", "1"])
+    check(&counters(61), &["--states", "500", "--threads", "1", "--verbose"])
         .exits(0)
         .prints("what \"not found\" is worth")
         .prints("With 95 % confidence, at most")
-        .prints("a share of that sampler's mass and not of the states")
+        .prints("This bounds what such walks reach, not how many states there are")
         .prints("priority walk")
-        .prints("none on the walks: at most");
+        .prints("No walk met a violation, so at most");
 }
 
 #[test]
