@@ -11,7 +11,7 @@ use serde_json::json;
 use std::path::Path;
 use wayfarer::{LoadOptions, Plan, StrategySpec, load, space_of};
 use wayfarer_search::{
-    Audit, CacheStore, Deadlock, Limits, Mass, Outcome, Record, Replacement, Room, Sampler, Settings, Site, Unbounded, Unlimited, explore,
+    Audit, CacheStore, Deadlock, Job, Limits, Mass, Outcome, Record, Replacement, Room, Sampler, Settings, Site, Unbounded, Unlimited,
 };
 use wayfarer_space::{Rng, Space};
 use wayfarer_theory::share_at_most;
@@ -129,7 +129,7 @@ impl Known {
         let room = Room { packing, account: &Unlimited, most: 1 << 20, fixed: 1 << 20, bounded: false, seed };
         let Some(store) = spec.build(&room) else { return };
         let mut built = parsed.build(&Site { limits: &settings.limits, packing, account: &Unlimited, seed, store: spec });
-        let Outcome { record, .. } = explore(space, &*store, &mut *built, &settings, &mut Unbounded);
+        let Outcome { record, .. } = Job::new(space, &*store, &mut *built, &settings).run(&mut Unbounded);
         let knowing = Audit { space, representative: None, store: &*store, record: record.as_ref(), settings: &settings, seed, workers: 1 };
         // A search over a cache is judged by a record that holds a quarter of the states.
         let small = record.as_ref().filter(|_| strategy == "rbfs").map(|whole| {

@@ -1,7 +1,7 @@
 //! Searches on a space that is made once for many runs, with a note of every state whose successors are looked at.
 
 use std::sync::Mutex;
-use wayfarer::search::{Deadlock, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited, explore};
+use wayfarer::search::{Deadlock, Job, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited};
 use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// What a search on a graph did.
@@ -29,7 +29,7 @@ pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits
     let room = Room { packing, account: &Unlimited, most: MOST_BYTES, fixed: MOST_BYTES, bounded: false, seed };
     let store = chosen.build(&room).unwrap_or_else(|| Box::new(NoStore));
     let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
-    explore(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }, &mut Unbounded)
+    Job::new(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }).run(&mut Unbounded)
 }
 
 /// Room for a store; it takes what it needs.

@@ -113,13 +113,6 @@ impl Default for Settings {
     }
 }
 
-/// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
-pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut outcome = work(space, store, strategy, settings, control, Entering::default());
-    conclude(space, store, settings, &mut outcome);
-    outcome
-}
-
 /// How a worker begins.
 #[derive(Debug)]
 pub(crate) struct Entering {

@@ -12,8 +12,8 @@ mod sdrs;
 mod urs;
 mod walk;
 
-pub use bfs::{Bfs, QueuedBfs};
-pub(crate) use bfs::{Frontier, LAG, Origin, Spill, Waiting, next_batch};
+pub use bfs::Bfs;
+pub(crate) use bfs::Level;
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};

@@ -9,8 +9,8 @@ use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
-    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -56,14 +56,13 @@ impl Plan {
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
         let mut outcome = match crew {
-            Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
-            Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
-            Crew::Segments(workers) => explore_over_fingerprints(space, &*store, workers, &settings, budget, &mut watch),
+            Crew::One => Job::new(space, &*store, &mut *strategy, &settings).run(&mut watch),
+            Crew::Together(workers) => Job::together(space, &*store, chosen.abilities().recalls, budget, workers, &settings).run(&mut watch),
             Crew::Phases(workers) => {
                 let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
                 let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
-                let (outcome, store) = explore_in_phases(space, &auto, &settings, &mut watch);
-                last = Some(store);
+                let (outcome, store) = Job::in_phases(space, auto, &settings).run_keeping(&mut watch);
+                last = store;
                 outcome
             }
             Crew::Apart(workers) => {
@@ -75,7 +74,7 @@ impl Plan {
                     let strategy = stores::strategy(&plan, &chosen, &settings.limits, space.packing(), budget).ok()?;
                     Some((store, strategy))
                 };
-                explore_apart(space, &part, workers, &settings, &mut watch)
+                Job::apart(space, &part, workers, &settings).run(&mut watch)
             }
         };
         let explored = started.elapsed();
@@ -173,12 +172,10 @@ impl Plan {
         };
         // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
         let limited = self.states.is_some() || self.steps.is_some() || self.profile;
-        let store = self.store();
-        match self.strategy.crew(&store) {
+        match self.strategy.crew(&self.store()) {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
-            Crewing::Together if !limited && store.abilities().recalls => Crew::Levels(workers),
-            Crewing::Together if !limited => Crew::Segments(workers),
+            Crewing::Together if !limited => Crew::Together(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
         }
@@ -345,8 +342,7 @@ fn store_of(outcome: &Outcome) -> &'static str {
 #[derive(Clone, Copy, Debug)]
 enum Crew {
     One,
-    Levels(usize),
-    Segments(usize),
+    Together(usize),
     Apart(usize),
     Phases(usize),
 }
@@ -355,7 +351,7 @@ impl Crew {
     fn workers(self) -> usize {
         match self {
             Crew::One => 1,
-            Crew::Levels(workers) | Crew::Segments(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
+            Crew::Together(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
         }
     }
 
@@ -369,7 +365,7 @@ impl Crew {
     fn repeats(self, report: &Report) -> bool {
         match self {
             Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
-            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.holds(),
+            Crew::Together(_) | Crew::Phases(_) => report.holds(),
         }
     }
 }
