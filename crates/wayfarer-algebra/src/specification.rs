@@ -187,6 +187,8 @@ pub enum Term {
     Boolean(bool),
     /// An integer.
     Number(BigInt),
+    /// A value that is already known.
+    Value(crate::Value),
     /// A function with arguments, those of curried applications one after another; possibly fewer than it takes.
     Call(FunctionId, Vec<Term>),
     /// A built-in operation.

@@ -215,6 +215,11 @@ impl Typing {
         if tie {
             return self.error(equation.span, "the functions in this equation can be read in more than one way");
         }
+        if matches!(&left, Term::Operation(..)) {
+            // Such an equation is a lemma about a built-in operation, which is carried out without equations.
+            let message = "this equation is about a built-in operation, and is not used";
+            return self.report(Diagnostic::warning(equation.left.span, message));
+        }
         let (function, patterns) = self.head(left, equation.left.span)?;
         let mut bound = Vec::new();
         for pattern in &patterns {
@@ -267,7 +272,7 @@ fn mentioned(sort: &ast::Sort, names: &mut Vec<String>) {
 fn free(term: &Term, out: &mut Vec<wayfarer_algebra::VariableId>) {
     match term {
         Term::Variable(variable) => out.push(*variable),
-        Term::Boolean(_) | Term::Number(_) => {}
+        Term::Boolean(_) | Term::Number(_) | Term::Value(_) => {}
         Term::Call(_, arguments) | Term::Operation(_, arguments) => arguments.iter().for_each(|term| free(term, out)),
         Term::Apply(head, arguments) => {
             free(head, out);

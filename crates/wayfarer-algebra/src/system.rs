@@ -1,0 +1,279 @@
+//! A specification ready to be explored: components with their locations, and the vectors that join them.
+
+use crate::code::{Code, Compiler, TooMany};
+use crate::component::Component;
+use crate::data::Data;
+use crate::machine::{FUEL, Halt, Machine};
+use crate::network::{self, Alphabet, Network, Start, Vector};
+use crate::query::{Query, Wanted};
+use crate::sequential::{Location, LocationId, Locations, Summand, Wrong};
+use crate::specification::{ActionId, Operation, Place, Specification, Term};
+use crate::value::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A specification that can be explored.
+#[derive(Debug)]
+pub struct System {
+    pub(crate) data: Data,
+    pub(crate) specification: Specification,
+    pub(crate) locations: Vec<Location>,
+    /// The summands of each location, compiled.
+    pub(crate) summands: Vec<Vec<CompiledSummand>>,
+    pub(crate) components: Vec<Component>,
+    pub(crate) network: Network,
+    pub(crate) vectors: Vec<CompiledVector>,
+    /// For each component, the vectors in which it is the first, by the kind of its multi-action.
+    pub(crate) leading: Vec<HashMap<u32, Vec<u32>>>,
+    pub(crate) rules: Vec<Vec<ActionId>>,
+    pub(crate) fuel: u64,
+}
+
+/// A summand ready to be evaluated. A frame has the variables of the location, the arguments of all actions as they may be received, and the variables of the sum.
+#[derive(Debug)]
+pub(crate) struct CompiledSummand {
+    pub(crate) kind: u32,
+    pub(crate) slots: u16,
+    /// Where the received arguments of each action begin in the frame.
+    pub(crate) received: Vec<u16>,
+    pub(crate) actions: Vec<(ActionId, Box<[Code]>)>,
+    pub(crate) next: Vec<(LocationId, Box<[Code]>)>,
+    /// Plans by the set of actions whose arguments are received.
+    pub(crate) queries: Vec<Query>,
+    /// Whether it waits for received arguments, because it has too many solutions without.
+    pub(crate) is_open: bool,
+    /// A number of its own among all summands.
+    pub(crate) number: u32,
+    pub(crate) place: Place,
+}
+
+/// A vector with what joining needs.
+#[derive(Debug)]
+pub(crate) struct CompiledVector {
+    pub(crate) rule: u32,
+    pub(crate) parts: Vec<(usize, u32)>,
+    /// For each part and each of its actions, the group whose arguments it shares; `u32::MAX` if it shares none.
+    pub(crate) groups: Vec<Vec<u32>>,
+    pub(crate) group_count: usize,
+    /// Where the arguments of each visible action come from.
+    pub(crate) shown: Vec<(ActionId, (usize, usize))>,
+    pub(crate) unequal: Vec<Vec<(usize, usize)>>,
+}
+
+/// The rule of successful termination.
+pub(crate) const TERMINATE: &str = "Terminate";
+/// Actions of a summand beyond which no plans for single received actions are made.
+const MOST_RECEIVED: usize = 4;
+/// A summand with more candidates than this waits for received arguments.
+const MOST_CANDIDATES: usize = 128;
+
+impl System {
+    /// Makes a specification ready. The error says what cannot be explored, and where it is.
+    pub fn new(specification: Specification) -> Result<Self, Wrong> {
+        let Some(initial) = specification.initial.clone() else { return Err(Wrong::new(Place::default(), "there is no initial process")) };
+        let too_large = |place: Place| move |_: TooMany| Wrong::new(place, "this has too many variables in one scope");
+        let data = Data::new(&specification).map_err(too_large(initial.place))?;
+        let mut locations = Locations::new(&specification);
+        let mut starts = Vec::new();
+        let network = network::unfold(&specification, &initial, &HashMap::new(), &mut Vec::new(), &mut locations, &mut starts)?;
+        locations.complete()?;
+        let locations = locations.list;
+        let mut kinds: BTreeMap<Vec<ActionId>, u32> = BTreeMap::new();
+        let mut summands = Vec::new();
+        let mut number = 0;
+        for location in &locations {
+            let mut compiled = Vec::new();
+            for summand in &location.summands {
+                let names: Vec<ActionId> = summand.actions.iter().map(|(action, _)| *action).collect();
+                let next = kinds.len() as u32;
+                let kind = *kinds.entry(names).or_insert(next);
+                compiled.push(compile(&data, &specification, location, summand, kind, number).map_err(too_large(summand.place))?);
+                number += 1;
+            }
+            summands.push(compiled);
+        }
+        let kinds_of: Vec<Vec<(u32, Vec<ActionId>)>> = starts.iter().map(|start| kinds_of(start, &locations, &summands)).collect();
+        let vectors = Alphabet::new(&specification, &kinds_of, initial.place).vectors(&network)?;
+        let mut system = System {
+            data,
+            locations,
+            summands,
+            components: Vec::new(),
+            network,
+            vectors: Vec::new(),
+            leading: starts.iter().map(|_| HashMap::new()).collect(),
+            rules: Vec::new(),
+            specification,
+            fuel: FUEL,
+        };
+        system.number_vectors(vectors);
+        for (index, start) in starts.iter().enumerate() {
+            let component = system.started(start, index == 0).map_err(|halt| Wrong::new(initial.place, format!("the initial values cannot be found: {}", system.explain(halt))))?;
+            system.components.push(component);
+        }
+        Ok(system)
+    }
+
+    /// The same with another limit on rewrite steps of one evaluation.
+    pub fn with_fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
+    }
+
+    fn number_vectors(&mut self, vectors: Vec<Vector>) {
+        let mut numbers: HashMap<Vec<ActionId>, u32> = HashMap::new();
+        let mut names: Vec<Vec<ActionId>> =
+            vectors.iter().map(|vector| vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| outcome.action).collect()).collect();
+        names.sort();
+        names.dedup();
+        for actions in names {
+            numbers.insert(actions.clone(), self.rules.len() as u32);
+            self.rules.push(actions);
+        }
+        for vector in vectors {
+            let visible: Vec<ActionId> = vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| outcome.action).collect();
+            let mut groups: Vec<Vec<u32>> = Vec::new();
+            for (_, kind) in &vector.parts {
+                let length = self.summands.iter().flatten().find(|summand| summand.kind == *kind).map_or(0, |summand| summand.actions.len());
+                groups.push(vec![u32::MAX; length]);
+            }
+            let mut group_count = 0;
+            for outcome in vector.outcomes.iter().filter(|outcome| outcome.sources.len() > 1) {
+                for (part, index) in &outcome.sources {
+                    groups[*part][*index] = group_count;
+                }
+                group_count += 1;
+            }
+            let shown = vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| (outcome.action, outcome.sources[0])).collect();
+            let number = self.vectors.len() as u32;
+            if let Some((component, kind)) = vector.parts.first() {
+                self.leading[*component].entry(*kind).or_default().push(number);
+            }
+            self.vectors.push(CompiledVector {
+                rule: numbers.get(&visible).copied().unwrap_or(0),
+                parts: vector.parts,
+                groups,
+                group_count: group_count as usize,
+                shown,
+                unequal: vector.unequal,
+            });
+        }
+    }
+
+    fn started(&self, start: &Start, is_first: bool) -> Result<Component, Halt> {
+        let mut machine = Machine::new(&self.data, self.fuel);
+        let mut frames = Vec::new();
+        for (location, arguments) in &start.frames {
+            frames.push(*location);
+            for argument in arguments {
+                let mut compiler = Compiler::new(&self.data);
+                let code = compiler.compile(argument).map_err(|_| Halt::NoRoom)?;
+                machine.begin(&[], compiler.slots());
+                frames.push(machine.evaluate(&code, 0)?.0);
+            }
+        }
+        Component::new(start.name.clone(), &frames, is_first)
+    }
+
+    /// What a halt means, in words.
+    pub fn explain(&self, halt: Halt) -> String {
+        match halt {
+            Halt::Fuel => format!("rewriting takes more than {} steps", self.fuel),
+            Halt::Depth => "functions call each other too deeply".to_string(),
+            Halt::Unbounded(sort) => format!("there is no bound on the values of sort {} to try", self.show_sort(sort)),
+            Halt::Undecided => "a condition is neither true nor false".to_string(),
+            Halt::NoRoom => "the table of values is full".to_string(),
+        }
+    }
+}
+
+/// The kinds of multi-actions that a component can do.
+fn kinds_of(start: &Start, locations: &[Location], summands: &[Vec<CompiledSummand>]) -> Vec<(u32, Vec<ActionId>)> {
+    let mut reached: BTreeSet<LocationId> = BTreeSet::new();
+    let mut open: Vec<LocationId> = start.frames.iter().map(|(location, _)| *location).collect();
+    let mut kinds: BTreeMap<u32, Vec<ActionId>> = BTreeMap::new();
+    while let Some(location) = open.pop() {
+        if !reached.insert(location) {
+            continue;
+        }
+        for (summand, compiled) in locations[location as usize].summands.iter().zip(&summands[location as usize]) {
+            kinds.insert(compiled.kind, compiled.actions.iter().map(|(action, _)| *action).collect());
+            open.extend(summand.next.iter().map(|(location, _)| *location));
+        }
+    }
+    kinds.into_iter().collect()
+}
+
+fn compile(data: &Data, specification: &Specification, location: &Location, summand: &Summand, kind: u32, number: u32) -> Result<CompiledSummand, TooMany> {
+    let mut compiler = Compiler::new(data);
+    for parameter in &location.parameters {
+        compiler.bind(*parameter)?;
+    }
+    let mut received = Vec::new();
+    let mut equalities: Vec<Vec<Term>> = Vec::new();
+    for (action, arguments) in &summand.actions {
+        let mut first = None;
+        let mut equal = Vec::new();
+        for (argument, sort) in arguments.iter().zip(&specification.actions[action.index()].arguments) {
+            let variable = compiler.fresh(*sort);
+            let slot = compiler.bind(variable)?;
+            first.get_or_insert(slot);
+            equal.push(Term::Operation(Operation::Equal, vec![argument.clone(), Term::Variable(variable)]));
+        }
+        received.push(first.unwrap_or(0));
+        equalities.push(equal);
+    }
+    let count = summand.actions.len();
+    let masks: Vec<usize> = if count <= MOST_RECEIVED { (0..1 << count).collect() } else { vec![0, (1 << count) - 1] };
+    let mut queries = Vec::new();
+    for mask in masks {
+        let mut conditions: Vec<Term> = Vec::new();
+        for (index, equal) in equalities.iter().enumerate() {
+            if mask >> index & 1 == 1 {
+                conditions.extend(equal.iter().cloned());
+            }
+        }
+        conditions.extend(summand.conditions.iter().cloned());
+        queries.push(compiler.query(&summand.variables, &conditions, Wanted::All)?);
+    }
+    for variable in &summand.variables {
+        compiler.bind(*variable)?;
+    }
+    let mut actions = Vec::new();
+    for (action, arguments) in &summand.actions {
+        actions.push((*action, arguments.iter().map(|term| compiler.compile(term)).collect::<Result<_, _>>()?));
+    }
+    let mut next = Vec::new();
+    for (location, arguments) in &summand.next {
+        next.push((*location, arguments.iter().map(|term| compiler.compile(term)).collect::<Result<_, _>>()?));
+    }
+    // Whether receiving all arguments leaves much less to try.
+    let alone = queries.first().and_then(|query| query.candidates(data)).unwrap_or(usize::MAX);
+    let told = queries.last().and_then(|query| query.candidates(data)).unwrap_or(usize::MAX);
+    let is_open = count > 0 && alone > MOST_CANDIDATES && told < alone;
+    Ok(CompiledSummand { kind, slots: compiler.slots(), received, actions, next, queries, is_open, number, place: summand.place })
+}
+
+impl CompiledSummand {
+    /// The plan for a set of received actions, and whether it uses what is received.
+    pub(crate) fn query(&self, mask: usize) -> (&Query, bool) {
+        match self.queries.get(mask) {
+            Some(query) if self.actions.len() <= MOST_RECEIVED => (query, true),
+            _ if mask + 1 == 1 << self.actions.len() => (&self.queries[1], true),
+            _ => (&self.queries[0], false),
+        }
+    }
+}
+
+impl System {
+    /// The arguments of an action in a frame, as one value.
+    pub(crate) fn tuple(machine: &mut Machine, codes: &[Code]) -> Result<Value, Halt> {
+        match codes {
+            [] => Ok(Value::UNIT),
+            [only] => machine.evaluate(only, 0),
+            _ => {
+                let values = machine.list(codes, 0)?;
+                Ok(machine.data.values.tuple(&values)?)
+            }
+        }
+    }
+}
