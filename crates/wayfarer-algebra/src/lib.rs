@@ -5,6 +5,7 @@ mod collections;
 mod compare;
 mod component;
 mod data;
+mod keys;
 mod machine;
 mod matching;
 mod network;

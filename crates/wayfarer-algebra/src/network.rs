@@ -132,13 +132,11 @@ pub(crate) struct Outcome {
     pub(crate) hidden: bool,
 }
 
-/// Multi-actions that may be let through by what stands around.
-#[derive(Clone, Debug)]
+/// Multi-actions that may be part of one that what stands around lets through.
+#[derive(Clone, Debug, Default)]
 struct Filter {
-    /// All sorted lists of names that are part of one that is let through; none if nothing restricts them.
+    /// All sorted lists of names that are let through, and all parts of them; none if nothing restricts them.
     parts: Option<HashSet<Vec<String>>>,
-    /// The lists themselves.
-    whole: Option<HashSet<Vec<String>>>,
     /// Names that do not count.
     free: BTreeSet<String>,
     /// Names that are not let through at all.
@@ -146,22 +144,22 @@ struct Filter {
 }
 
 impl Filter {
-    fn anything() -> Self {
-        Filter { parts: None, whole: None, free: BTreeSet::new(), blocked: BTreeSet::new() }
-    }
-
-    fn of(whole: HashSet<Vec<String>>, free: BTreeSet<String>, blocked: BTreeSet<String>) -> Self {
+    /// Lets through what is a part of one of these lists.
+    fn of(lists: impl IntoIterator<Item = Vec<String>>, free: BTreeSet<String>) -> Self {
         let mut parts = HashSet::new();
-        for names in &whole {
-            if names.len() > 12 {
-                // All parts of such a list would be too many; the check of the whole list still holds.
-                return Filter { parts: None, whole: Some(whole), free, blocked };
+        for names in lists {
+            if names.len() > 12 || parts.len() > 1 << 20 {
+                // All parts of such a list would be too many. What comes up is checked again, so that it may be let through here.
+                return Filter::default();
+            }
+            if parts.contains(&names) {
+                continue;
             }
             for bits in 0..1usize << names.len() {
                 parts.insert(names.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1).map(|(_, name)| name.clone()).collect());
             }
         }
-        Filter { parts: Some(parts), whole: Some(whole), free, blocked }
+        Filter { parts: Some(parts), free, blocked: BTreeSet::new() }
     }
 
     /// Whether a multi-action of these names may be part of one that is let through.
@@ -198,7 +196,7 @@ impl<'a> Alphabet<'a> {
 
     /// The vectors of a network.
     pub(crate) fn vectors(&self, network: &Network) -> Result<Vec<Vector>, Wrong> {
-        let mut vectors = self.up(network, &Filter::anything())?;
+        let mut vectors = self.up(network, &Filter::default())?;
         for vector in &mut vectors {
             vector.outcomes.sort_by(|one, other| self.name(one.action).cmp(self.name(other.action)).then(one.action.cmp(&other.action)));
         }
@@ -268,7 +266,7 @@ impl<'a> Alphabet<'a> {
             Network::Allow(multis, body) => {
                 let whole: HashSet<Vec<String>> =
                     multis.iter().filter(|names| filter.lets(&names.iter().map(String::as_str).collect::<Vec<_>>())).cloned().collect();
-                let inner = Filter::of(whole.clone(), BTreeSet::new(), BTreeSet::new());
+                let inner = Filter::of(whole.iter().cloned(), BTreeSet::new());
                 let mut vectors = self.up(body, &inner)?;
                 vectors.retain(|vector| {
                     let mut names: Vec<String> = self.names(vector).into_iter().map(str::to_string).collect();
@@ -416,20 +414,19 @@ fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Filter {
         }
         names
     };
-    let Some(whole) = &filter.whole else {
+    let Some(parts) = &filter.parts else {
         let blocked = filter.blocked.iter().filter(|name| !pairs.iter().any(|(from, _)| from == *name)).cloned().collect();
-        return Filter { blocked, ..Filter::anything() };
+        return Filter { blocked, ..Filter::default() };
     };
     let mut inner = HashSet::new();
-    for names in whole {
+    for names in parts {
         let mut lists: Vec<Vec<String>> = vec![Vec::new()];
         for name in names {
             lists = lists.iter().flat_map(|list| back(name).into_iter().map(|from| [list.as_slice(), &[from]].concat())).collect();
         }
         inner.extend(lists.into_iter().map(|list| sorted(&list)));
     }
-    let free = filter.free.iter().flat_map(back).collect();
-    Filter::of(inner, free, BTreeSet::new())
+    Filter::of(inner, filter.free.iter().flat_map(back).collect())
 }
 
 /// What may be let through below communications: every result may stand for what it is made of.
@@ -442,9 +439,9 @@ fn communicating_filter(list: &[(Vec<String>, String)], filter: &Filter) -> Filt
             free.extend(from.iter().cloned());
         }
     }
-    let Some(whole) = &filter.whole else { return Filter { blocked, ..Filter::anything() } };
+    let Some(parts) = &filter.parts else { return Filter { blocked, ..Filter::default() } };
     let mut inner = HashSet::new();
-    for names in whole {
+    for names in parts {
         let mut lists: Vec<Vec<String>> = vec![Vec::new()];
         for name in names {
             let mut sources: Vec<Vec<String>> = vec![vec![name.clone()]];
@@ -453,5 +450,5 @@ fn communicating_filter(list: &[(Vec<String>, String)], filter: &Filter) -> Filt
         }
         inner.extend(lists.into_iter().map(|list| sorted(&list)));
     }
-    Filter::of(inner, free, BTreeSet::new())
+    Filter::of(inner, free)
 }

@@ -6,8 +6,8 @@ use crate::data::Data;
 use crate::machine::{FUEL, Halt, Machine};
 use crate::network::{self, Alphabet, Network, Start, Vector};
 use crate::query::{Query, Wanted};
-use crate::sequential::{Location, LocationId, Locations, Summand, Wrong};
-use crate::specification::{ActionId, Operation, Place, Specification, Term};
+use crate::sequential::{Failure, Location, LocationId, Locations, Summand, Wrong};
+use crate::specification::{ActionId, Operation, Place, Process, Specification, Term, Variable};
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -71,12 +71,16 @@ impl System {
     pub fn new(specification: Specification) -> Result<Self, Wrong> {
         let Some(initial) = specification.initial.clone() else { return Err(Wrong::new(Place::default(), "there is no initial process")) };
         let too_large = |place: Place| move |_: TooMany| Wrong::new(place, "this has too many variables in one scope");
+        let (network, starts, locations, variables) = match unfolded(&specification, &initial, false) {
+            Err(Failure::NeedsStack) => unfolded(&specification, &initial, true),
+            other => other,
+        }
+        .map_err(|failure| match failure {
+            Failure::Wrong(wrong) => wrong,
+            Failure::NeedsStack => Wrong::new(initial.place, "the processes unfold without end"),
+        })?;
+        let specification = Specification { variables, ..specification };
         let data = Data::new(&specification).map_err(too_large(initial.place))?;
-        let mut locations = Locations::new(&specification);
-        let mut starts = Vec::new();
-        let network = network::unfold(&specification, &initial, &HashMap::new(), &mut Vec::new(), &mut locations, &mut starts)?;
-        locations.complete()?;
-        let locations = locations.list;
         let mut kinds: BTreeMap<Vec<ActionId>, u32> = BTreeMap::new();
         let mut summands = Vec::new();
         let mut number = 0;
@@ -184,6 +188,17 @@ impl System {
             Halt::NoRoom => "the table of values is full".to_string(),
         }
     }
+}
+
+type Unfolded = (Network, Vec<Start>, Vec<Location>, Vec<Variable>);
+
+/// Components with their locations, and the operators over them.
+fn unfolded(specification: &Specification, initial: &Process, by_stack: bool) -> Result<Unfolded, Failure> {
+    let mut locations = Locations::new(specification, by_stack);
+    let mut starts = Vec::new();
+    let network = network::unfold(specification, initial, &HashMap::new(), &mut Vec::new(), &mut locations, &mut starts)?;
+    locations.complete()?;
+    Ok((network, starts, locations.list, locations.variables))
 }
 
 /// The kinds of multi-actions that a component can do.
