@@ -1,11 +1,12 @@
 //! Components and their local states. What a component offers in a local state is found once and kept; what it does with received values, once for each of them.
 
+use crate::code::Code;
 use crate::machine::{Halt, Machine};
 use crate::segments::Segments;
 use crate::system::System;
 use crate::value::Value;
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -15,8 +16,8 @@ pub(crate) struct Component {
     pub(crate) name: String,
     locals: Segments<Local>,
     index: Mutex<HashTable<u32>>,
-    received: Segments<Box<[Offer]>>,
-    received_index: Mutex<FxHashMap<(u32, u32, u32, Box<[Value]>), u32>>,
+    received: Segments<Received>,
+    received_index: Mutex<HashTable<u32>>,
 }
 
 /// A local state: frames of a location and the values of its variables each, the running one first. No frames: the process has ended.
@@ -24,6 +25,16 @@ pub(crate) struct Component {
 struct Local {
     frames: Box<[u32]>,
     offers: OnceLock<Offers>,
+}
+
+/// What a summand does with received arguments.
+#[derive(Debug)]
+struct Received {
+    local: u32,
+    summand: u32,
+    mask: u64,
+    arguments: Box<[Value]>,
+    offers: Box<[Offer]>,
 }
 
 /// What can be done in a local state.
@@ -42,8 +53,8 @@ pub(crate) struct Offers {
 pub(crate) enum Offer {
     /// The arguments of each action, and the local state that follows.
     Ready { tuples: Box<[Value]>, next: u32 },
-    /// A summand that waits for received arguments, by its place in the location.
-    Open(u32),
+    /// A summand that waits for received arguments, by its place in the location, with the arguments that are known already.
+    Open { summand: u32, known: Box<[Option<Value>]> },
 }
 
 /// The local state of the first component after the system has terminated.
@@ -103,9 +114,11 @@ impl Component {
         let mut machine = Machine::new(&system.data, system.fuel);
         for (index, summand) in system.summands[*location as usize].iter().enumerate() {
             let mut found = Vec::new();
-            if summand.is_open {
-                found.push(Offer::Open(index as u32));
-            } else if let Err(halt) = self.solve(system, &mut machine, local, index as u32, 0, &[], &mut found) {
+            let result = match &summand.open {
+                Some(arguments) => self.known(system, &mut machine, local, index as u32, arguments).map(|offer| found.push(offer)),
+                None => self.solve(system, &mut machine, local, index as u32, 0, &[], &mut found),
+            };
+            if let Err(halt) = result {
                 offers.halt.get_or_insert((summand.number, halt));
             }
             if found.is_empty() {
@@ -120,18 +133,50 @@ impl Component {
         offers
     }
 
-    /// What a summand offers once some of its actions have received their arguments: bit k of `mask` for action k, and its arguments in `tuples` as they come.
-    pub(crate) fn receive(&self, system: &System, local: u32, index: u32, mask: usize, tuples: &[Value]) -> Result<&[Offer], Halt> {
-        let key = (local, index, mask as u32, tuples.into());
-        if let Some(found) = self.received_index.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(self.received.get(*found).map_or(&[], |list| list));
+    /// A summand that waits, with the arguments that are known already.
+    fn known(&self, system: &System, machine: &mut Machine, local: u32, index: u32, arguments: &[Option<Code>]) -> Result<Offer, Halt> {
+        let (values, _) = self.split(system, local);
+        let location = self.frames(local)[0] as usize;
+        machine.begin(&values, system.summands[location][index as usize].slots);
+        let known = arguments.iter().map(|code| code.as_ref().map(|code| machine.evaluate(code, 0)).transpose()).collect::<Result<_, _>>()?;
+        Ok(Offer::Open { summand: index, known })
+    }
+
+    /// The values of the running location's variables, and the frames behind it.
+    fn split(&self, system: &System, local: u32) -> (Vec<Value>, &[u32]) {
+        let frames = self.frames(local);
+        let Some((location, rest)) = frames.split_first() else { return (Vec::new(), &[]) };
+        let (values, rest) = rest.split_at(system.locations[*location as usize].parameters.len());
+        (values.iter().map(|value| Value(*value)).collect(), rest)
+    }
+
+    /// What a summand offers once it has received arguments: bit k of `mask` for argument k, with the values of these in `arguments`.
+    pub(crate) fn receive(&self, system: &System, local: u32, summand: u32, mask: u64, arguments: &[Value]) -> Result<&[Offer], Halt> {
+        let hash_of = |local: u32, summand: u32, mask: u64, arguments: &[Value]| {
+            FxBuildHasher.hash_one((local, summand, mask, arguments)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        };
+        let hash = hash_of(local, summand, mask, arguments);
+        let is_same = |number: &u32| {
+            self.received.get(*number).is_some_and(|known| {
+                known.local == local && known.summand == summand && known.mask == mask && *known.arguments == *arguments
+            })
+        };
+        let offers = |number: u32| self.received.get(number).map_or(&[][..], |known| &known.offers);
+        if let Some(found) = self.received_index.lock().unwrap_or_else(PoisonError::into_inner).find(hash, is_same) {
+            return Ok(offers(*found));
         }
         let mut found = Vec::new();
         let mut machine = Machine::new(&system.data, system.fuel);
-        self.solve(system, &mut machine, local, index, mask, tuples, &mut found)?;
-        let number = self.received.push(found.into()).ok_or(Halt::NoRoom)?;
-        let known = *self.received_index.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_insert(number);
-        Ok(self.received.get(known).map_or(&[], |list| list))
+        self.solve(system, &mut machine, local, summand, mask, arguments, &mut found)?;
+        let mut index = self.received_index.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = index.find(hash, is_same) {
+            return Ok(offers(*found));
+        }
+        let entry = Received { local, summand, mask, arguments: arguments.into(), offers: found.into() };
+        let number = self.received.push(entry).ok_or(Halt::NoRoom)?;
+        let rehash = |number: &u32| self.received.get(*number).map_or(0, |known| hash_of(known.local, known.summand, known.mask, &known.arguments));
+        index.insert_unique(hash, number, rehash);
+        Ok(offers(number))
     }
 
     /// All solutions of a summand in a local state.
@@ -142,42 +187,28 @@ impl Component {
         machine: &mut Machine,
         local: u32,
         index: u32,
-        mask: usize,
-        tuples: &[Value],
+        mask: u64,
+        arguments: &[Value],
         out: &mut Vec<Offer>,
     ) -> Result<(), Halt> {
-        let frames = self.frames(local);
-        let location = frames[0] as usize;
-        let parameters = system.locations[location].parameters.len();
+        let location = self.frames(local)[0] as usize;
         let summand = &system.summands[location][index as usize];
-        let values: Vec<Value> = frames[1..=parameters].iter().map(|value| Value(*value)).collect();
-        let rest = &frames[parameters + 1..];
-        machine.begin(&values, summand.slots);
-        let (query, uses_received) = summand.query(mask);
-        let mut given = tuples.iter();
-        for action in 0..summand.actions.len() {
-            if mask >> action & 1 == 1
-                && let Some(tuple) = given.next()
+        let (values, rest) = self.split(system, local);
+        let planned = if mask == 0 { None } else { Some(system.plan(location, index as usize, mask)?) };
+        let (query, slots) = planned.as_deref().map_or((&summand.query, summand.slots), |(query, slots)| (query, (*slots).max(summand.slots)));
+        machine.begin(&values, slots);
+        let mut given = arguments.iter();
+        for place in 0..64 {
+            if mask >> place & 1 == 1
+                && let Some(argument) = given.next()
             {
-                let arguments = machine.data.values.arguments(*tuple, summand.actions[action].1.len());
-                let start = summand.received[action] as usize;
-                if uses_received {
-                    machine.stack[start..start + arguments.len()].copy_from_slice(&arguments);
-                }
+                machine.stack[summand.received as usize + place] = *argument;
             }
         }
-        let mut halt = None;
         query.solve(machine, 0, &mut |machine, _| {
             let mut found = Vec::with_capacity(summand.actions.len());
             for (_, codes) in &summand.actions {
                 found.push(System::tuple(machine, codes)?);
-            }
-            let is_other = |(position, tuple): (usize, &Value)| {
-                let action = (0..summand.actions.len()).filter(|action| mask >> action & 1 == 1).nth(position);
-                action.is_some_and(|action| found[action] != *tuple)
-            };
-            if !uses_received && tuples.iter().enumerate().any(is_other) {
-                return Ok(true);
             }
             let mut next = Vec::with_capacity(8 + rest.len());
             for (location, codes) in &summand.next {
@@ -187,15 +218,8 @@ impl Component {
                 }
             }
             next.extend_from_slice(rest);
-            match self.local(&next) {
-                Ok(next) => out.push(Offer::Ready { tuples: found.into(), next }),
-                Err(why) => {
-                    halt = Some(why);
-                    return Ok(false);
-                }
-            }
+            out.push(Offer::Ready { tuples: found.into(), next: self.local(&next)? });
             Ok(true)
-        })?;
-        halt.map_or(Ok(()), Err)
+        })
     }
 }

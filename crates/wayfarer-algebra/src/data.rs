@@ -56,6 +56,11 @@ impl Data {
         self.with_equations[function.index()]
     }
 
+    /// Whether a function is a constructor that no equation rewrites.
+    pub(crate) fn is_plain_constructor(&self, function: FunctionId) -> bool {
+        matches!(self.functions[function.index()].role, Role::Constructor(_)) && !self.has_equations(function)
+    }
+
     pub(crate) fn lambda(&self, lambda: Lambda) -> u32 {
         self.lambdas.push(lambda).unwrap_or(u32::MAX)
     }

@@ -136,19 +136,26 @@ impl<'a> Machine<'a> {
         let given = self.stack.len() - frame;
         match &symbol.role {
             Role::Constructor(_) if !data.has_equations(function) => return Ok(data.term(function, &self.stack[frame..])?),
-            Role::Recogniser(constructor) if given == 1 => {
+            Role::Recogniser(constructor) if given >= 1 => {
                 if let Some(Node::Term(head, _)) = data.values.node(self.stack[frame]).filter(|_| self.stack[frame].small().is_none())
                     && matches!(data.functions[head.index()].role, Role::Constructor(_))
                 {
                     return Ok(Value::boolean(head == constructor));
                 }
             }
-            Role::Projection(places) if given == 1 => {
+            Role::Projection(places) if given >= 1 => {
                 if let Some(Node::Term(head, arguments)) = data.values.node(self.stack[frame])
                     && let Some((_, place)) = places.iter().find(|(constructor, _)| constructor == head)
                     && let Some(argument) = arguments.get(*place)
                 {
-                    return Ok(*argument);
+                    if given == 1 {
+                        return Ok(*argument);
+                    }
+                    let start = self.stack.len();
+                    self.stack.extend_from_within(frame + 1..start);
+                    let result = self.apply(*argument, start);
+                    self.stack.truncate(start);
+                    return result;
                 }
             }
             _ => {}

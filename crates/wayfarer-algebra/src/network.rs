@@ -110,6 +110,26 @@ fn is_network(specification: &Specification, process: ProcessId, within: &mut Ve
     answer
 }
 
+impl Network {
+    /// The names of all actions that can communicate somewhere, by whatever name the components know them.
+    pub(crate) fn communicating(&self, out: &mut BTreeSet<String>) {
+        match self {
+            Network::Component(_) => {}
+            Network::Parallel(parts) => parts.iter().for_each(|part| part.communicating(out)),
+            Network::Block(_, body) | Network::Hide(_, body) | Network::Allow(_, body) => body.communicating(out),
+            Network::Rename(pairs, body) => {
+                let renamed: Vec<String> = pairs.iter().filter(|(_, to)| out.contains(to)).map(|(from, _)| from.clone()).collect();
+                out.extend(renamed);
+                body.communicating(out);
+            }
+            Network::Communicate(list, body) => {
+                out.extend(list.iter().flat_map(|(from, _)| from.iter().cloned()));
+                body.communicating(out);
+            }
+        }
+    }
+}
+
 /// A multi-action of some components as seen from an operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {

@@ -92,6 +92,10 @@ impl Machine<'_> {
                 [one],
             ) => self.number(operation, *one)?,
             (Cons | Snoc | Concatenate | Size | At | Head | Tail | LastElement | AllButLast | ListOf, _) => self.on_lists(operation, operands)?,
+            (Part(constructor, place), [value]) => match self.data.node(*value) {
+                Some(Node::Term(head, arguments)) if *head == constructor => arguments.get(place as usize).copied(),
+                _ => None,
+            },
             (And | Or | Implies | If, _) => None,
             _ => self.on_collections(operation, operands)?,
         };

@@ -9,7 +9,6 @@ use crate::machine::{Halt, Machine};
 use crate::specification::{Operation, Sort, SortId, Term, VariableId};
 use crate::value::{Node, Value};
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
 
 /// How much of the solutions is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +137,14 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
                             return Ok(Some((*variable, Way::Value(compiler.compile(value)?), vec![index])));
                         }
                     }
+                    for (pattern, value) in [(one, other), (other, one)] {
+                        // A variable inside of constructors is the part of the value at its place. That the value is of this make is checked with the whole condition.
+                        if is_known(value)
+                            && let Some((variable, part)) = inside(compiler, pattern, value.clone(), open)
+                        {
+                            return Ok(Some((variable, Way::Value(compiler.compile(&part)?), Vec::new())));
+                        }
+                    }
                 }
             }
             _ => {}
@@ -197,6 +204,26 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
         }
     }
     Ok(smallest.map(|(_, variable)| (variable, Way::All, Vec::new())))
+}
+
+/// A variable inside of constructors, and the part of a value at its place.
+fn inside(compiler: &Compiler, pattern: &Term, value: Term, open: &[VariableId]) -> Option<(VariableId, Term)> {
+    let (parts, part): (&[Term], &dyn Fn(usize) -> Operation) = match pattern {
+        Term::Call(function, parts) if compiler.data.is_plain_constructor(*function) => (parts, &|index| Operation::Part(*function, index as u32)),
+        Term::Operation(Operation::Cons, parts) => (parts, &|index| if index == 0 { Operation::Head } else { Operation::Tail }),
+        _ => return None,
+    };
+    for (index, inner) in parts.iter().enumerate() {
+        let value = Term::Operation(part(index), vec![value.clone()]);
+        if let Term::Variable(variable) = inner {
+            if open.contains(variable) {
+                return Some((*variable, value));
+            }
+        } else if let Some(found) = inside(compiler, inner, value, open) {
+            return Some(found);
+        }
+    }
+    None
 }
 
 /// Whether a collection is likely to be given by its elements.
@@ -378,6 +405,5 @@ fn bound(machine: &mut Machine, code: &Code, base: usize, excluded: bool, is_low
     if excluded && is_exact {
         bound += if is_low { 1 } else { -1 };
     }
-    debug_assert!(bound.to_i64().is_some() || bound.bits() > 60);
     Ok(bound)
 }

@@ -170,12 +170,12 @@ pub enum Operation {
     BagOf,
     /// A list of the given elements.
     ListOf,
+    /// The argument at a place of a constructor; it has no value for other constructors.
+    Part(FunctionId, u32),
     /// A function with one place changed.
     Update,
     /// A value applied to arguments.
     Apply,
-    /// The values that a comprehension over this sort has.
-    Comprehend(SortId),
 }
 
 /// A data expression.

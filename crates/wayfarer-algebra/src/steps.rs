@@ -23,11 +23,15 @@ pub(crate) struct Joiner<'a> {
     offers: Vec<Option<&'a Offers>>,
     /// The offer that was chosen for each part.
     chosen: Vec<Option<(&'a [Value], u32)>>,
-    waiting: Vec<(usize, u32)>,
+    /// Parts that wait for arguments.
+    waiting: Vec<Waiting<'a>>,
     groups: Vec<Option<Value>>,
     moves: Vec<(usize, u32)>,
     shown: Vec<Value>,
 }
+
+/// A part, its summand, and the arguments that it knows already.
+type Waiting<'a> = (usize, u32, &'a [Option<Value>]);
 
 impl System {
     /// The number of the rule of termination.
@@ -77,7 +81,7 @@ impl System {
         joiner.chosen.resize(vector.parts.len(), None);
         joiner.waiting.clear();
         joiner.groups.clear();
-        joiner.groups.resize(vector.group_count, None);
+        joiner.groups.resize(vector.arities.len(), None);
         self.choose(vector, 0, locals, joiner, take, fail);
     }
 
@@ -102,8 +106,8 @@ impl System {
                     joiner.chosen[part] = None;
                     forget(set, &mut joiner.groups);
                 }
-                Offer::Open(summand) => {
-                    joiner.waiting.push((part, *summand));
+                Offer::Open { summand, known } => {
+                    joiner.waiting.push((part, *summand, known));
                     self.choose(vector, part + 1, locals, joiner, take, fail);
                     joiner.waiting.pop();
                 }
@@ -123,26 +127,33 @@ impl System {
         if joiner.waiting.is_empty() {
             return self.emit(vector, joiner, take);
         }
-        let known = |(part, _): &(usize, u32), groups: &[Option<Value>]| {
-            vector.groups[*part].iter().filter(|group| groups.get(**group as usize).is_some_and(Option::is_some)).count()
-        };
-        let mut best = 0;
-        for index in 1..joiner.waiting.len() {
-            if known(&joiner.waiting[index], &joiner.groups) > known(&joiner.waiting[best], &joiner.groups) {
-                best = index;
+        let Some(known) = self.known_arguments(vector, joiner) else { return };
+        // How many arguments each lacks, with the values that it can be given.
+        let mut best: Option<(usize, usize, u64, Vec<Value>)> = None;
+        for (index, (part, _, own)) in joiner.waiting.iter().enumerate() {
+            let (mut mask, mut values, mut lacking, mut place) = (0, Vec::new(), 0, 0);
+            for (group, action) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
+                for position in 0..action {
+                    if own[place].is_none() {
+                        match known.get(*group as usize).and_then(|arguments| arguments[position]) {
+                            Some(value) => {
+                                mask |= 1 << place;
+                                values.push(value);
+                            }
+                            None => lacking += 1,
+                        }
+                    }
+                    place += 1;
+                }
+            }
+            if best.as_ref().is_none_or(|(least, ..)| lacking < *least) {
+                best = Some((lacking, index, mask, values));
             }
         }
-        let (part, summand) = joiner.waiting.remove(best);
+        let Some((_, best, mask, values)) = best else { return };
+        let (part, summand, own) = joiner.waiting.remove(best);
         let (component, _) = vector.parts[part];
-        let mut mask = 0;
-        let mut tuples = Vec::new();
-        for (action, group) in vector.groups[part].iter().enumerate() {
-            if let Some(Some(tuple)) = joiner.groups.get(*group as usize) {
-                mask |= 1 << action;
-                tuples.push(*tuple);
-            }
-        }
-        match self.components[component].receive(self, locals[component], summand, mask, &tuples) {
+        match self.components[component].receive(self, locals[component], summand, mask, &values) {
             Err(halt) => {
                 let location = self.components[component].frames(locals[component]).first().copied().unwrap_or(0);
                 fail((self.summands[location as usize][summand as usize].number, halt));
@@ -158,7 +169,38 @@ impl System {
                 }
             }
         }
-        joiner.waiting.insert(best, (part, summand));
+        joiner.waiting.insert(best, (part, summand, own));
+    }
+
+    /// How many arguments each action of a part has.
+    fn actions_of<'a>(&'a self, vector: &CompiledVector, part: usize) -> impl Iterator<Item = usize> + 'a {
+        self.kinds[vector.parts[part].1 as usize].iter().map(|action| self.specification.actions[action.index()].arguments.len())
+    }
+
+    /// The arguments of each group as far as they are known; none if they contradict each other.
+    fn known_arguments(&self, vector: &CompiledVector, joiner: &Joiner) -> Option<Vec<Vec<Option<Value>>>> {
+        let mut known: Vec<Vec<Option<Value>>> = Vec::with_capacity(vector.arities.len());
+        for (arity, tuple) in vector.arities.iter().zip(&joiner.groups) {
+            known.push(match tuple {
+                Some(tuple) => self.data.values.arguments(*tuple, *arity).into_iter().map(Some).collect(),
+                None => vec![None; *arity],
+            });
+        }
+        for (part, _, own) in &joiner.waiting {
+            let mut place = 0;
+            for (group, arity) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
+                for position in 0..arity {
+                    if let (Some(value), Some(arguments)) = (own[place], known.get_mut(*group as usize)) {
+                        match arguments[position] {
+                            Some(other) if other != value => return None,
+                            _ => arguments[position] = Some(value),
+                        }
+                    }
+                    place += 1;
+                }
+            }
+        }
+        Some(known)
     }
 
     fn emit(&self, vector: &CompiledVector, joiner: &mut Joiner, take: &mut dyn FnMut(Step)) {

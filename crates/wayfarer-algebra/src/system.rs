@@ -10,6 +10,7 @@ use crate::sequential::{Failure, Location, LocationId, Locations, Summand, Wrong
 use crate::specification::{ActionId, Operation, Place, Process, Specification, Term, Variable};
 use crate::value::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A specification that can be explored.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct System {
     pub(crate) locations: Vec<Location>,
     /// The summands of each location, compiled.
     pub(crate) summands: Vec<Vec<CompiledSummand>>,
+    /// The kinds of multi-actions of summands.
+    pub(crate) kinds: Vec<Vec<ActionId>>,
     pub(crate) components: Vec<Component>,
     pub(crate) network: Network,
     pub(crate) vectors: Vec<CompiledVector>,
@@ -33,14 +36,16 @@ pub struct System {
 pub(crate) struct CompiledSummand {
     pub(crate) kind: u32,
     pub(crate) slots: u16,
-    /// Where the received arguments of each action begin in the frame.
-    pub(crate) received: Vec<u16>,
+    /// Where received arguments begin in the frame; those of all actions stand one after another.
+    pub(crate) received: u16,
     pub(crate) actions: Vec<(ActionId, Box<[Code]>)>,
     pub(crate) next: Vec<(LocationId, Box<[Code]>)>,
-    /// Plans by the set of actions whose arguments are received.
-    pub(crate) queries: Vec<Query>,
-    /// Whether it waits for received arguments, because it has too many solutions without.
-    pub(crate) is_open: bool,
+    /// The plan for finding all solutions.
+    pub(crate) query: Query,
+    /// Whether it waits for received arguments. Then it has, for each argument, the code of those that do not depend on the variables of the sum.
+    pub(crate) open: Option<Vec<Option<Code>>>,
+    /// Plans by the set of arguments that are received, made when they are needed.
+    plans: Mutex<HashMap<u64, Arc<(Query, u16)>>>,
     /// A number of its own among all summands.
     pub(crate) number: u32,
     pub(crate) place: Place,
@@ -53,7 +58,8 @@ pub(crate) struct CompiledVector {
     pub(crate) parts: Vec<(usize, u32)>,
     /// For each part and each of its actions, the group whose arguments it shares; `u32::MAX` if it shares none.
     pub(crate) groups: Vec<Vec<u32>>,
-    pub(crate) group_count: usize,
+    /// For each group, how many arguments its actions have.
+    pub(crate) arities: Vec<usize>,
     /// Where the arguments of each visible action come from.
     pub(crate) shown: Vec<(ActionId, (usize, usize))>,
     pub(crate) unequal: Vec<Vec<(usize, usize)>>,
@@ -61,10 +67,6 @@ pub(crate) struct CompiledVector {
 
 /// The rule of successful termination.
 pub(crate) const TERMINATE: &str = "Terminate";
-/// Actions of a summand beyond which no plans for single received actions are made.
-const MOST_RECEIVED: usize = 4;
-/// A summand with more candidates than this waits for received arguments.
-const MOST_CANDIDATES: usize = 128;
 
 impl System {
     /// Makes a specification ready. The error says what cannot be explored, and where it is.
@@ -81,6 +83,8 @@ impl System {
         })?;
         let specification = Specification { variables, ..specification };
         let data = Data::new(&specification).map_err(too_large(initial.place))?;
+        let mut communicating = BTreeSet::new();
+        network.communicating(&mut communicating);
         let mut kinds: BTreeMap<Vec<ActionId>, u32> = BTreeMap::new();
         let mut summands = Vec::new();
         let mut number = 0;
@@ -90,7 +94,8 @@ impl System {
                 let names: Vec<ActionId> = summand.actions.iter().map(|(action, _)| *action).collect();
                 let next = kinds.len() as u32;
                 let kind = *kinds.entry(names).or_insert(next);
-                compiled.push(compile(&data, &specification, location, summand, kind, number).map_err(too_large(summand.place))?);
+                let made = compile(&data, &specification, location, summand, &communicating, (kind, number));
+                compiled.push(made.map_err(too_large(summand.place))?);
                 number += 1;
             }
             summands.push(compiled);
@@ -101,6 +106,7 @@ impl System {
             data,
             locations,
             summands,
+            kinds: numbered(kinds),
             components: Vec::new(),
             network,
             vectors: Vec::new(),
@@ -137,15 +143,14 @@ impl System {
             let visible: Vec<ActionId> = vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| outcome.action).collect();
             let mut groups: Vec<Vec<u32>> = Vec::new();
             for (_, kind) in &vector.parts {
-                let length = self.summands.iter().flatten().find(|summand| summand.kind == *kind).map_or(0, |summand| summand.actions.len());
-                groups.push(vec![u32::MAX; length]);
+                groups.push(vec![u32::MAX; self.kinds[*kind as usize].len()]);
             }
-            let mut group_count = 0;
+            let mut arities = Vec::new();
             for outcome in vector.outcomes.iter().filter(|outcome| outcome.sources.len() > 1) {
                 for (part, index) in &outcome.sources {
-                    groups[*part][*index] = group_count;
+                    groups[*part][*index] = arities.len() as u32;
                 }
-                group_count += 1;
+                arities.push(self.specification.actions[outcome.action.index()].arguments.len());
             }
             let shown = vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| (outcome.action, outcome.sources[0])).collect();
             let number = self.vectors.len() as u32;
@@ -156,7 +161,7 @@ impl System {
                 rule: numbers.get(&visible).copied().unwrap_or(0),
                 parts: vector.parts,
                 groups,
-                group_count: group_count as usize,
+                arities,
                 shown,
                 unequal: vector.unequal,
             });
@@ -190,6 +195,15 @@ impl System {
     }
 }
 
+/// The keys of a map in the order of their numbers.
+fn numbered(kinds: BTreeMap<Vec<ActionId>, u32>) -> Vec<Vec<ActionId>> {
+    let mut list = vec![Vec::new(); kinds.len()];
+    for (actions, number) in kinds {
+        list[number as usize] = actions;
+    }
+    list
+}
+
 type Unfolded = (Network, Vec<Start>, Vec<Location>, Vec<Variable>);
 
 /// Components with their locations, and the operators over them.
@@ -218,38 +232,42 @@ fn kinds_of(start: &Start, locations: &[Location], summands: &[Vec<CompiledSumma
     kinds.into_iter().collect()
 }
 
-fn compile(data: &Data, specification: &Specification, location: &Location, summand: &Summand, kind: u32, number: u32) -> Result<CompiledSummand, TooMany> {
+/// The frame of a summand, with the variables that received arguments are known by.
+fn frame<'d>(data: &'d Data, specification: &Specification, location: &Location, summand: &Summand) -> Result<(Compiler<'d>, u16, Vec<Term>), TooMany> {
     let mut compiler = Compiler::new(data);
     for parameter in &location.parameters {
         compiler.bind(*parameter)?;
     }
-    let mut received = Vec::new();
-    let mut equalities: Vec<Vec<Term>> = Vec::new();
+    let received = location.parameters.len() as u16;
+    let mut equalities = Vec::new();
     for (action, arguments) in &summand.actions {
-        let mut first = None;
-        let mut equal = Vec::new();
         for (argument, sort) in arguments.iter().zip(&specification.actions[action.index()].arguments) {
             let variable = compiler.fresh(*sort);
-            let slot = compiler.bind(variable)?;
-            first.get_or_insert(slot);
-            equal.push(Term::Operation(Operation::Equal, vec![argument.clone(), Term::Variable(variable)]));
+            compiler.bind(variable)?;
+            equalities.push(Term::Operation(Operation::Equal, vec![argument.clone(), Term::Variable(variable)]));
         }
-        received.push(first.unwrap_or(0));
-        equalities.push(equal);
     }
-    let count = summand.actions.len();
-    let masks: Vec<usize> = if count <= MOST_RECEIVED { (0..1 << count).collect() } else { vec![0, (1 << count) - 1] };
-    let mut queries = Vec::new();
-    for mask in masks {
-        let mut conditions: Vec<Term> = Vec::new();
-        for (index, equal) in equalities.iter().enumerate() {
-            if mask >> index & 1 == 1 {
-                conditions.extend(equal.iter().cloned());
-            }
-        }
-        conditions.extend(summand.conditions.iter().cloned());
-        queries.push(compiler.query(&summand.variables, &conditions, Wanted::All)?);
-    }
+    Ok((compiler, received, equalities))
+}
+
+/// The plan of a summand for a set of received arguments.
+fn plan(compiler: &mut Compiler, summand: &Summand, equalities: &[Term], mask: u64) -> Result<Query, TooMany> {
+    let told = equalities.iter().enumerate().filter(|(index, _)| *index < 64 && mask >> index & 1 == 1).map(|(_, equality)| equality);
+    let conditions: Vec<Term> = told.chain(&summand.conditions).cloned().collect();
+    compiler.query(&summand.variables, &conditions, Wanted::All)
+}
+
+fn compile(
+    data: &Data,
+    specification: &Specification,
+    location: &Location,
+    summand: &Summand,
+    communicating: &BTreeSet<String>,
+    (kind, number): (u32, u32),
+) -> Result<CompiledSummand, TooMany> {
+    let (mut compiler, received, equalities) = frame(data, specification, location, summand)?;
+    let query = plan(&mut compiler, summand, &equalities, 0)?;
+    let told = plan(&mut compiler, summand, &equalities, u64::MAX)?;
     for variable in &summand.variables {
         compiler.bind(*variable)?;
     }
@@ -261,25 +279,43 @@ fn compile(data: &Data, specification: &Specification, location: &Location, summ
     for (location, arguments) in &summand.next {
         next.push((*location, arguments.iter().map(|term| compiler.compile(term)).collect::<Result<_, _>>()?));
     }
-    // Whether receiving all arguments leaves much less to try.
-    let alone = queries.first().and_then(|query| query.candidates(data)).unwrap_or(usize::MAX);
-    let told = queries.last().and_then(|query| query.candidates(data)).unwrap_or(usize::MAX);
-    let is_open = count > 0 && alone > MOST_CANDIDATES && told < alone;
-    Ok(CompiledSummand { kind, slots: compiler.slots(), received, actions, next, queries, is_open, number, place: summand.place })
-}
-
-impl CompiledSummand {
-    /// The plan for a set of received actions, and whether it uses what is received.
-    pub(crate) fn query(&self, mask: usize) -> (&Query, bool) {
-        match self.queries.get(mask) {
-            Some(query) if self.actions.len() <= MOST_RECEIVED => (query, true),
-            _ if mask + 1 == 1 << self.actions.len() => (&self.queries[1], true),
-            _ => (&self.queries[0], false),
-        }
-    }
+    let depends = |term: &Term| {
+        let mut used = Vec::new();
+        crate::code::free(term, &mut used);
+        used.iter().any(|variable| summand.variables.contains(variable))
+    };
+    let receives = summand.actions.iter().any(|(action, terms)| communicating.contains(&specification.actions[action.index()].name) && terms.iter().any(depends));
+    // Whether receiving arguments leaves less to try.
+    let less = told.candidates(data).unwrap_or(usize::MAX) < query.candidates(data).unwrap_or(usize::MAX);
+    let open = if receives && less && equalities.len() <= 64 {
+        let terms = summand.actions.iter().flat_map(|(_, terms)| terms);
+        Some(terms.map(|term| if depends(term) { Ok(None) } else { compiler.compile(term).map(Some) }).collect::<Result<_, _>>()?)
+    } else {
+        None
+    };
+    let slots = compiler.slots();
+    Ok(CompiledSummand { kind, slots, received, actions, next, query, open, plans: Mutex::default(), number, place: summand.place })
 }
 
 impl System {
+    /// The plan of a summand for a set of received arguments, and the places of the frame that it needs.
+    pub(crate) fn plan(&self, location: usize, index: usize, mask: u64) -> Result<Arc<(Query, u16)>, Halt> {
+        let summand = &self.summands[location][index];
+        let mut plans = summand.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = plans.get(&mask) {
+            return Ok(known.clone());
+        }
+        let make = || {
+            let own = &self.locations[location].summands[index];
+            let (mut compiler, _, equalities) = frame(&self.data, &self.specification, &self.locations[location], own)?;
+            let query = plan(&mut compiler, own, &equalities, mask)?;
+            Ok((query, compiler.slots()))
+        };
+        let made = Arc::new(make().map_err(|_: TooMany| Halt::NoRoom)?);
+        plans.insert(mask, made.clone());
+        Ok(made)
+    }
+
     /// The arguments of an action in a frame, as one value.
     pub(crate) fn tuple(machine: &mut Machine, codes: &[Code]) -> Result<Value, Halt> {
         match codes {
