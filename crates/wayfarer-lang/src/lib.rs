@@ -3,5 +3,6 @@
 
 pub mod aut;
 pub mod diagnostics;
+pub mod mcrl2;
 pub mod murphi;
 pub mod source;
