@@ -471,10 +471,19 @@ impl<'a> Run<'a> {
         control.ask(&progress)
     }
 
+    /// Whether the states that the store took for new are the distinct ones: a store that does not forget takes none for new twice, so its own count is better
+    /// than an estimate.
+    fn counts(&self) -> bool {
+        self.store.fidelity() != Fidelity::Amnesic && !self.settings.record_always
+    }
+
     fn progress(&self, strategy: &dyn Strategy) -> Progress {
         let steps = strategy.steps().unwrap_or(self.outcome.fired);
         Progress {
-            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate().value as u64),
+            states: match &self.record {
+                Some(record) if !self.counts() => record.estimate().at_most(self.outcome.states).value as u64,
+                _ => self.outcome.states,
+            },
             fired: self.outcome.fired,
             steps,
             frontier: strategy.frontier(),
@@ -490,9 +499,10 @@ impl<'a> Run<'a> {
         self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
         self.outcome.details = strategy.details();
         self.outcome.shortest = strategy.level().is_some();
+        self.outcome.counted = self.counts();
         self.outcome.covered = match &self.record {
-            Some(record) => record.estimate(),
-            None => Estimate { value: self.outcome.states as f64, error: 0.0 },
+            Some(record) if !self.outcome.counted => record.estimate().at_most(self.outcome.states),
+            _ => Estimate { value: self.outcome.states as f64, error: 0.0 },
         };
         self.outcome.profile = self.profile.take().map_or_else(Vec::new, |counts| histogram(&counts));
         self.outcome.stop = match stop {

@@ -141,7 +141,7 @@ impl Plan {
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = cover.until(report.states, report.steps);
-        report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
+        report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark.into_iter().chain(audited));
         report.confidence = confidence;
