@@ -4,4 +4,5 @@
 pub mod aut;
 pub mod diagnostics;
 pub mod murphi;
+pub mod pnml;
 pub mod source;
