@@ -7,6 +7,7 @@ use crate::foundry::{Foundry, JitError, Meter};
 use crate::functions;
 use crate::guards::{Guards, Way};
 use crate::roots::{self, Metering};
+use crate::rows::Rows;
 use crate::shape::{self, Shape};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
@@ -49,6 +50,8 @@ pub struct Compiled {
     target: TargetFrontendConfig,
     pub(crate) families: Vec<Family>,
     pub(crate) starts: Vec<Family>,
+    /// The commands, if all of them are rows of a table.
+    pub(crate) rows: Option<Rows>,
     pub(crate) segments: Vec<Segment>,
     /// Guards that are decided together.
     pub(crate) chunks: Vec<Chunk>,
@@ -134,6 +137,7 @@ impl Compiled {
             families: families(&program.rules, &shape, MOST_FIXED_COMMANDS),
             // Each start state is made once in a search: code of its own would never pay.
             starts: families(&program.starts, &shape, 1),
+            rows: None,
             segments: Vec::new(),
             chunks: Vec::new(),
             groups: 0,
@@ -158,6 +162,7 @@ impl Compiled {
             shape,
             target,
         };
+        compiled.rows = if compiled.is_plain() { Rows::of(&compiled.program) } else { None };
         compiled.list_parameters();
         compiled.compile_guards()?;
         compiled.compile_check()?;

@@ -74,7 +74,7 @@ impl Compiled {
     /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard is a fault, as the odd ones. Gives
     /// back how many there are of both.
     #[inline]
-    fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
+    pub(crate) fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
         assert!(state.len() == self.words && scratch.bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
         scratch.faults.clear();
         // SAFETY: just tested.
@@ -226,6 +226,9 @@ impl Compiled {
 
     #[cold]
     fn fire_slowly(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        if let Some(rows) = &self.rows {
+            return rows.fire(rule, state, out);
+        }
         match member(&self.families, rule) {
             Some((number, member)) => self.fire_command(false, number, member, state, out, scratch),
             None => Fired::Disabled,
@@ -343,6 +346,10 @@ impl Space for Compiled {
         steps.clear();
         assert!(batch.width() == self.width() && steps.states.width() == self.width(), "states of another width");
         let first = u64::from(from.rule) + u64::from(from.outcome > 0);
+        if let Some(rows) = &self.rows {
+            self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
+            return Completeness::All;
+        }
         self.with_scratch(|scratch| match self.words {
             1 => self.expand_batch::<1>(batch, first, steps, scratch),
             2 => self.expand_batch::<2>(batch, first, steps, scratch),
@@ -400,7 +407,10 @@ impl Space for Compiled {
         self.with_scratch(|scratch| match self.ask(false, number, member, state, scratch) {
             Ok(true) => {
                 let mut next = vec![0; self.words];
-                let fired = self.fire_command(false, number, member, state, &mut next, scratch);
+                let fired = match &self.rows {
+                    Some(rows) => rows.fire(firing.rule, state, &mut next),
+                    None => self.fire_command(false, number, member, state, &mut next, scratch),
+                };
                 take_covered(scratch, None);
                 if fired == Fired::To {
                     *out = next;

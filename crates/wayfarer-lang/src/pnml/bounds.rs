@@ -8,11 +8,16 @@ use std::collections::BinaryHeap;
 /// The most tokens of a place for which its field is made.
 pub(super) const MOST: u64 = (1 << 62) - 1;
 
+/// Passes over all transitions when firings are counted.
+const ROUNDS: usize = 200;
+
 /// How the tokens of a net are kept.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     /// For each place, the most tokens it can have, where that is proved.
     pub proved: Vec<Option<u64>>,
+    /// The places whose tokens no firing changes.
+    pub constant: Vec<bool>,
     /// Sets of places that share one token and are kept as one field. No place is in two of them.
     pub sets: Vec<OneToken>,
 }
@@ -37,6 +42,9 @@ impl Bounds {
             flows.extend(semiflows(flat, true).into_iter().filter(|flow| !flow.is_kept));
             proved = bound(flat, &flows);
         }
+        tighten(flat, &mut proved);
+        let mut constant = vec![true; flat.places.len()];
+        flat.transitions.iter().flat_map(|transition| transition.effect()).for_each(|(place, _)| constant[place as usize] = false);
         let mut candidates: Vec<OneToken> = flows
             .iter()
             .filter(|flow| flow.shares_one_token() && flow.weights.len() > 1)
@@ -60,8 +68,14 @@ impl Bounds {
             flat.units.iter().flatten().filter(|_| trusted).for_each(|place| claimed[*place] = true);
             claimed
         };
-        let sets = choose(&proved, &claimed, &candidates);
-        Bounds { proved, sets }
+        let mut taken = constant.clone();
+        proved.iter().enumerate().filter(|(_, bound)| **bound == Some(0)).for_each(|(place, _)| taken[place] = true);
+        // What is proved needs no test while the net runs, so claims have what is left.
+        let (known, believed): (Vec<OneToken>, Vec<OneToken>) = candidates.into_iter().partition(|candidate| candidate.is_proved);
+        let mut sets = choose(&proved, &claimed, &known, &mut taken);
+        sets.extend(choose(&proved, &claimed, &believed, &mut taken));
+        sets.sort_by_key(|set| set.places[0]);
+        Bounds { proved, constant, sets }
     }
 }
 
@@ -83,8 +97,7 @@ pub(super) fn bits_for(values: u64) -> u32 {
 }
 
 /// Chooses sets that do not overlap, the one that saves the most first.
-fn choose(proved: &[Option<u64>], claimed: &[bool], candidates: &[OneToken]) -> Vec<OneToken> {
-    let mut taken: Vec<bool> = proved.iter().map(|bound| *bound == Some(0)).collect();
+fn choose(proved: &[Option<u64>], claimed: &[bool], candidates: &[OneToken], taken: &mut [bool]) -> Vec<OneToken> {
     let gain = |candidate: &OneToken, taken: &[bool]| -> (i64, usize) {
         let free = candidate.places.iter().filter(|place| !taken[**place as usize]);
         let (mut apart, mut count) = (0, 0u64);
@@ -106,14 +119,14 @@ fn choose(proved: &[Option<u64>], claimed: &[bool], candidates: &[OneToken]) -> 
         .iter()
         .enumerate()
         .map(|(number, candidate)| {
-            let (gain, count) = gain(candidate, &taken);
+            let (gain, count) = gain(candidate, taken);
             (gain, candidate.is_proved, count, std::cmp::Reverse(number))
         })
         .collect();
     let mut sets = Vec::new();
     while let Some((before, is_proved, _, std::cmp::Reverse(number))) = heap.pop() {
         let candidate = &candidates[number];
-        let (now, count) = gain(candidate, &taken);
+        let (now, count) = gain(candidate, taken);
         if now <= 0 {
             continue;
         }
@@ -126,6 +139,45 @@ fn choose(proved: &[Option<u64>], claimed: &[bool], candidates: &[OneToken]) -> 
         let can_be_empty = candidate.can_be_empty || places.len() < candidate.places.len();
         sets.push(OneToken { places, can_be_empty, is_proved });
     }
-    sets.sort_by_key(|set| set.places[0]);
     sets
+}
+
+/// Bounds by counting firings: a transition fires no more often than the tokens that can ever come to a place it drains allow. This bounds nets in which
+/// tokens only move on, however they branch and join.
+fn tighten(flat: &Flat, proved: &mut [Option<u64>]) {
+    let effects: Vec<Vec<(u32, i64)>> = flat.transitions.iter().map(|transition| transition.effect()).collect();
+    let mut fires: Vec<Option<u64>> = vec![None; effects.len()];
+    // All tokens that ever come to a place; none where there is no limit to them.
+    let coming = |fires: &[Option<u64>]| -> Vec<Option<u64>> {
+        let mut all: Vec<Option<u64>> = flat.initial.iter().map(|tokens| Some(*tokens)).collect();
+        for (number, effect) in effects.iter().enumerate() {
+            for (place, change) in effect.iter().filter(|(_, change)| *change > 0) {
+                let more = fires[number].and_then(|fires| fires.checked_mul(change.unsigned_abs()));
+                let sum = &mut all[*place as usize];
+                *sum = sum.and_then(|sum| sum.checked_add(more?)).filter(|sum| *sum <= MOST);
+            }
+        }
+        all
+    };
+    // Each pass goes one step further along the net.
+    for _ in 0..ROUNDS {
+        let all = coming(&fires);
+        let mut moved = false;
+        for (number, effect) in effects.iter().enumerate() {
+            let drained = effect.iter().filter(|(_, change)| *change < 0);
+            let most = drained.filter_map(|(place, change)| all[*place as usize].map(|all| all / change.unsigned_abs())).min();
+            if most.is_some() && (fires[number].is_none() || most < fires[number]) {
+                fires[number] = most;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    for (known, bound) in proved.iter_mut().zip(coming(&fires)) {
+        if let Some(bound) = bound {
+            *known = Some(known.map_or(bound, |known| known.min(bound)));
+        }
+    }
 }

@@ -47,8 +47,8 @@ pub enum Holds {
 /// Where the tokens of a place are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// It never has any.
-    Nowhere,
+    /// Their number never changes.
+    Constant(u64),
     /// A field counts them.
     Count {
         /// The field.
@@ -73,7 +73,7 @@ pub struct TooWide {
 impl Encoding {
     /// Lays the tokens of a net into words.
     pub fn new(flat: &Flat, bounds: &Bounds, widths: &Widths) -> Result<Self, TooWide> {
-        let mut kept = vec![Kept::Nowhere; flat.places.len()];
+        let mut kept: Vec<Kept> = flat.initial.iter().map(|tokens| Kept::Constant(*tokens)).collect();
         // A field has the place at which it is first needed, so that neighbours in the text are neighbours in the state.
         let mut fields: Vec<(u32, u32, Holds)> = Vec::new();
         let mut in_set = vec![false; flat.places.len()];
@@ -82,7 +82,7 @@ impl Encoding {
             let values = set.places.len() as u64 + u64::from(set.can_be_empty);
             fields.push((set.places[0], bits_for(values), Holds::Which(set.clone())));
         }
-        for place in (0..flat.places.len()).filter(|place| !in_set[*place]) {
+        for place in (0..flat.places.len()).filter(|place| !in_set[*place] && !bounds.constant[*place]) {
             let (bits, is_proved) = match bounds.proved[place] {
                 Some(bound) if bound <= MOST => (bits_for(bound + 1), true),
                 _ => (widths.bits[place].max(bits_for(flat.initial[place] + 1)).clamp(1, 62), false),
@@ -118,7 +118,7 @@ impl Encoding {
             state[field.offset as usize / 64] >> (field.offset % 64) & ones(field.bits)
         };
         match self.kept[place] {
-            Kept::Nowhere => 0,
+            Kept::Constant(tokens) => tokens,
             Kept::Count { field } => read(field),
             Kept::Which { field, value } => u64::from(read(field) == u64::from(value)),
         }

@@ -112,8 +112,8 @@ impl Lowering<'_> {
         let mut changes: BTreeMap<u32, Vec<(u32, i64)>> = BTreeMap::new();
         for (place, change) in transition.effect() {
             match self.encoding.kept[place as usize] {
-                // It is proved that nothing enabled puts a token there.
-                Kept::Nowhere => {}
+                // It is proved that nothing enabled changes them.
+                Kept::Constant(_) => {}
                 Kept::Count { field } | Kept::Which { field, .. } => changes.entry(field).or_default().push((place, change)),
             }
         }
@@ -193,7 +193,8 @@ pub(super) fn guard(encoding: &Encoding, inputs: &[(u32, u64)]) -> Expr {
     let mut tests: BTreeMap<u32, Expr> = BTreeMap::new();
     for (place, count) in inputs {
         let (number, test) = match encoding.kept[*place as usize] {
-            Kept::Nowhere => return Expr::Const(0),
+            Kept::Constant(tokens) if tokens >= *count => continue,
+            Kept::Constant(_) => return Expr::Const(0),
             Kept::Count { field } => {
                 let kept = &encoding.fields[field as usize];
                 if *count > ones(kept.bits) {
