@@ -120,7 +120,8 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
 /// One run, whose states are counted and not estimated: the record holds them all.
 pub(crate) fn run(program: &Arc<Program>, strategy: &str, seed: u64, symmetry: SymmetryChoice) -> Option<Report> {
     let strategy = strategy.parse().ok()?;
-    let plan = Plan { strategy, seed, symmetry, deadlock: wayfarer::search::Deadlock::Off, record: Some(1 << 21), audit: Some(0), ..Plan::default() };
+    let plan =
+        Plan { strategy, seed, symmetry, deadlock: Some(wayfarer::search::Deadlock::Off), record: Some(1 << 21), audit: Some(0), ..Plan::default() };
     plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut Unbounded).ok()
 }
 
@@ -134,7 +135,7 @@ fn reachable(program: &Arc<Program>) -> (u64, u64) {
         }
     }
     let mut widest = Widest(0);
-    let plan = Plan { deadlock: wayfarer::search::Deadlock::Off, ..Plan::default() };
+    let plan = Plan { deadlock: Some(wayfarer::search::Deadlock::Off), ..Plan::default() };
     let states = plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut widest).map_or(0, |report| report.states);
     (states, widest.0)
 }

@@ -26,11 +26,11 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
     let opened = model::open_finding(&options.model, options.target.find.as_deref())?;
-    let subject = opened.subject();
-    let plan = plan(options, subject, limit)?;
+    let mut subject = opened.subject;
+    let plan = plan(options, &*subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
     if options.plan {
-        return show_plan(options, &plan, subject, &budget);
+        return show_plan(options, &plan, &*subject, &budget);
     }
     let mut curve = Curve::new(options.curve.as_deref())?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
@@ -38,7 +38,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
     for run in 0..options.runs {
         let plan = Plan { seed: options.seed.wrapping_add(u64::from(run)), ..plan.clone() };
         let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
-        let report = plan.check(subject, &budget, &mut curve.watching(&mut watcher, plan.seed));
+        let report = plan.check_widening(&mut subject, &budget, &mut curve.watching(&mut watcher, plan.seed));
         watcher.finish();
         let report = report.map_err(|error| failure(&error, limit))?;
         curve.end(&report);
@@ -57,7 +57,7 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
         Some(report) => {
             report.again = Some(again(options, report));
             files.write(report)?;
-            show(options, subject, report, limit)?;
+            show(options, &*subject, report, limit)?;
             Ok(exit(options, report))
         }
         None => Err(Failure::failed("there was no run".to_string())),
@@ -131,7 +131,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         record: None,
         // Many runs are an experiment with the strategy, not a verdict on the model.
         audit: options.audit.or((options.runs > 1).then_some(0)),
-        deadlock: options.target.deadlock.rule.into(),
+        deadlock: options.target.deadlock.rule.map(Into::into),
         properties: options.target.properties.clone(),
         max_errors: options.max_errors as usize,
         all_violations: options.all_violations,
@@ -223,10 +223,7 @@ fn again(options: &CheckOptions, report: &Report) -> String {
     words.extend(options.target.properties.iter().map(|name| format!("--property {}", quoted(name))));
     words.extend(options.depth.map(|depth| format!("--depth {depth}")));
     let defaults = Plan::default();
-    let deadlock: wayfarer::search::Deadlock = options.target.deadlock.rule.into();
-    if deadlock != defaults.deadlock {
-        words.push(format!("--deadlock {}", if deadlock == wayfarer::search::Deadlock::Off { "off" } else { "stuck" }));
-    }
+    words.extend(options.target.deadlock.rule.map(|rule| format!("--deadlock {rule}")));
     if options.model.undefined != crate::options::Undefined::Copy {
         words.push("--undefined strict".to_string());
     }

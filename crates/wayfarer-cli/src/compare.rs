@@ -30,13 +30,13 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
         find: options.target.find.iter().cloned().collect(),
         find_rules: options.target.find_rules.clone(),
         symmetry: options.symmetry,
-        deadlock: options.target.deadlock.rule.into(),
+        deadlock: options.target.deadlock.rule.map(Into::into),
         properties: options.target.properties.clone(),
         loop_limit: options.model.loop_limit,
         ..Plan::default()
     };
     let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
-    let question = Comparison { subject: opened.subject(), plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
+    let question = Comparison { subject: opened.subject, plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
     let watcher = Watcher::new(&signals, options.quiet);
     // One hand: runs that go side by side would share the memory, and their times would say nothing.
     let done = carry_out(&Desk::new(false, options.seed, 1, &watcher), &question);

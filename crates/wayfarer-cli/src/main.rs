@@ -114,8 +114,8 @@ impl Failure {
     /// The model cannot be read.
     fn unread(error: LoadError) -> Failure {
         match error {
-            LoadError::Read(message) => Failure::wrong(message),
             LoadError::Invalid(Rejection { text, findings }) => Failure { exit: Exit::Wrong, message: text, rendered: true, findings },
+            other => Failure::wrong(other.to_string()),
         }
     }
 

@@ -222,8 +222,16 @@ pub(crate) enum Switch {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeadlockOption {
     /// When a state counts as a deadlock
-    #[arg(long = "deadlock", value_enum, value_name = "RULE", default_value_t = DeadlockRule::Stuttering, help_heading = "What to look for")]
-    pub(crate) rule: DeadlockRule,
+    /// [default: as the model's language has it; stuttering for Murphi]
+    #[arg(long = "deadlock", value_enum, value_name = "RULE", help_heading = "What to look for")]
+    pub(crate) rule: Option<DeadlockRule>,
+}
+
+impl DeadlockOption {
+    /// The rule for a subject: the one given, or that of its language.
+    pub(crate) fn of(&self, subject: &dyn wayfarer::Subject) -> Deadlock {
+        self.rule.map_or_else(|| subject.deadlock(), Into::into)
+    }
 }
 
 /// What a search looks for.
@@ -258,6 +266,13 @@ pub(crate) enum DeadlockRule {
     Stuck,
     /// When every enabled rule leads back to the same state
     Stuttering,
+}
+
+impl std::fmt::Display for DeadlockRule {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let value = self.to_possible_value();
+        out.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
 }
 
 impl From<DeadlockRule> for Deadlock {
@@ -540,11 +555,6 @@ impl ModelOptions {
     /// How the library is to read the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
         wayfarer::LoadOptions { constants: self.constants.clone(), find: None, strict_undefined: self.undefined == Undefined::Strict, colour }
-    }
-
-    /// What one firing may use.
-    pub(crate) fn limits(&self) -> wayfarer::ir::Limits {
-        wayfarer::ir::Limits { fuel: self.loop_limit, ..wayfarer::ir::Limits::default() }
     }
 }
 

@@ -83,8 +83,8 @@ impl Walk<'_> {
     fn choices(&self) -> Vec<(Firing, String)> {
         let subject = self.walked.subject();
         match self.path.last() {
-            None => self.starts.iter().map(|start| (Firing::of(*start), subject.start(*start))).collect(),
-            Some(state) => self.walked.enabled(state).into_iter().map(|firing| (firing, subject.firing(Some(state), firing).0)).collect(),
+            None => self.starts.iter().map(|start| (Firing::of(*start), subject.words().start(*start))).collect(),
+            Some(state) => self.walked.enabled(state).into_iter().map(|firing| (firing, subject.words().firing(Some(state), firing).0)).collect(),
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Settings {
     pub record_always: bool,
     /// Whether to count how often each state is visited.
     pub profile: bool,
+    /// Whether to end at the first limit of representation, because the caller can widen it and start again.
+    pub end_at_limit: bool,
 }
 
 /// States and firings that are looked for.
@@ -84,6 +86,7 @@ impl Default for Settings {
             record: 1 << 12,
             record_always: false,
             profile: false,
+            end_at_limit: false,
         }
     }
 }
@@ -446,6 +449,9 @@ impl<'a> Run<'a> {
         let progress = self.progress(strategy);
         if progress.steps >= self.settings.limits.steps {
             return Some(Stop::Steps);
+        }
+        if self.settings.end_at_limit && self.outcome.limit.is_some() {
+            return Some(Stop::Limit);
         }
         control.ask(&progress)
     }

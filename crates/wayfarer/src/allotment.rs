@@ -19,7 +19,8 @@ pub struct Allotment {
 impl Plan {
     /// What the budget would be allotted to in a run of this plan.
     pub fn allotments(&self, subject: &dyn Subject, budget: &Budget) -> Vec<Allotment> {
-        let space = subject.replaying(self);
+        let replaying = subject.replaying(self);
+        let space = replaying.space();
         let packing = space.packing();
         let store = stores::settled(self, packing, budget, 1);
         let record = Record::suiting(budget.limit(), packing);

@@ -1,6 +1,28 @@
 //! What came of a run, as plain data.
 
-use crate::CheckReport;
+mod checks;
+mod confidence;
+mod discovery;
+mod finding;
+pub mod itf;
+mod junit;
+mod outlet;
+pub mod repeated;
+mod sarif;
+mod story;
+
+pub use checks::CheckReport;
+pub(crate) use checks::checks;
+pub use confidence::{Confidence, ERROR, RARE, SamplerReport};
+pub(crate) use discovery::Course;
+pub use discovery::Discovery;
+pub use finding::Finding;
+pub use junit::junit_failure;
+pub use outlet::Outlet;
+pub use repeated::{Interval, Repeated};
+pub use sarif::sarif_failure;
+pub use story::stop_words;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use wayfarer_search::Phase;
@@ -84,6 +106,10 @@ pub struct Report {
     pub again: Option<String>,
     /// What it is worth that nothing was found, where nothing was.
     pub confidence: Option<crate::Confidence>,
+    /// The limit of representation that was met, if one was.
+    pub limit: Option<wayfarer_space::Fault>,
+    /// How often the run was started again because values needed more room than was set aside for them.
+    pub restarts: u32,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
 }
@@ -224,6 +250,7 @@ impl Report {
                 object
             }).collect::<Vec<_>>(),
             "checks": self.checks,
+            "restarts": self.restarts,
             "remarks": self.remarks,
             "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })

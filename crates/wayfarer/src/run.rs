@@ -1,13 +1,12 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
 use crate::auditing::{self, AuditWatch, Reserve};
-use crate::discovery::Course;
 use crate::memory::Budget;
-use crate::report::{Report, RuleReport};
+use crate::report::{Course, Report, RuleReport, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
-use crate::{Confidence, Plan, RunError, checks, stores};
+use crate::{Confidence, Plan, RunError, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
     Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop,
@@ -18,14 +17,20 @@ use wayfarer_space::{PropertyBits, Rng, Space, Word};
 impl Plan {
     /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
-        if self.strategy == StrategySpec::default() && self.store.is_some() {
-            return self.clone().settled().check(subject, budget, control);
+        self.attempt(subject, false, budget, control)
+    }
+
+    /// The same. With `end_at_limit` the run ends as soon as it meets a limit of representation, because a wider form of the subject may not have it.
+    pub(crate) fn attempt(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+        if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
+            let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
+            return plan.attempt(subject, end_at_limit, budget, control);
         }
         let started = Instant::now();
-        let replaying = subject.replaying(self);
-        let replaying = &*replaying;
+        let replayed = subject.replaying(self);
+        let replaying = replayed.space();
         let properties = subject.properties();
-        let settings = self.settings(subject, &properties, replaying, budget)?;
+        let settings = Settings { end_at_limit, ..self.settings(subject, &properties, replaying, budget)? };
         let running = subject.running(self, budget.limit());
         let running = &*running;
         budget.excuse();
@@ -172,7 +177,7 @@ impl Plan {
         let sought = self.sought(subject, known, space)?;
         Ok(Settings {
             limits,
-            deadlock: self.deadlock,
+            deadlock: self.deadlock.unwrap_or_default(),
             max_errors: if self.all_violations { usize::MAX } else { self.max_errors.max(1) },
             each_once: self.all_violations,
             properties,
@@ -181,6 +186,7 @@ impl Plan {
             record,
             record_always: false,
             profile: self.profile,
+            end_at_limit: false,
         })
     }
 
@@ -220,8 +226,8 @@ impl Plan {
         let figures = outcome.details.figures.iter().copied().chain(store.figures().into_iter().filter(|_| speaks)).collect();
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
-            let FaultFacts { message, at, .. } = subject.fault(fault, self);
-            let (rule, _) = subject.firing(None, firing);
+            let FaultFacts { message, at, .. } = subject.words().fault(fault, self);
+            let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
         Report {
@@ -263,10 +269,12 @@ impl Plan {
             expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),
             violations: Vec::new(),
-            checks: checks::checks(self, subject, properties, outcome),
+            checks: checks(self, subject, properties, outcome),
             exhaustive: self.exhaustive,
             again: None,
             confidence: None,
+            limit: outcome.limit.map(|(_, fault)| fault),
+            restarts: 0,
             remarks,
         }
     }

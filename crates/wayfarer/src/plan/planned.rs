@@ -106,10 +106,7 @@ impl Plan {
     /// The same, read with other values for the model's constants, an expression to look for (then to be named in [`find`](Planned::find)), or strictly.
     #[cfg(feature = "murphi")]
     pub fn from_file_with(path: &str, options: &crate::LoadOptions) -> Result<Planned, crate::LoadError> {
-        let subject: Arc<dyn Subject> = match crate::open(path, options)? {
-            crate::Opened::Program(loaded) => Arc::new(loaded.program),
-            crate::Opened::Graph(graph) => graph,
-        };
+        let subject = crate::open(path, options)?.subject;
         Ok(Planned { beginning: format!("Plan::from_file_with({path:?}, &{options:?})?"), ..Planned::about(subject, "") })
     }
 }
@@ -211,7 +208,7 @@ impl Planned {
 
     /// When a state counts as a deadlock: `"stuttering"` where no action leads to another state, `"stuck"` where none is possible, or `"off"`.
     pub fn deadlock(self, rule: impl Amount<Deadlock>) -> Self {
-        self.option("deadlock", rule, |plan, rule| plan.deadlock = rule)
+        self.option("deadlock", rule, |plan, rule| plan.deadlock = Some(rule))
     }
 
     /// How sure the default strategy must be that no state was omitted before it ends, where memory is too small for every state; 0.99 where it is not given.
@@ -316,12 +313,13 @@ impl Planned {
         let outlet = self.witness.as_deref().map(Outlet::new).transpose().map_err(|error| self.unwritten(&error))?;
         let plan = self.plan();
         let budget = Budget::of_run(plan.memory.unwrap_or(usize::MAX));
-        let mut report = plan.check(&*self.subject, &budget, control)?;
+        let mut subject = self.subject.clone();
+        let mut report = plan.check_widening(&mut subject, &budget, control)?;
         report.again = Some(self.again(&report));
         if let Some(outlet) = outlet
             && let Some((violation, witness)) = report.violations.iter().find_map(|violation| Some((violation, violation.witness.as_ref()?)))
         {
-            let object = itf::write(&*self.subject, witness, &format!("{}: {}", violation.kind, violation.name));
+            let object = itf::write(&*subject, witness, &format!("{}: {}", violation.kind, violation.name));
             outlet.write(&format!("{object:#}\n")).map_err(|error| self.unwritten(&error))?;
         }
         Ok(report)

@@ -1,7 +1,7 @@
 //! What "not found" is worth, as plain data.
 
+use super::Discovery;
 use crate::Report;
-use crate::discovery::Discovery;
 use serde_json::{Value, json};
 use wayfarer_search::{Outcome, Record, Tally};
 use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};

@@ -68,12 +68,12 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
     for name in &plan.find_rules {
         let meant = |number: u32| subject.is_called(number, name);
         let instances = subject.rules().iter().map(|rule| rule.instances).sum();
-        let at = (0..instances).find(|number| meant(*number)).map_or_else(String::new, |number| subject.firing(None, Firing::of(number)).1);
+        let at = (0..instances).find(|number| meant(*number)).map_or_else(String::new, |number| subject.words().firing(None, Firing::of(number)).1);
         checks.push(make("rule", name, at, true, Settled::IfComplete, &|cause| matches!(cause, Cause::Rule(firing) if meant(firing.rule))));
     }
     let faults = |cause: &Cause| matches!(cause, Cause::Fault(..) | Cause::Start(..));
     checks.push(make("fault", "no rule fails", String::new(), !sought, Settled::IfComplete, &faults));
-    let deadlock = plan.deadlock != Deadlock::Off && !sought;
+    let deadlock = plan.deadlock != Some(Deadlock::Off) && !sought;
     checks.push(make("deadlock", "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
     checks
 }
