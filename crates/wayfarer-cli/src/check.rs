@@ -7,7 +7,7 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, ci, memory, model, runs, sizes, suggest};
+use crate::{Exit, Failure, ci, formulas, memory, model, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
 use wayfarer::{Plan, Repeated, Report, RunError, Subject, itf};
@@ -25,7 +25,7 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
 fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Failure> {
     let limit = options.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(options.memory);
-    let opened = model::open_finding(&options.model, options.target.find.as_deref())?;
+    let opened = model::open_asking(&options.model, options.target.find.as_deref(), options.formulas.as_deref())?;
     let mut subject = opened.subject;
     let plan = plan(options, &*subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
@@ -111,6 +111,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
     if let Some(name) = options.target.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
+    let asks = options.formulas.is_some();
     Ok(Plan {
         memory: Some(memory),
         time: options.time,
@@ -123,18 +124,19 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         confidence: options.confidence,
         store: options.store,
         symmetry: options.symmetry,
-        find: options.target.find.iter().cloned().collect(),
+        find: if asks { properties.iter().map(|property| property.name.clone()).collect() } else { options.target.find.iter().cloned().collect() },
         find_rules: options.target.find_rules.clone(),
         size: options.size,
-        shorten: options.shorten == crate::options::Switch::On,
+        // Answers are wanted, and the ways to them are long enough without being shortest.
+        shorten: options.shorten == crate::options::Switch::On && !asks,
         profile: options.profile,
         record: None,
         // Many runs are an experiment with the strategy, not a verdict on the model.
-        audit: options.audit.or((options.runs > 1).then_some(0)),
+        audit: options.audit.or((options.runs > 1 || asks).then_some(0)),
         deadlock: options.target.deadlock.rule.map(Into::into),
         properties: options.target.properties.clone(),
         max_errors: options.max_errors as usize,
-        all_violations: options.all_violations,
+        all_violations: options.all_violations || asks,
         exhaustive: options.exhaustive,
         loop_limit: options.model.loop_limit,
         interpret: options.interpret,
@@ -164,7 +166,11 @@ fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: u
     let (form, files) = witness_options(&options.witness);
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
+    } else if options.mcc {
+        print(&formulas::contest(report)).map_err(Failure::failed)?;
     } else {
+        // A file of formulas has many witnesses, which are shown on request.
+        let form = if formulas::asked(report) && options.witness.is_empty() { Form::None } else { form };
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
         let view = View { paint, form, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
@@ -247,6 +253,7 @@ fn again(options: &CheckOptions, report: &Report) -> String {
         words.push(format!("--symmetry {}", options.symmetry));
     }
     words.extend(options.target.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
+    words.extend(options.formulas.iter().map(|file| format!("--properties {}", quoted(file))));
     words.extend(options.target.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
     if options.shorten == crate::options::Switch::Off {
         words.push("--shorten off".to_string());
@@ -272,6 +279,7 @@ fn quoted(word: &str) -> String {
 
 fn exit(options: &CheckOptions, report: &Report) -> Exit {
     match report.verdict {
+        _ if formulas::asked(report) => if options.exhaustive && formulas::some_open(report) { Exit::Cut } else { Exit::Well },
         "violated" => Exit::Found,
         "not-found" if options.exhaustive => Exit::Cut,
         _ => Exit::Well,

@@ -6,6 +6,7 @@ mod compare;
 mod confidence;
 mod corpus;
 mod curve;
+mod formulas;
 mod graph;
 mod info;
 mod lab;

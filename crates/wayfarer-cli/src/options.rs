@@ -382,6 +382,13 @@ pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) target: TargetOptions,
 
+    /// Answer all formulas of this file, instead of looking for violations
+    ///
+    /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or ReachabilityDeadlock) about a Petri net. One run
+    /// answers all of them: each is true, false, or open if the budget ended before that was known.
+    #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rules", "runs"])]
+    pub(crate) formulas: Option<String>,
+
     /// Go on until so many violations are found
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]
     pub(crate) max_errors: u32,
@@ -413,6 +420,10 @@ pub(crate) struct CheckOptions {
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    /// Print the answers to --properties as the lines that the Model Checking Contest reads
+    #[arg(long, help_heading = "Output", requires = "formulas", conflicts_with = "json")]
+    pub(crate) mcc: bool,
 
     /// Write a JUnit XML file for continuous integration: one test case for each property, one for deadlocks and one for faults
     ///
@@ -554,7 +565,7 @@ pub(crate) struct CorpusOptions {
 impl ModelOptions {
     /// How the library is to read the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
-        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, strict_undefined: self.undefined == Undefined::Strict, colour }
+        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, formulas: None, strict_undefined: self.undefined == Undefined::Strict, colour }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A report for a person: the verdict in words, the figures, how often each rule fired, and what it means where the run was cut.
 
-use crate::confidence;
+use crate::{confidence, formulas};
 use crate::output::Paint;
 use crate::sizes::{bytes, count, counted, seconds};
 use crate::witness::{self, Form};
@@ -25,8 +25,9 @@ const UNFIRED_SHOWN: usize = 20;
 
 /// The whole report.
 pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> String {
-    let mut out = verdict(report, view.paint);
-    for (index, violation) in report.violations.iter().enumerate() {
+    let asked = formulas::asked(report);
+    let mut out = if asked { formulas::text(report, view.paint) } else { verdict(report, view.paint) };
+    for (index, violation) in report.violations.iter().enumerate().filter(|_| !asked || view.form != Form::None) {
         out.push_str(&violation_text(violation, index, report.violations.len(), view.paint));
         if let Some(found) = violation.witness.as_ref().filter(|_| view.form != Form::None) {
             out.push_str(&witness::witness(subject, found, view.form, view.paint));
@@ -239,7 +240,7 @@ fn unfired(report: &Report, paint: Paint) -> String {
 
 /// What it means that a run was cut, and what to try.
 fn cut(report: &Report, view: &View) -> String {
-    if report.verdict != "not-found" {
+    if report.verdict != "not-found" || formulas::asked(report) {
         return String::new();
     }
     let left = "a violation may lie among the states that were not visited";

@@ -89,7 +89,7 @@ mod writer;
 pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
-pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
+pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
 pub use plan::{Amount, Plan, Planned};
 pub use report::{
     Change, CheckReport, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, Finding, Interval, Outlet, RARE, Repeated, Report, RuleReport,

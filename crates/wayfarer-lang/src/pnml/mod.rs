@@ -7,9 +7,12 @@ mod bounds;
 mod declarations;
 mod encoding;
 mod expressions;
+mod find;
 mod flat;
+mod formula;
 mod lower;
 mod net;
+mod properties;
 mod read;
 mod semiflows;
 mod terms;
@@ -19,8 +22,11 @@ mod xml;
 
 pub use bounds::{Bounds, OneToken};
 pub use encoding::{Encoding, Field, Holds, Kept, TooWide};
+pub use find::find;
 pub use flat::{Flat, FlatPlace, FlatTransition};
+pub use formula::{Comparison, Formula, Predicate, Sum};
 pub use lower::{Guess, Lowered};
+pub use properties::properties;
 pub use net::{Net, Place, Sort, SortId, SortKind, Transition, Variable};
 pub use read::read;
 pub use semiflows::{Semiflow, semiflows};
@@ -42,6 +48,8 @@ pub struct Loaded {
     pub bounds: Arc<Bounds>,
     /// What is guessed.
     pub widths: Widths,
+    /// What is asked about its markings: properties of the program, in this order.
+    pub formulas: Arc<Vec<Formula>>,
     /// The program and the key to its states.
     pub lowered: Lowered,
 }
@@ -67,7 +75,7 @@ pub fn load(source: &Source) -> (Option<Loaded>, Diagnostics) {
     let bounds = Bounds::of(&flat, true);
     let widths = Widths::guess(&flat, &bounds);
     match lower::lower(&flat, &bounds, &widths, source.name()) {
-        Ok(lowered) => (Some(Loaded { flat: Arc::new(flat), bounds: Arc::new(bounds), widths, lowered }), diagnostics),
+        Ok(lowered) => (Some(Loaded { flat: Arc::new(flat), bounds: Arc::new(bounds), widths, formulas: Arc::default(), lowered }), diagnostics),
         Err(TooWide { bits }) => {
             let most = wayfarer_ir::layout::MAX_BITS;
             diagnostics.push(Diagnostic::error(Span::new(0, 1), format!("a marking of this net has {bits} bits, and at most {most} are supported")));
@@ -78,7 +86,7 @@ pub fn load(source: &Source) -> (Option<Loaded>, Diagnostics) {
 
 impl Loaded {
     /// The same net with more room where a fault showed that a guess was wrong; none where there can be no more.
-    pub fn widened(&self, fault: Fault) -> Option<Loaded> {
+    pub fn widened(&self, fault: Fault, source: &str) -> Option<Loaded> {
         let guess = self.lowered.wrong.get(fault.0 as usize)?;
         let (mut bounds, mut widths) = (self.bounds.clone(), self.widths.clone());
         match guess {
@@ -98,7 +106,20 @@ impl Loaded {
                 widths.bits[place] = wider;
             }
         }
-        let lowered = lower::lower(&self.flat, &bounds, &widths, &self.lowered.program.source).ok()?;
-        Some(Loaded { flat: self.flat.clone(), bounds, widths, lowered })
+        let mut lowered = lower::lower(&self.flat, &bounds, &widths, source).ok()?;
+        formula::add(&mut lowered.program, &self.flat, &lowered.encoding, &self.formulas);
+        Some(Loaded { flat: self.flat.clone(), bounds, widths, formulas: self.formulas.clone(), lowered })
+    }
+
+    /// The same net with more questions about its markings.
+    pub fn asking(mut self, formulas: Vec<Formula>) -> Loaded {
+        formula::add(&mut self.lowered.program, &self.flat, &self.lowered.encoding, &formulas);
+        Arc::make_mut(&mut self.formulas).extend(formulas);
+        self
+    }
+
+    /// Whether anything was guessed that may turn out to be wrong.
+    pub fn is_guessed(&self) -> bool {
+        !self.lowered.wrong.is_empty()
     }
 }

@@ -8,7 +8,7 @@ use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
 pub(super) const LANGUAGE: Language =
-    Language { name: "Murphi", endings: &["m", "murphi"], begins: |_| false, read: open, predicate: Some("a boolean expression of Murphi") };
+    Language { name: "Murphi", endings: &["m", "murphi"], begins: |_| false, read: open, predicate: Some("a boolean expression of Murphi"), has_formulas: false };
 
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     let loaded = load_source(source, options)?;

@@ -9,7 +9,7 @@ use wayfarer_space::Firing;
 /// One thing that a run judged, or was told not to judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckReport {
-    /// `invariant`, `never` or `cover` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule`
+    /// `invariant`, `never`, `cover` or `formula` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule`
     /// for what was looked for.
     pub kind: &'static str,
     /// The property's name; `deadlock` and `fault` have their own.
@@ -19,8 +19,11 @@ pub struct CheckReport {
     /// `holds`, `violated`, `not-found`, or `not-judged` where it was left out on request. A cover that was reached holds in any case, and what was
     /// looked for is `violated` where it was found.
     pub verdict: &'static str,
-    /// Which of the report's violations speak against it.
+    /// Which of the report's violations speak against it; for a formula that is true, the witness of it.
     pub violations: Vec<usize>,
+    /// The answer to a formula: `true`, `false` or `open`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<&'static str>,
 }
 
 /// The checks of a run, in the order of the model, faults and deadlocks last.
@@ -37,7 +40,7 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             Settled::IfComplete if outcome.is_complete() => "holds",
             Settled::IfComplete => "not-found",
         };
-        CheckReport { kind, name: name.to_string(), at, verdict, violations }
+        CheckReport { kind, name: name.to_string(), at, verdict, violations, answer: None }
     };
     let mut checks = Vec::new();
     for (number, property) in properties.iter().enumerate() {
@@ -49,6 +52,12 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             kind @ (Asks::Always | Asks::Never) => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
                 make(kind.word(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+            }
+            kind @ (Asks::Exists | Asks::Forall) => {
+                let looked_for = plan.find.contains(&property.name);
+                let mut check = make(kind.word(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
+                check.answer(kind == Asks::Forall);
+                check
             }
             Asks::Reachable if plan.find.contains(&property.name) => {
                 make("found", &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
@@ -76,6 +85,25 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
     let deadlock = plan.deadlock != Some(Deadlock::Off) && !sought;
     checks.push(make("deadlock", "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
     checks
+}
+
+impl CheckReport {
+    /// Turns the verdict of a search for a state into the answer to a formula. A state that was found shows that something exists, or that not everything is
+    /// as the formula says; that there is none is known only of a run that visited everything.
+    fn answer(&mut self, is_universal: bool) {
+        let found = match self.verdict {
+            "violated" => true,
+            "holds" => false,
+            "not-found" => {
+                self.answer = Some("open");
+                return;
+            }
+            _ => return,
+        };
+        let is_true = found != is_universal;
+        self.verdict = if is_true { "holds" } else { "violated" };
+        self.answer = Some(if is_true { "true" } else { "false" });
+    }
 }
 
 /// What is known of a check before its violations are looked at.
