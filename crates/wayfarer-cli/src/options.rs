@@ -100,7 +100,8 @@ Exit codes:
   3  the replay could not be carried out";
 
 const CORPUS_EXAMPLES: &str = "\
-A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …) or an
+A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …; for
+Petri nets known.states and known.transitions_fired) or an
 `expectations.json` (expect_accept, expect_verdict, states, rules), or whose files begin with lines such as `-- verdict: holds`,
 `-- states: 12`, `-- rules: 30`, `-- orbits: 3` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
 `wayfarer check` in a process of its own.

@@ -96,14 +96,10 @@ impl Loaded {
             }
             Guess::Width(place) => {
                 let place = *place as usize;
-                if widths.bits[place] >= 62 {
+                if widths.bits[place] >= widths::WIDEST {
                     return None;
                 }
-                let wider = (widths.bits[place] * 2).min(62);
-                // What was as narrow as this one was guessed as badly.
-                let narrow = widths.bits[place];
-                widths.bits.iter_mut().filter(|bits| **bits > 0 && **bits < narrow).for_each(|bits| *bits = narrow);
-                widths.bits[place] = wider;
+                widths.widen(place);
             }
         }
         let mut lowered = lower::lower(&self.flat, &bounds, &widths, source).ok()?;

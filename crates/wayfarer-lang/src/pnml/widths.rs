@@ -10,6 +10,11 @@ const MOST_WORK: u64 = 3_000_000;
 /// Steps of a walk before it begins anew.
 const LONGEST: u32 = 20_000;
 
+/// The widest field of a place.
+pub(super) const WIDEST: u32 = 62;
+/// Guessed bits up to which all guesses are doubled together.
+const FEW_BITS: u32 = 512;
+
 /// Guesses that the user never sees but as a remark that a run was repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Widths {
@@ -35,6 +40,20 @@ impl Widths {
             }
         }
         Widths { bits, trusts_units: !flat.units.is_empty() }
+    }
+
+    /// Doubles the width of a place that turned out to be too narrow. Others that are as narrow were guessed by the same walk and double with it while that
+    /// costs little, so that a run is not repeated for each of them.
+    pub(super) fn widen(&mut self, place: usize) {
+        let narrow = self.bits[place];
+        let double = |bits: u32| (2 * bits).min(WIDEST);
+        let together = |bits: u32| bits > 0 && bits <= narrow;
+        let all: u32 = self.bits.iter().map(|bits| if together(*bits) { double(*bits) } else { *bits }).sum();
+        if all <= FEW_BITS {
+            self.bits.iter_mut().filter(|bits| together(**bits)).for_each(|bits| *bits = double(*bits));
+        } else {
+            self.bits[place] = double(narrow);
+        }
     }
 }
 

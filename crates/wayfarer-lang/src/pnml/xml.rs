@@ -34,9 +34,8 @@ pub(super) fn parse<'a>(source: &'a Source, diagnostics: &mut Diagnostics) -> Op
         Ok(document) => Some(document),
         Err(error) => {
             let at = offset(source, error.pos());
-            // The library ends its messages with the place, which is shown anyway.
-            let message = error.to_string();
-            let message = message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message);
+            // The library's messages name the place, which is shown anyway.
+            let message = error.to_string().replace(&format!(" at {}", error.pos()), "");
             diagnostics.push(Diagnostic::error(Span::new(at, at + 1), format!("this is not well-formed XML: {message}")));
             None
         }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub(super) const UNBOUND: u32 = u32::MAX;
 
 /// Values that are tried for one transition, at most.
-const MOST_TRIES: u64 = 200_000_000;
+const MOST_TRIES: u64 = 20_000_000;
 
 /// The patterns of all transitions and the tables of all places.
 pub(super) struct Joins<'a> {
