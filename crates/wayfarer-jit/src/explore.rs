@@ -28,6 +28,12 @@ impl Compiled {
     /// How many rules are enabled in a state, those included whose guard faults.
     pub fn count_enabled(&self, state: &[Word]) -> u32 {
         self.expect_width(state);
+        if let Some(masks) = &self.masks {
+            return self.with_scratch(|scratch| {
+                masks.enabled(state, 0, &mut scratch.classes, &mut scratch.rules);
+                scratch.rules.len() as u32
+            });
+        }
         if let Some(count) = self.with_few(state, |bits| Some(count_even(bits))) {
             return count;
         }
@@ -363,6 +369,16 @@ impl Space for Compiled {
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
         self.expect_width(state);
         out.resize(self.words, 0);
+        if let (Some(masks), Some(rows)) = (&self.masks, &self.rows) {
+            return self.with_scratch(|scratch| {
+                masks.enabled(state, 0, &mut scratch.classes, &mut scratch.rules);
+                if scratch.rules.is_empty() {
+                    return None;
+                }
+                let rule = scratch.rules[rng.below(scratch.rules.len() as u64) as usize];
+                Some((Firing::of(rule), rows.fire(rule, state, out)))
+            });
+        }
         // None where it must be done slowly, and none inside where no rule is enabled.
         let drawn = self.with_few(state, |bits| {
             let count = count_even(bits);

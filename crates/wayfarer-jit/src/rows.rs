@@ -197,10 +197,8 @@ impl Compiled {
         steps.sifted = steps.sieve.is_some();
         for (source, state) in words.iter().enumerate() {
             let state = *state;
-            let count = self.enabled(std::slice::from_ref(&state), first_rule, scratch);
-            let faults = self.note_faults(source as u32, steps, scratch);
-            steps.enabled.push(count);
-            let count = count as usize - faults;
+            self.list_enabled(source as u32, std::slice::from_ref(&state), first_rule, steps, scratch);
+            let count = scratch.rules.len();
             let (before, gone) = (steps.states.len(), steps.omitted.len());
             let nothing = Omitted { source: source as u32, rule: 0, changed: false };
             steps.firings.resize(before + count, Firing::of(0));
@@ -209,27 +207,20 @@ impl Compiled {
             let room = states.push_many_dirty(count);
             let (firings, omitted) = (&mut firings[before..], &mut omitted[gone..]);
             let (mut arrived, mut left_out) = (0, 0);
-            for segment in &self.segments {
-                for index in 0..segment.groups {
-                    let mut bits = scratch.bits[(segment.group + index) * 2];
-                    let base = segment.first + index as u32 * 64;
-                    while bits != 0 {
-                        let rule = base + bits.trailing_zeros();
-                        bits &= bits - 1;
-                        let next = rows.dense[rule as usize].apply(state);
-                        room[arrived] = next;
-                        firings[arrived] = Firing::of(rule);
-                        let mut given = 1;
-                        if let Some(sieve) = sieve {
-                            // Without a branch, which nothing could predict. The source itself is known, too.
-                            let changed = next != state;
-                            given = usize::from(changed & sieve.is_fresh(next));
-                            omitted[left_out] = Omitted { source: source as u32, rule, changed };
-                            left_out += 1 - given;
-                        }
-                        arrived += given;
-                    }
+            for rule in &scratch.rules {
+                let rule = *rule;
+                let next = rows.dense[rule as usize].apply(state);
+                room[arrived] = next;
+                firings[arrived] = Firing::of(rule);
+                let mut given = 1;
+                if let Some(sieve) = sieve {
+                    // Without a branch, which nothing could predict. The source itself is known, too.
+                    let changed = next != state;
+                    given = usize::from(changed & sieve.is_fresh(next));
+                    omitted[left_out] = Omitted { source: source as u32, rule, changed };
+                    left_out += 1 - given;
                 }
+                arrived += given;
             }
             steps.states.truncate(before + arrived);
             steps.firings.truncate(before + arrived);
@@ -245,33 +236,24 @@ impl Compiled {
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
-            let count = self.enabled(state, first_rule, scratch);
             let first_fault = steps.faults.len();
-            let faults = self.note_faults(source as u32, steps, scratch);
-            steps.enabled.push(count);
-            let count = count as usize - faults;
+            self.list_enabled(source as u32, state, first_rule, steps, scratch);
+            let count = scratch.rules.len();
             let before = steps.states.len();
             let Steps { states, firings, faults, .. } = &mut *steps;
             let room = states.push_many_dirty(count);
             let mut arrived = 0;
-            for segment in &self.segments {
-                for index in 0..segment.groups {
-                    let mut bits = scratch.bits[(segment.group + index) * 2];
-                    let base = segment.first + index as u32 * 64;
-                    while bits != 0 {
-                        let rule = base + bits.trailing_zeros();
-                        bits &= bits - 1;
-                        if !rows.is_untested()
-                            && let Some(fault) = rows.fault(rule, state)
-                        {
-                            faults.push(FaultStep { source: source as u32, firing: Firing::of(rule), fault });
-                            continue;
-                        }
-                        rows.write::<W>(rule, state, &mut room[arrived * width..(arrived + 1) * width]);
-                        firings.push(Firing::of(rule));
-                        arrived += 1;
-                    }
+            for rule in &scratch.rules {
+                let rule = *rule;
+                if !rows.is_untested()
+                    && let Some(fault) = rows.fault(rule, state)
+                {
+                    faults.push(FaultStep { source: source as u32, firing: Firing::of(rule), fault });
+                    continue;
                 }
+                rows.write::<W>(rule, state, &mut room[arrived * width..(arrived + 1) * width]);
+                firings.push(Firing::of(rule));
+                arrived += 1;
             }
             steps.states.truncate(before + arrived);
             steps.describe_rest(source as u32, state);
@@ -279,12 +261,31 @@ impl Compiled {
         }
     }
 
-    /// Writes down the guards that failed, and how many they are.
-    fn note_faults(&self, source: u32, steps: &mut Steps, scratch: &Scratch) -> usize {
+    /// Lists the rules that are enabled in a state, and writes down guards that failed and how many rules count as enabled.
+    #[inline]
+    fn list_enabled(&self, source: u32, state: &[Word], first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+        if let Some(masks) = &self.masks {
+            masks.enabled(state, first_rule, &mut scratch.classes, &mut scratch.rules);
+            steps.enabled.push(scratch.rules.len() as u32);
+            return;
+        }
+        let count = self.enabled(state, first_rule, scratch);
+        steps.enabled.push(count);
+        scratch.rules.clear();
+        scratch.rules.reserve(count as usize);
+        for segment in &self.segments {
+            for index in 0..segment.groups {
+                let mut bits = scratch.bits[(segment.group + index) * 2];
+                let base = segment.first + index as u32 * 64;
+                while bits != 0 {
+                    scratch.rules.push(base + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
         for (rule, fault) in &scratch.faults {
             steps.faults.push(FaultStep { source, firing: Firing::of(*rule), fault: *fault });
         }
-        scratch.faults.len()
     }
 }
 
