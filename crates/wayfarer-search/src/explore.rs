@@ -150,7 +150,11 @@ pub(crate) fn work(
     // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order && run.record.is_none() && settings.sought.is_none() && store.fidelity() == Fidelity::Exact {
+    if in_order
+        && run.record.is_none()
+        && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
+        && store.fidelity() == Fidelity::Exact
+    {
         run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
@@ -456,7 +460,7 @@ impl<'a> Run<'a> {
     }
 
     fn enough(&self) -> Option<Stop> {
-        (self.outcome.violations.len() >= self.settings.max_errors.max(1)).then_some(Stop::Violations)
+        (self.outcome.violations.len() >= self.settings.max_errors.max(1) || self.found_all()).then_some(Stop::Violations)
     }
 
     /// The edge of a round: limits of the logical clock, then the outside.

@@ -89,11 +89,11 @@ mod writer;
 pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
-pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
+pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
 pub use plan::{Amount, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
-    Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind, Outlet,
-    RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
+    Answer, Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind,
+    Outlet, RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
     sarif_failure, stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;

@@ -21,7 +21,7 @@ pub use discovery::Discovery;
 pub use finding::Finding;
 pub use formats::{FORMATS, Format};
 pub use junit::junit_failure;
-pub use kinds::{CheckVerdict, Kind};
+pub use kinds::{Answer, CheckVerdict, Kind};
 pub use outlet::Outlet;
 pub use repeated::{Interval, Repeated};
 pub use sarif::sarif_failure;

@@ -213,10 +213,10 @@ impl Plan {
     fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &PropertyFacts| property.kind == Asks::Reachable && property.name == *name;
+            let meant = |property: &PropertyFacts| property.kind.can_be_looked_for() && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                let known = known.iter().filter(|property| property.kind == Asks::Reachable).map(|property| property.name.clone()).collect();
+                let known = known.iter().filter(|property| property.kind.can_be_looked_for()).map(|property| property.name.clone()).collect();
                 return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));

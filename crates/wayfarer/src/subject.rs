@@ -223,9 +223,18 @@ pub enum Asks {
     Assumed,
     /// To hold in some reachable state.
     Reachable,
+    /// A question with two answers: does it hold in some reachable state?
+    Exists,
+    /// A question with two answers: does it hold in no reachable state? Its author wrote the opposite, and asked about all states.
+    Forall,
 }
 
 impl Asks {
+    /// Whether a state that shows it can be looked for.
+    pub fn can_be_looked_for(self) -> bool {
+        matches!(self, Asks::Reachable | Asks::Exists | Asks::Forall)
+    }
+
     /// The word for it in reports.
     pub fn word(self) -> &'static str {
         if self == Asks::Assumed { "assumption" } else { self.kind().word() }
@@ -236,6 +245,7 @@ impl Asks {
         match self {
             Asks::Never => Kind::Never,
             Asks::Reachable => Kind::Cover,
+            Asks::Exists | Asks::Forall => Kind::Formula,
             Asks::Always | Asks::Assumed => Kind::Invariant,
         }
     }
