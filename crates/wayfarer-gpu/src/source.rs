@@ -14,14 +14,18 @@ mod tight;
 mod whole;
 
 use crate::bounds::Bounds;
+use crate::slots::Slots;
 use crate::unsupported::Unsupported;
 use std::fmt::Write;
 use wayfarer_ir::{Limits, Program};
-use wayfarer_space::{Packing, PropertyBits};
+use wayfarer_space::Packing;
 
 /// What generated code stands on, and what it takes along.
 const PRELUDE: &str = include_str!("cuda/prelude.h");
 const SCENE: &str = include_str!("cuda/scene.h");
+/// The kernels of searches, in order.
+const KERNELS: [&str; 4] =
+    [include_str!("cuda/machine.h"), include_str!("cuda/store.h"), include_str!("cuda/levels.h"), include_str!("cuda/walks.h")];
 
 /// The most bits that a tight state may have on a device.
 pub const MOST_BITS: usize = 4096;
@@ -52,8 +56,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Writes a verified program. Properties that are not `judged` are never told; all are where none is given.
-    pub fn new(program: &Program, limits: Limits, judged: Option<&PropertyBits>) -> Result<Self, Unsupported> {
+    /// Writes a verified program.
+    pub fn new(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
         let packing = program.packing();
         refuse(program, &packing)?;
         let bounds = Bounds::of(program, &limits);
@@ -66,6 +70,7 @@ impl Source {
             ("MASK_WORDS", rules.div_ceil(64).max(1)),
             ("PROPERTY_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
             ("COVER_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
+            ("COVERS", u64::from(whole::covers(program))),
             ("CALL_DEPTH", u64::from(limits.call_depth)),
             ("FRAME_WORDS", u64::from(limits.frame_words)),
         ];
@@ -78,7 +83,7 @@ impl Source {
         text.push('\n');
         tight::write(&packing, &mut text);
         parts::write(program, &bounds, &mut text);
-        whole::write(program, &bounds, judged, &mut text);
+        whole::write(program, &bounds, &mut text);
         Ok(Source {
             text,
             words: program.words as usize,
@@ -94,6 +99,18 @@ impl Source {
     /// The whole text, prelude included: what a person reads, and a C++ compiler takes.
     pub fn text(&self) -> String {
         format!("{PRELUDE}\n{}", self.text)
+    }
+
+    /// The whole text with the kernels of searches over a store of this kind.
+    pub fn with_kernels(&self, store: Slots) -> String {
+        format!("{PRELUDE}\n{}", self.kernels(store))
+    }
+
+    /// The same without the prelude, for those who put several programs into one file.
+    pub fn kernels(&self, store: Slots) -> String {
+        let mut text = format!("#undef STORE\n#define STORE {}\n{}", store.number(), self.text);
+        KERNELS.iter().for_each(|kernels| text.push_str(kernels));
+        text
     }
 
     /// The prelude and the program apart, for those who put several programs into one file.

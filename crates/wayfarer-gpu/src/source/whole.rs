@@ -5,19 +5,19 @@ use super::parts::{command_name, guard_name};
 use crate::bounds::{self, Bounds};
 use std::fmt::Write;
 use wayfarer_ir::walk;
-use wayfarer_ir::{Expr, Program, PropertyKind, Rule};
-use wayfarer_space::{FaultClass, PropertyBits};
+use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
+use wayfarer_space::FaultClass;
 
 /// Guards are written once for each rule, parameters fixed, while they have no more parts than this together.
 const GUARD_PARTS: usize = 12_000;
 
 /// Writes `enabled`, `guard_again`, `fire`, `check` and `is_limit`.
-pub(super) fn write(program: &Program, bounds: &Bounds, judged: Option<&PropertyBits>, out: &mut String) {
+pub(super) fn write(program: &Program, bounds: &Bounds, out: &mut String) {
     let limited = bounds.metered || bounds.deep;
     write_enabled(program, bounds, limited, out);
     write_guard_again(program, limited, out);
     write_fire(program, limited, out);
-    write_check(program, limited, judged, out);
+    write_check(program, limited, out);
     write_limits(program, out);
 }
 
@@ -102,7 +102,7 @@ fn write_fire(program: &Program, limited: bool, out: &mut String) {
     let _ = writeln!(out, "  return DONE;\n}}");
 }
 
-fn write_check(program: &Program, limited: bool, judged: Option<&PropertyBits>, out: &mut String) {
+fn write_check(program: &Program, limited: bool, out: &mut String) {
     let _ = writeln!(out, "\n// Judges a state: sets the bits of properties that fail, or that are reached, and gives the first that meets a fault.");
     let _ = writeln!(out, "// Says whether there is anything to tell.");
     let _ = writeln!(out, "WF_INLINE bool check(u64* s, u64* told, u32& property, u32& fault) {{\n  Scene x;\n  int g;\n  bool any = false;");
@@ -117,14 +117,18 @@ fn write_check(program: &Program, limited: bool, judged: Option<&PropertyBits>, 
             let _ = writeln!(out, "  begin(x, 0);");
         }
         let _ = writeln!(out, "  g = property{number}(s, x);");
-        if judged.is_none_or(|judged| judged.contains(number as u32)) {
-            let _ = writeln!(out, "  if (g == {tells}) {{ told[{}] |= 1ull << {}; any = true; }}", number / 64, number % 64);
-        }
+        let _ = writeln!(out, "  if (g == {tells}) {{ told[{}] |= 1ull << {}; any = true; }}", number / 64, number % 64);
         if property.conjuncts.iter().any(|(_, conjunct)| can_fault(conjunct)) {
             let _ = writeln!(out, "  if (g > TRUE && fault == 0) {{ property = {number}; fault = (u32)g; any = true; }}");
         }
     }
     let _ = writeln!(out, "  return any;\n}}");
+    let mut reachable = vec![0u64; program.properties.len().div_ceil(64).max(1)];
+    for (number, _) in program.properties.iter().enumerate().filter(|(_, property)| property.kind == PropertyKind::Reachable) {
+        reachable[number / 64] |= 1 << (number % 64);
+    }
+    let words: Vec<String> = reachable.iter().map(|word| format!("{word:#x}ull")).collect();
+    let _ = writeln!(out, "\n// Properties that ask to be reached.\nWF_TABLE u64 reachable[PROPERTY_WORDS] = {{{}}};", words.join(", "));
 }
 
 /// Which faults only say that a representation ran out.
@@ -167,6 +171,14 @@ fn can_fault(expr: &Expr) -> bool {
             _ => false,
         }
     });
+    found
+}
+
+/// Whether some command or function covers a property.
+pub(super) fn covers(program: &Program) -> bool {
+    let mut found = false;
+    let bodies = program.rules.iter().map(|rule| &rule.command).chain(program.functions.iter().map(|function| &function.body));
+    bodies.for_each(|body| walk::statements(&body.block, &mut |statement| found |= matches!(statement, Stmt::Cover(_))));
     found
 }
 

@@ -28,7 +28,7 @@ fn generated_programs_agree_with_the_interpreter() {
         for seed in some {
             let limits = Limits { fuel: 50 + seed % 500, call_depth: 2 + (seed % 7) as u32, frame_words: 40 + (seed % 100) as u32 };
             let program = Arc::new(generate::generate(*seed));
-            match Source::new(&program, limits, None) {
+            match Source::new(&program, limits) {
                 Ok(source) => {
                     sources.push(source);
                     interpreters.push((*seed, Interpreter::new(program, limits)));
