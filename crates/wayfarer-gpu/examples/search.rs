@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::time::Instant;
-use wayfarer_gpu::{Asked, Device, Levels, Slots, Source, Walks};
+use wayfarer_gpu::{Asked, Device, Levels, Search, Slots, Source, Walks};
 use wayfarer_ir::{Interpreter, Limits};
 use wayfarer_lang::{murphi, source};
 use wayfarer_space::{Rng, Space, Steps, Word};
@@ -39,7 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "arena" => Slots::Arena,
         _ => Slots::exact(source.bits, device.has_wide_swap()),
     };
-    let loaded = device.load(&source, slots, limits.call_depth)?;
+    let search = if kind == "walk" { Search::Walks } else { Search::Levels(slots) };
+    let loaded = device.load(&source, search, limits.call_depth)?;
     let (took, compiled) = loaded.took();
     let words = (source.properties as usize).div_ceil(64).max(1);
     let asked = Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock: 2, faults: true };
@@ -54,7 +55,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             met += walks.round(u64::MAX)?.len();
         }
         let (took, walked) = (begun.elapsed().as_secs_f64(), walks.walked());
-        println!("{} steps, {} walks, longest {}, {met} notes, {took:.2} s, {:.2} G steps/s", walked.steps, walked.ended, walked.longest, walked.steps as f64 / took / 1e9);
+        println!(
+            "{} steps, {} walks, longest {}, {met} notes, {took:.2} s, {:.2} G steps/s",
+            walked.steps,
+            walked.ended,
+            walked.longest,
+            walked.steps as f64 / took / 1e9
+        );
         return Ok(());
     }
     let mut starts = vec![0; steps.len() * source.tight];

@@ -1,6 +1,6 @@
-//! Prints the CUDA C of a Murphi model: `cargo run -p wayfarer-gpu --example source -- FILE`.
+//! Prints the CUDA C of a Murphi model with its kernels: `cargo run -p wayfarer-gpu --example source -- FILE`.
 
-use wayfarer_gpu::Source;
+use wayfarer_gpu::{Search, Slots, Source};
 use wayfarer_ir::Limits;
 use wayfarer_lang::{murphi, source};
 
@@ -13,7 +13,7 @@ fn main() {
     let (program, diagnostics) = murphi::load(&source::Source::from_bytes(path, &text), &murphi::Options::default());
     let Some(program) = program else { return eprintln!("{diagnostics:?}") };
     match Source::new(&program, Limits::default()) {
-        Ok(source) => println!("{}", source.text()),
+        Ok(source) => println!("{}", source.with_kernels(Search::Levels(Slots::exact(source.bits, true)))),
         Err(error) => eprintln!("{error}"),
     }
 }

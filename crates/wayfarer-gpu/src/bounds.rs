@@ -27,6 +27,8 @@ struct FunctionBounds {
     depth: u32,
     frames: u64,
     nodes: usize,
+    /// In how many places it is called.
+    calls: usize,
     known: bool,
 }
 
@@ -41,6 +43,7 @@ impl Bounds {
         for number in 0..count {
             bounds.measure(program, &callees, number);
         }
+        bounds.count_calls(program);
         let rules = program.rules.iter();
         let mut fuel = Some(0u64);
         let mut note = |units: Option<u64>| fuel = fuel.zip(units).map(|(most, units)| most.max(units));
@@ -71,6 +74,28 @@ impl Bounds {
     /// Parts of a function and of all that it calls.
     pub(crate) fn nodes(&self, function: usize) -> usize {
         self.functions[function].nodes
+    }
+
+    /// In how many places of the program a function is called, at least one.
+    pub(crate) fn calls(&self, function: usize) -> usize {
+        self.functions[function].calls.max(1)
+    }
+
+    /// Counts calls.
+    fn count_calls(&mut self, program: &Program) {
+        let mut note = |expr: &Expr| {
+            if let Expr::Call { function, .. } = expr {
+                self.functions[function.0 as usize].calls += 1;
+            }
+        };
+        for rule in &program.rules {
+            walk::expressions(&rule.guard.value, &mut note);
+            walk::expressions_of_block(&rule.command.block, &mut note);
+        }
+        for function in &program.functions {
+            walk::expressions_of_block(&function.body.block, &mut note);
+        }
+        program.properties.iter().flat_map(|property| &property.conjuncts).for_each(|(_, conjunct)| walk::expressions(conjunct, &mut note));
     }
 
     fn measure(&mut self, program: &Program, callees: &[Vec<usize>], number: usize) {

@@ -2,8 +2,7 @@
 
 use crate::driver::{Driver, Handle};
 use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
-use crate::slots::Slots;
-use crate::source::Source;
+use crate::source::{Search, Source};
 use crate::unsupported::Unsupported;
 use crate::{cache, compile};
 use std::ffi::CString;
@@ -69,7 +68,7 @@ impl Device {
     }
 
     /// Compiles a program's kernels, or finds them compiled, and loads them. `depth` bounds how deep functions may call themselves.
-    pub fn load(&self, source: &Source, slots: Slots, depth: u32) -> Result<Loaded<'_>, LoadError> {
+    pub fn load(&self, source: &Source, search: Search, depth: u32) -> Result<Loaded<'_>, LoadError> {
         let begun = Instant::now();
         if source.recursive {
             let stack = 2048 + u64::from(depth) * STACK_OF_CALL;
@@ -78,7 +77,7 @@ impl Device {
             }
             self.driver.set_stack(stack)?;
         }
-        let text = source.with_kernels(slots);
+        let text = source.with_kernels(search);
         let kept = cache::look_up(&text, self.capability).and_then(|code| self.driver.load(&code).ok());
         let is_compiled = kept.is_none();
         let module = match kept {
@@ -90,15 +89,18 @@ impl Device {
                 module
             }
         };
-        let mut loaded =
-            Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
-        for (kernel, name) in Kernel::ALL {
-            let name = CString::new(name).unwrap_or_default();
+        let mut loaded = Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
+        let kernels: &[Kernel] = match search {
+            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find],
+            Search::Walks => &[Kernel::Walk],
+        };
+        for kernel in kernels.iter().copied() {
+            let name = CString::new(kernel.name()).unwrap_or_default();
             let handle = self.driver.kernel(module, &name)?;
             let blocks = self.driver.blocks(handle, THREADS, loaded.shared(kernel))?;
             loaded.kernels.push((kernel, handle, blocks));
         }
-        loaded.lanes = u64::from(loaded.blocks(Kernel::Expand)) * u64::from(THREADS);
+        loaded.lanes = u64::from(loaded.blocks(kernels[0])) * u64::from(THREADS);
         loaded.took = begun.elapsed();
         Ok(loaded)
     }

@@ -96,8 +96,7 @@ impl Driver {
 
     /// Gives a device back.
     pub(crate) fn close(&self, device: u32) {
-        let closed: Result<(), DeviceError> =
-            (|| call!(self, "closing the GPU", "cuDevicePrimaryCtxRelease_v2", (c_int), (device as c_int)))();
+        let closed: Result<(), DeviceError> = (|| call!(self, "closing the GPU", "cuDevicePrimaryCtxRelease_v2", (c_int), (device as c_int)))();
         // There is nothing left to do where that fails.
         let _ = closed;
     }

@@ -24,6 +24,6 @@ pub use levels::{Asked, Levels, Round, Totals};
 pub use machine::{Address, DeviceError, Kernel, Machine, Params};
 pub use notes::{Note, Reached, What};
 pub use slots::Slots;
-pub use source::{MOST_BITS, MOST_RULES, Source};
+pub use source::{MOST_BITS, MOST_RULES, Search, Source};
 pub use unsupported::Unsupported;
 pub use walks::{Met, Walked, Walks};

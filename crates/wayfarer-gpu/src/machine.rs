@@ -16,9 +16,15 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All kernels with their names in the source.
-    pub const ALL: [(Kernel, &'static str); 4] =
-        [(Kernel::Start, "wf_start"), (Kernel::Expand, "wf_expand"), (Kernel::Find, "wf_find"), (Kernel::Walk, "wf_walk")];
+    /// Its name in the source.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Start => "wf_start",
+            Kernel::Expand => "wf_expand",
+            Kernel::Find => "wf_find",
+            Kernel::Walk => "wf_walk",
+        }
+    }
 }
 
 /// Memory of the device.

@@ -51,8 +51,7 @@ pub(crate) fn what(first: u64, second: u64) -> What {
 
 /// The notes of a search by levels, in order: what comes first does not depend on who noted first.
 pub(crate) fn notes(words: &[u64], tight: usize) -> Vec<Note> {
-    let mut notes: Vec<Note> =
-        words.chunks_exact(tight + 2).map(|note| Note { what: what(note[0], note[1]), state: note[2..].to_vec() }).collect();
+    let mut notes: Vec<Note> = words.chunks_exact(tight + 2).map(|note| Note { what: what(note[0], note[1]), state: note[2..].to_vec() }).collect();
     notes.sort();
     notes
 }

@@ -66,7 +66,8 @@ impl Slots {
                     }
                     sum
                 };
-                let average = (0..parts).map(|part| omitted(states / words * (f64::from(part) + 0.5) / f64::from(parts))).sum::<f64>() / f64::from(parts);
+                let average =
+                    (0..parts).map(|part| omitted(states / words * (f64::from(part) + 0.5) / f64::from(parts))).sum::<f64>() / f64::from(parts);
                 states * average
             }
         }

@@ -23,9 +23,12 @@ use wayfarer_space::Packing;
 /// What generated code stands on, and what it takes along.
 const PRELUDE: &str = include_str!("cuda/prelude.h");
 const SCENE: &str = include_str!("cuda/scene.h");
-/// The kernels of searches, in order.
-const KERNELS: [&str; 4] =
-    [include_str!("cuda/machine.h"), include_str!("cuda/store.h"), include_str!("cuda/levels.h"), include_str!("cuda/walks.h")];
+/// What kernels of searches stand on, and the kernels themselves.
+const MACHINE: &str = include_str!("cuda/machine.h");
+const STORE: &str = include_str!("cuda/store.h");
+const TELLING: &str = include_str!("cuda/telling.h");
+const LEVELS: &str = include_str!("cuda/levels.h");
+const WALKS: &str = include_str!("cuda/walks.h");
 
 /// The most bits that a tight state may have on a device.
 pub const MOST_BITS: usize = 4096;
@@ -33,6 +36,15 @@ pub const MOST_BITS: usize = 4096;
 pub const MOST_RULES: u64 = 1 << 16;
 /// The most words of the frame of a command or function.
 const MOST_FRAME: u32 = 1024;
+
+/// A search that kernels carry out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Search {
+    /// Breadth-first, over a store of this kind.
+    Levels(Slots),
+    /// Random walks.
+    Walks,
+}
 
 /// A program in C, without the kernels of a search.
 #[derive(Clone, Debug)]
@@ -101,16 +113,18 @@ impl Source {
         format!("{PRELUDE}\n{}", self.text)
     }
 
-    /// The whole text with the kernels of searches over a store of this kind.
-    pub fn with_kernels(&self, store: Slots) -> String {
-        format!("{PRELUDE}\n{}", self.kernels(store))
+    /// The whole text with the kernels of a search.
+    pub fn with_kernels(&self, search: Search) -> String {
+        format!("{PRELUDE}\n{}", self.kernels(search))
     }
 
     /// The same without the prelude, for those who put several programs into one file.
-    pub fn kernels(&self, store: Slots) -> String {
-        let mut text = format!("#undef STORE\n#define STORE {}\n{}", store.number(), self.text);
-        KERNELS.iter().for_each(|kernels| text.push_str(kernels));
-        text
+    pub fn kernels(&self, search: Search) -> String {
+        let (store, kernels) = match search {
+            Search::Levels(store) => (store.number(), [MACHINE, STORE, TELLING, LEVELS]),
+            Search::Walks => (0, [MACHINE, "", TELLING, WALKS]),
+        };
+        format!("#undef STORE\n#define STORE {store}\n{}{}", self.text, kernels.concat())
     }
 
     /// The prelude and the program apart, for those who put several programs into one file.

@@ -11,7 +11,13 @@ const STRIDE: u32 = 6;
 impl Levels<'_> {
     /// Tight states on a way of `depth` steps from one of `starts` to a state, which comes last; the first comes at most a few steps after a start. The search
     /// itself is forgotten. None where the state was not met again, or `goes_on` said no.
-    pub fn trail(&mut self, starts: &[Word], state: &[Word], depth: u32, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Vec<Vec<Word>>>, DeviceError> {
+    pub fn trail(
+        &mut self,
+        starts: &[Word],
+        state: &[Word],
+        depth: u32,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<Vec<Word>>>, DeviceError> {
         let mut trail = Vec::new();
         if !self.between(starts, state, depth, &mut trail, goes_on)? {
             return Ok(None);
@@ -21,7 +27,14 @@ impl Levels<'_> {
     }
 
     /// Adds what lies between.
-    fn between(&mut self, from: &[Word], to: &[Word], depth: u32, trail: &mut Vec<Vec<Word>>, goes_on: &mut dyn FnMut() -> bool) -> Result<bool, DeviceError> {
+    fn between(
+        &mut self,
+        from: &[Word],
+        to: &[Word],
+        depth: u32,
+        trail: &mut Vec<Vec<Word>>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, DeviceError> {
         if depth <= STRIDE {
             return Ok(true);
         }

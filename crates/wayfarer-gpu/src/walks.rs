@@ -64,14 +64,23 @@ pub struct Walks<'m> {
 
 impl<'m> Walks<'m> {
     /// So many walks from start states in the working layout, each ended after `restart` steps. `key` is that of the stream from which the lanes' streams are split.
-    pub fn new(machine: &'m dyn Machine, source: &Source, starts: &[Word], lanes: u64, key: u64, restart: u64, asked: &Asked) -> Result<Self, DeviceError> {
+    pub fn new(
+        machine: &'m dyn Machine,
+        source: &Source,
+        starts: &[Word],
+        lanes: u64,
+        key: u64,
+        restart: u64,
+        asked: &Asked,
+    ) -> Result<Self, DeviceError> {
         let (rules, words) = (source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
         let firings_at = count::REACHED + words;
         let mut judged = asked.judged.clone();
         judged.resize(words, 0);
         judged.extend(&asked.sought);
         judged.resize(2 * words, 0);
-        let mut walks = Walks { machine, params: Params::default(), counts: vec![0; firings_at + rules], firings_at, taken: Vec::new(), lanes, rounds: 64 };
+        let mut walks =
+            Walks { machine, params: Params::default(), counts: vec![0; firings_at + rules], firings_at, taken: Vec::new(), lanes, rounds: 64 };
         let lane_words = lanes * (LANE + source.words as u64);
         let counts = walks.take(walks.counts.len() as u64)?;
         let (at, notes) = (walks.take(lane_words)?, walks.take(NOTES * NOTE as u64)?);

@@ -2,33 +2,6 @@
 // Breadth-first search, a part of a level at a time. A warp takes as many sources as it has lanes. Each lane asks all guards of its source, and then all
 // lanes fire one enabled rule after another, so that what costs most, the way to the store, is gone together.
 
-// Small tables of counters are summed up in each block.
-enum { TALLIED = RULES <= 8192 };
-#if defined(__CUDACC__)
-extern __shared__ u32 tally[];
-WF_INLINE void open_tally() {
-  if (TALLIED) {
-    for (u32 rule = threadIdx.x; rule < RULES; rule += blockDim.x) tally[rule] = 0;
-    meet();
-  }
-}
-WF_INLINE void count_firing(const Params& p, u32 rule) {
-  if (TALLIED) atomicAdd(tally + rule, 1u);
-  else atomicAdd(p.firings + rule, 1ull);
-}
-WF_INLINE void close_tally(const Params& p) {
-  if (TALLIED) {
-    meet();
-    for (u32 rule = threadIdx.x; rule < RULES; rule += blockDim.x)
-      if (tally[rule]) atomicAdd(p.firings + rule, (u64)tally[rule]);
-  }
-}
-#else
-WF_INLINE void open_tally() {}
-WF_INLINE void count_firing(const Params& p, u32 rule) { p.firings[rule]++; }
-WF_INLINE void close_tally(const Params& p) {}
-#endif
-
 // Notes something: what, about which property or rule, which fault, and a state.
 WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u32 fault, const u64* t) {
   u64 at = atomic_add(p.counts + NOTED, 1);
@@ -42,11 +15,6 @@ WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u32 fault, const u64*
 WF_OUTLINE void note_fault(const Params& p, u32 rule, int fault, const u64* t) {
   if (is_limit(fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(fault - 2));
   else if (p.faults) note(p, NOTE_FAULT, rule, (u32)(fault - 2), t);
-}
-
-WF_INLINE void reach(const Params& p, const u64* bits) {
-  for (u32 word = 0; word < PROPERTY_WORDS; word++)
-    if (bits[word] & ~peek(p.counts + REACHED + word)) atomic_or(p.counts + REACHED + word, bits[word]);
 }
 
 // Tells what a state shows: properties that fail or are reached, and the fault of one that could not be judged.
@@ -68,7 +36,13 @@ WF_OUTLINE void tell(const Params& p, const u64* told, u32 property, u32 fault, 
 WF_INLINE void judge(const Params& p, u64* s, u32 rule, const u64* t) {
   u64 told[PROPERTY_WORDS];
   u32 property = 0, fault = 0;
-  if (check(s, told, property, fault)) tell(p, told, property, fault, rule, t);
+  if (check(s, told, property, fault)) {
+    // What is handed on by address lies in memory; the originals need not.
+    u64 shown[PROPERTY_WORDS], state[TIGHT];
+    copy_words(shown, told, PROPERTY_WORDS);
+    copy_words(state, t, TIGHT);
+    tell(p, shown, property, fault, rule, state);
+  }
 }
 
 WF_INLINE u64 mask_word(const u64* mask, u32 at) {
@@ -82,13 +56,13 @@ WF_INLINE u64 mask_word(const u64* mask, u32 at) {
 
 // Appends the states of the lanes that have one to the next level.
 WF_INLINE void append(const Params& p, bool has, const u64* t, u64 tag) {
-  u32 votes = ballot(has);
-  if (votes == 0) return;
+  u32 some = votes(has);
+  if (some == 0) return;
   u64 base = 0;
-  if (lane() == 0) base = atomic_add(p.counts + FOUND, count_ones(votes));
+  if (lane() == 0) base = atomic_add(p.counts + FOUND, count_ones(some));
   base = from_lane(base, 0);
   if (!has) return;
-  u64 at = base + count_ones(votes & ((1u << lane()) - 1));
+  u64 at = base + count_ones(some & ((1u << lane()) - 1));
   if (at >= p.room) {
     atomic_add(p.counts + SPILLED, 1);
     return;
@@ -125,7 +99,7 @@ WF_KERNEL(wf_expand) {
     for (;;) {
       while (rest == 0 && word + 1 < MASK_WORDS) rest = mask_word(mask, ++word);
       bool has = rest != 0, fresh = false;
-      if (ballot(has) == 0) break;
+      if (votes(has) == 0) break;
       u64 n[WORDS], key[TIGHT];
       if (has) {
         u32 rule = word * 64 + lowest_one(rest);
@@ -134,7 +108,12 @@ WF_KERNEL(wf_expand) {
         Scene x;
         copy_words(n, s, WORDS);
         zero_words(x.covered, COVER_WORDS);
-        int ended = faulty ? guard_again(n, rule) : TRUE;
+        int ended = TRUE;
+        if (faulty) {
+          u64 again[WORDS];
+          copy_words(again, s, WORDS);
+          ended = guard_again(again, rule);
+        }
         if (ended <= TRUE) ended = fire(n, x, rule);
         if (ended == DISCARDED) {
           discarded++;
@@ -155,13 +134,19 @@ WF_KERNEL(wf_expand) {
             }
           } else {
             failed = true;
-            note_fault(p, rule, ended, t);
+            u64 state[TIGHT];
+            copy_words(state, t, TIGHT);
+            note_fault(p, rule, ended, state);
           }
         }
       }
       append(p, fresh, key, tag);
     }
-    if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed)) note(p, NOTE_DEADLOCK, 0, 0, t);
+    if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed)) {
+      u64 state[TIGHT];
+      copy_words(state, t, TIGHT);
+      note(p, NOTE_DEADLOCK, 0, 0, state);
+    }
   }
   discarded = sum_of_lanes(discarded);
   if (lane() == 0 && discarded) atomic_add(p.counts + SKIPPED, discarded);

@@ -5,11 +5,11 @@ struct alignas(16) Pair {
 };
 
 #if defined(__CUDACC__)
-#define WF_KERNEL(name) extern "C" __global__ void __launch_bounds__(128) name(const Params p)
+#define WF_KERNEL(name) extern "C" __global__ void __launch_bounds__(128) name(const __grid_constant__ Params p)
 WF_INLINE u32 lane() { return threadIdx.x & 31; }
 WF_INLINE u64 thread() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 WF_INLINE u64 threads() { return (u64)gridDim.x * blockDim.x; }
-WF_INLINE u32 ballot(bool vote) { return __ballot_sync(WF_ALL_LANES, vote); }
+WF_INLINE u32 votes(bool own) { return __ballot_sync(WF_ALL_LANES, own); }
 WF_INLINE u64 from_lane(u64 value, u32 lane) { return __shfl_sync(WF_ALL_LANES, value, lane); }
 WF_INLINE u64 sum_of_lanes(u64 value) {
   for (u32 offset = 16; offset; offset >>= 1) value += __shfl_down_sync(WF_ALL_LANES, value, offset);
@@ -48,7 +48,7 @@ WF_INLINE Pair claim_pair(u64* at, Pair value) {
 WF_INLINE u32 lane() { return 0; }
 WF_INLINE u64 thread() { return 0; }
 WF_INLINE u64 threads() { return 1; }
-WF_INLINE u32 ballot(bool vote) { return vote; }
+WF_INLINE u32 votes(bool own) { return own; }
 WF_INLINE u64 from_lane(u64 value, u32 lane) { return value; }
 WF_INLINE u64 sum_of_lanes(u64 value) { return value; }
 WF_INLINE u64 peek(const u64* at) { return *at; }

@@ -87,5 +87,11 @@ WF_INLINE void sort_words(u64* at, u32 bit, u32 stride, u32 count, u32 words) {
   }
 }
 
-WF_INLINE void copy_words(u64* to, const u64* from, u32 words) { for (u32 word = 0; word < words; word++) to[word] = from[word]; }
-WF_INLINE void zero_words(u64* at, u32 words) { for (u32 word = 0; word < words; word++) at[word] = 0; }
+WF_INLINE void copy_words(u64* to, const u64* from, u32 words) {
+#pragma unroll
+  for (u32 word = 0; word < words; word++) to[word] = from[word];
+}
+WF_INLINE void zero_words(u64* at, u32 words) {
+#pragma unroll
+  for (u32 word = 0; word < words; word++) at[word] = 0;
+}

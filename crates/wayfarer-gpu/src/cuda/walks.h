@@ -102,7 +102,12 @@ WF_KERNEL(wf_walk) {
         Scene x;
         copy_words(n, s, WORDS);
         zero_words(x.covered, COVER_WORDS);
-        int ended = faulty ? guard_again(n, rule) : TRUE;
+        int ended = TRUE;
+        if (faulty) {
+          u64 again[WORDS];
+          copy_words(again, s, WORDS);
+          ended = guard_again(again, rule);
+        }
         if (ended <= TRUE) ended = fire(n, x, rule);
         stuck = false;
         if (ended == DISCARDED) {
@@ -116,7 +121,10 @@ WF_KERNEL(wf_walk) {
 #pragma unroll
           for (u32 word = 0; word < WORDS; word++) same = same && n[word] == s[word];
           if (same) {
-            stuck = stutters(s, mask, faulty);
+            u64 state[WORDS], rules[MASK_WORDS];
+            copy_words(state, s, WORDS);
+            copy_words(rules, mask, MASK_WORDS);
+            stuck = stutters(state, rules, faulty);
           } else {
             copy_words(s, n, WORDS);
             u64 told[PROPERTY_WORDS];

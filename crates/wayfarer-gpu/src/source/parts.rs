@@ -6,8 +6,8 @@ use crate::bounds::{self, ANY, Bounds};
 use std::fmt::Write;
 use wayfarer_ir::{Function, Parameter, Program, Property, Region, Rule};
 
-/// Functions of more parts, calls included, are not written in place.
-const LARGEST_INLINE: usize = 400;
+/// Functions that have more parts in all places together where they are called are written once, and called.
+const LARGEST_INLINE: usize = 600;
 
 /// Writes all parts.
 pub(super) fn write(program: &Program, bounds: &Bounds, out: &mut String) {
@@ -39,7 +39,7 @@ fn head(program: &Program, bounds: &Bounds, number: usize) -> String {
     let function = &program.functions[number];
     let how = match bounds.nodes(number) {
         _ if bounds.is_recursive(number) => "WF_OUTLINE",
-        nodes if nodes > LARGEST_INLINE => "WF_PLAIN",
+        parts if parts.saturating_mul(bounds.calls(number)) > LARGEST_INLINE => "WF_OUTLINE",
         _ => "WF_INLINE",
     };
     let mut taken = vec!["u64* s".to_string(), "Scene& x".to_string()];

@@ -94,15 +94,26 @@ impl Coder<'_> {
         }
     }
 
-    /// A chain of conditions. Each that needs statements of its own opens a block for the rest.
+    /// A chain of conditions. What is never true is left out.
     fn branches(&mut self, branches: &[(wayfarer_ir::Expr, Block)], otherwise: &Block) {
+        let mut opened = 0;
         for (condition, block) in branches {
             let asked = self.value(condition);
+            match asked.constant {
+                Some(0) => continue,
+                Some(_) => {
+                    self.block(block);
+                    (0..opened).for_each(|_| self.line("}"));
+                    return;
+                }
+                None => {}
+            }
             self.line(&format!("if ({}) {{", asked.condition()));
             self.block(block);
             self.line("} else {");
+            opened += 1;
         }
         self.block(otherwise);
-        branches.iter().for_each(|_| self.line("}"));
+        (0..opened).for_each(|_| self.line("}"));
     }
 }

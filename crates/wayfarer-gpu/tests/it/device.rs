@@ -5,7 +5,7 @@ use crate::models::models;
 use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_again};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_gpu::{Device, LoadError, Slots, Source};
+use wayfarer_gpu::{Device, LoadError, Search, Slots, Source};
 use wayfarer_ir::{Interpreter, Limits, Program, generate};
 
 /// The device that tests may use.
@@ -42,7 +42,7 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     if !fits(&source, slots) {
         return false;
     }
-    let loaded = match device.load(&source, slots, limits.call_depth) {
+    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth) {
         Ok(loaded) => loaded,
         Err(LoadError::Unsupported(_)) => return false,
         Err(error) => panic!("{name}: {error}"),
@@ -50,7 +50,8 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     let interpreter = Interpreter::new(program.clone(), limits);
     same_search(name, &interpreter, &loaded, &source, slots, 256 << 20, most);
     if slots.is_exact() {
-        walks_can_be_walked_again(name, &interpreter, &loaded, &source);
+        let walks = device.load(&source, Search::Walks, limits.call_depth).unwrap_or_else(|error| panic!("{name}: {error}"));
+        walks_can_be_walked_again(name, &interpreter, &walks, &source);
     }
     true
 }
@@ -78,7 +79,8 @@ fn generated_programs_agree_on_a_device() {
     let run = |job: usize, device: &Device| {
         let seed = from + job as u64;
         let program = Arc::new(generate::generate(seed));
-        let fitting: Vec<Slots> = STORES.into_iter().filter(|slots| Source::new(&program, limits(seed)).is_ok_and(|source| fits(&source, *slots))).collect();
+        let fitting: Vec<Slots> =
+            STORES.into_iter().filter(|slots| Source::new(&program, limits(seed)).is_ok_and(|source| fits(&source, *slots))).collect();
         let Some(slots) = fitting.get(seed as usize % fitting.len().max(1)) else { return };
         ran.fetch_add(usize::from(search(&format!("seed {seed}"), &program, limits(seed), *slots, device, 200)), Ordering::Relaxed);
     };

@@ -7,7 +7,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
-use wayfarer_gpu::{Address, DeviceError, Kernel, Machine, Params, Slots, Source};
+use wayfarer_gpu::{Address, DeviceError, Kernel, Machine, Params, Search, Slots, Source};
 
 /// Several programs with their kernels in one library.
 pub(crate) struct Kernels {
@@ -17,12 +17,14 @@ pub(crate) struct Kernels {
 impl Kernels {
     pub(crate) fn new(compiler: &str, sources: &[(Source, Slots)]) -> Self {
         let mut text = String::new();
-        for (number, (source, slots)) in sources.iter().enumerate() {
+        let searches = |(source, slots): &(Source, Slots)| [(source.clone(), Search::Levels(*slots)), (source.clone(), Search::Walks)];
+        for (number, (source, search)) in sources.iter().flat_map(searches).enumerate() {
             if number == 0 {
                 text.push_str(source.parts().0);
             }
-            let body = source.kernels(*slots);
-            let _ = writeln!(text, "#undef WF_NAME\n#define WF_NAME(name) p{number}_##name\nnamespace p{number} {{\n{body}\n}}");
+            let body = source.kernels(search);
+            let (number, word) = (number / 2, if number % 2 == 0 { "p" } else { "w" });
+            let _ = writeln!(text, "#undef WF_NAME\n#define WF_NAME(name) p{number}_##name\nnamespace {word}{number} {{\n{body}\n}}");
         }
         Kernels { library: compile(compiler, &text, "-O0") }
     }
@@ -73,7 +75,7 @@ impl Machine for Emulated<'_> {
     }
 
     fn run(&self, kernel: Kernel, params: &Params, _items: u64) -> Result<(), DeviceError> {
-        let name = Kernel::ALL.iter().find(|(known, _)| *known == kernel).expect("a kernel").1;
+        let name = kernel.name();
         // SAFETY: kernels have this signature.
         let call: Symbol<unsafe extern "C" fn(*const Params)> =
             unsafe { self.kernels.library.get(format!("p{}_{name}", self.program).as_bytes()) }.expect("the kernel exists");

@@ -101,7 +101,15 @@ fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
 }
 
 /// Every level has the same states, counts and notes; then the way to a state of the last level is found.
-pub(crate) fn same_search(name: &str, interpreter: &Interpreter, machine: &dyn Machine, source: &Source, slots: Slots, bytes: u64, most: usize) -> u64 {
+pub(crate) fn same_search(
+    name: &str,
+    interpreter: &Interpreter,
+    machine: &dyn Machine,
+    source: &Source,
+    slots: Slots,
+    bytes: u64,
+    most: usize,
+) -> u64 {
     let deadlock = 1 + name.len() as u64 % 2;
     let expected = levels(interpreter, deadlock, most);
     let mut search = Levels::new(machine, source, slots, bytes, &asked(interpreter, deadlock)).expect("memory");
