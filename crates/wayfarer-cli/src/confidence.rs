@@ -3,7 +3,7 @@
 use crate::output::Paint;
 use crate::sizes::{count, rough};
 use wayfarer::search::Sampler;
-use wayfarer::{Confidence, RARE, Report, SamplerReport};
+use wayfarer::{Confidence, RARE, Report, SamplerReport, Stop};
 
 /// The whole block; empty where something was found or everything visited.
 pub(crate) fn block(report: &Report, paint: Paint) -> String {
@@ -11,7 +11,7 @@ pub(crate) fn block(report: &Report, paint: Paint) -> String {
     let mut out = format!("\n{}\n", paint.strong("what \"not found\" is worth"));
     match confidence.headline() {
         Some(headline) => out.push_str(&audit(confidence, headline, paint)),
-        None if report.stop == "interrupted" => out.push_str("  There was no audit, because the run was interrupted.\n"),
+        None if report.stop == Stop::Interrupted => out.push_str("  There was no audit, because the run was interrupted.\n"),
         None => out.push_str("  There was no audit (--audit).\n"),
     }
     for (name, text) in lines(report, confidence) {
@@ -81,7 +81,7 @@ fn lines(report: &Report, confidence: &Confidence) -> Vec<(&'static str, String)
     }
     if let Some(discovery) = &confidence.discovery {
         let hour = confidence.next_hour(report.seconds).map_or_else(String::new, |states| {
-            let room = if report.stop == "memory" { ", had there been memory" } else { "" };
+            let room = if report.stop == Stop::Memory { ", had there been memory" } else { "" };
             format!("; another hour would bring about {} more{room}", about(states))
         });
         lines.push(("new states", format!("{} in every 100 steps of the last half{hour}", hundredths(100.0 * discovery.rate()))));

@@ -1,7 +1,6 @@
 //! The command `wayfarer`: a thin rim over the library that reads the command line, shows how a run goes and says what came of it.
 
 mod check;
-mod ci;
 mod compare;
 mod confidence;
 mod corpus;
@@ -13,6 +12,7 @@ mod manual;
 mod model;
 mod options;
 mod output;
+mod outputs;
 mod predict;
 mod progress;
 mod render;
@@ -48,6 +48,10 @@ enum Exit {
     Failed = 3,
     /// The budget ended before everything was visited, and that was asked for.
     Cut = 4,
+    /// Ctrl-C ended the run before anything was found.
+    Interrupted = 130,
+    /// SIGTERM ended the run before anything was found.
+    Terminated = 143,
 }
 
 /// Nesting in a model becomes nesting of calls here and there; this much stack is beyond all of it. Only what is used is ever taken.
@@ -114,8 +118,8 @@ impl Failure {
     /// The model cannot be read.
     fn unread(error: LoadError) -> Failure {
         match error {
-            LoadError::Read(message) => Failure::wrong(message),
             LoadError::Invalid(Rejection { text, findings }) => Failure { exit: Exit::Wrong, message: text, rendered: true, findings },
+            other => Failure::wrong(other.to_string()),
         }
     }
 

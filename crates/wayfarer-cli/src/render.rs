@@ -4,7 +4,7 @@ use crate::confidence;
 use crate::output::Paint;
 use crate::sizes::{bytes, count, counted, seconds};
 use crate::witness::{self, Form};
-use wayfarer::{Report, RuleReport, Subject, ViolationReport};
+use wayfarer::{Report, RuleReport, Stop, Subject, Verdict, ViolationReport};
 
 /// How a report is shown.
 #[derive(Clone, Debug)]
@@ -48,20 +48,22 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
 
 fn verdict(report: &Report, paint: Paint) -> String {
     let (word, sentence) = match report.verdict {
-        "violated" if report.sought => (paint.good("found"), ""),
-        "holds" if report.sought => (paint.doubt("unreachable"), "every reachable state was visited, and what was looked for is not among them"),
-        "not-found" if report.sought => (paint.doubt("not found"), "what was looked for was not found"),
-        "holds" if report.assumed => {
+        Verdict::Violated if report.sought => (paint.good("found"), ""),
+        Verdict::Holds if report.sought => {
+            (paint.doubt("unreachable"), "every reachable state was visited, and what was looked for is not among them")
+        }
+        Verdict::NotFound if report.sought => (paint.doubt("not found"), "what was looked for was not found"),
+        Verdict::Holds if report.assumed => {
             (paint.good("holds"), "under the model's assumptions: every state reachable under them was visited and none is bad")
         }
-        "holds" => (paint.good("holds"), "every reachable state was visited and none is bad"),
-        "violated" => (paint.bad("violated"), ""),
-        _ if report.stop == "exhausted" => (paint.doubt("not found"), "no violation was found"),
+        Verdict::Holds => (paint.good("holds"), "every reachable state was visited and none is bad"),
+        Verdict::Violated => (paint.bad("violated"), ""),
+        _ if report.stop == Stop::Exhausted => (paint.doubt("not found"), "no violation was found"),
         _ => (paint.doubt("not found"), "no violation was found, but not everything was visited"),
     };
     match report.verdict {
-        "violated" => format!("{} {word}\n", report.model),
-        "not-found" => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report)),
+        Verdict::Violated => format!("{} {word}\n", report.model),
+        Verdict::NotFound => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report)),
         _ => format!("{} {word}: {sentence}\n", report.model),
     }
 }
@@ -69,7 +71,7 @@ fn verdict(report: &Report, paint: Paint) -> String {
 /// Why a run ended, as a clause.
 fn stop_words(report: &Report) -> String {
     match report.stop {
-        "exhausted" => omitted(report),
+        Stop::Exhausted => omitted(report),
         stop => wayfarer::stop_words(stop).to_string(),
     }
 }
@@ -134,7 +136,7 @@ fn figures(report: &Report, view: &View) -> String {
         let times = if times.is_empty() { String::new() } else { format!(" ({} steps)", times.join(", ")) };
         lines.push(("coverage", format!("{:.2} %{times}", 100.0 * coverage)));
     }
-    lines.extend(report.details.figures.iter().map(|(name, value)| (*name, number(*value))));
+    lines.extend(report.details.figures.iter().map(|(name, value)| (name, number(value))));
     if let Some(factor) = report.density_factor {
         lines.push(("density factor", format!("{factor:.3}")));
     }
@@ -169,10 +171,14 @@ fn visits(report: &Report, paint: Paint) -> String {
     }
     let mut out = format!("\n{}\n", paint.strong("visits"));
     out.push_str(&format!("  {:>5}  {:>7}  {:>14}  {:>8}  {:>14}  {:>6}\n", "visit", "Pom1s", "insertions", "samples", "collision rate", "levels"));
-    for (number, visit) in report.details.visits.iter().enumerate() {
+    let mut number = 0;
+    let mut worker = 0;
+    for visit in &report.details.visits {
+        number = if visit.worker == worker { number + 1 } else { 1 };
+        worker = visit.worker;
         out.push_str(&format!(
             "  {:>5}  {:>7}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
-            number + 1,
+            if worker == 0 { number.to_string() } else { format!("{worker}:{number}") },
             visit.pom1s.map_or("unknown".to_string(), |greatest| format!("{greatest:.3}")),
             count(visit.insertions),
             count(visit.samples),
@@ -239,31 +245,31 @@ fn unfired(report: &Report, paint: Paint) -> String {
 
 /// What it means that a run was cut, and what to try.
 fn cut(report: &Report, view: &View) -> String {
-    if report.verdict != "not-found" {
+    if report.verdict != Verdict::NotFound {
         return String::new();
     }
     let left = "a violation may lie among the states that were not visited";
     let advice = match report.stop {
-        "memory" => format!(
+        Stop::Memory => format!(
             "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)
         ),
-        "time" => format!("The time was up before every state was visited: {left}. Try a longer --time, or a smaller model (--const)."),
-        "states" => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
-        "steps" => format!("The run ended at the limit on steps: {left}. Try a larger --steps, or none."),
-        "depth" => format!(
+        Stop::Time => format!("The time was up before every state was visited: {left}. Try a longer --time, or a smaller model (--const)."),
+        Stop::States => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
+        Stop::Steps => format!("The run ended at the limit on steps: {left}. Try a larger --steps, or none."),
+        Stop::Depth => format!(
             "States at depth {} were not expanded: a violation may lie deeper. Try a larger --depth, or none.",
             count(u64::from(report.depth.unwrap_or(0)))
         ),
-        "interrupted" => format!("The run was interrupted: {left}."),
-        "accepted" => "Accepted: by the samples, no state is likely to have been missed in one step. That is evidence and not a proof. For more, try a smaller maxpom."
+        Stop::Interrupted => format!("The run was interrupted: {left}."),
+        Stop::Accepted => "Accepted: by the samples, no state is likely to have been missed in one step. That is evidence and not a proof. For more, try a smaller maxpom."
             .to_string(),
-        "confident" => "Few enough states are expected to have been omitted (--confidence). That is evidence and not a proof: states that can be reached only through omitted ones are not reckoned with."
+        Stop::Confident => "Few enough states are expected to have been omitted (--confidence). That is evidence and not a proof: states that can be reached only through omitted ones are not reckoned with."
             .to_string(),
-        "overhead" | "collisions" => format!("The search forgets more than it can bear: {left}. Try more --memory, or rbfs:own."),
-        "restarts" => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),
-        "limit" => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
-        "exhausted" => {
+        Stop::Overhead | Stop::Collisions => format!("The search forgets more than it can bear: {left}. Try more --memory, or rbfs:own."),
+        Stop::Restarts => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),
+        Stop::Limit => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
+        Stop::Exhausted => {
             "The store does not remember states exactly, so a state can be taken for another, and what lies behind it is then missing too. Try --store exact, or \
              more --memory."
                 .to_string()
@@ -277,7 +283,7 @@ fn cut(report: &Report, view: &View) -> String {
         );
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.
-    if matches!(report.stop, "time" | "interrupted") && report.steps > 0 && report.threads == 1 {
+    if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.steps > 0 && report.threads == 1 {
         out.push_str(&format!("To repeat exactly this run: {}\n", view.again));
     }
     out

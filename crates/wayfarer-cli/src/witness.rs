@@ -56,7 +56,7 @@ pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint:
 
 /// What a step changed.
 pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], paint: Paint) -> String {
-    let differences = subject.changes(before, after);
+    let differences = subject.words().changes(before, after);
     if differences.is_empty() {
         return format!("        {}\n", paint.faint("nothing changes"));
     }
@@ -77,7 +77,7 @@ fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
 pub(crate) fn state(subject: &dyn Subject, state: &[Word], form: Form, paint: Paint) -> String {
     let mut out = String::new();
     let mut undefined = 0;
-    for part in subject.values(state) {
+    for part in subject.words().values(state) {
         if form != Form::Full && !part.defined {
             undefined += 1;
         } else {

@@ -26,7 +26,7 @@ use crate::{
 };
 use arms::Arms;
 use planting::plant;
-use wayfarer_space::{Packing, Rng, Space, Word};
+use wayfarer_space::{Rng, Space};
 
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
@@ -402,7 +402,7 @@ impl<'a> Run<'a> {
 
     fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {
         self.arms.tell(&mut self.done);
-        self.done.details.figures.extend(self.arms.figures());
+        self.done.details.figures.append(self.arms.figures());
         self.done.phases = self.phases;
         (self.done, store)
     }
@@ -432,9 +432,4 @@ fn is_sure(expected: f64, pass: u64, confidence: f64) -> bool {
 
 fn expected(store: &dyn Store) -> f64 {
     if let Fidelity::Lossy(expected) = store.fidelity() { expected } else { 0.0 }
-}
-
-/// The bytes that a state of this packing takes whole.
-fn whole(packing: &Packing) -> usize {
-    packing.words() * size_of::<Word>() + 24
 }

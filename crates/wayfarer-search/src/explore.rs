@@ -14,6 +14,8 @@ use crate::{
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
@@ -26,6 +28,26 @@ pub enum Deadlock {
     /// When no rule leads to another state.
     #[default]
     Stuttering,
+}
+
+impl Deadlock {
+    /// All rules with their names.
+    pub const ALL: [(Deadlock, &'static str); 3] = [(Deadlock::Off, "off"), (Deadlock::Stuck, "stuck"), (Deadlock::Stuttering, "stuttering")];
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(Self::ALL.iter().find(|(rule, _)| rule == self).map_or("off", |(_, name)| name))
+    }
+}
+
+impl FromStr for Deadlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(_, name)| *name == text).map(|(rule, _)| *rule);
+        found.ok_or_else(|| format!("`{text}` is not a rule for deadlocks; it is off, stuck or stuttering"))
+    }
 }
 
 /// What a witness shows, where a shorter one is looked for.
@@ -60,6 +82,8 @@ pub struct Settings {
     pub record_always: bool,
     /// Whether to count how often each state is visited.
     pub profile: bool,
+    /// Whether to end at the first limit of representation, because the caller can widen it and start again.
+    pub end_at_limit: bool,
 }
 
 /// States and firings that are looked for.
@@ -84,6 +108,7 @@ impl Default for Settings {
             record: 1 << 12,
             record_always: false,
             profile: false,
+            end_at_limit: false,
         }
     }
 }
@@ -446,6 +471,9 @@ impl<'a> Run<'a> {
         let progress = self.progress(strategy);
         if progress.steps >= self.settings.limits.steps {
             return Some(Stop::Steps);
+        }
+        if self.settings.end_at_limit && self.outcome.limit.is_some() {
+            return Some(Stop::Limit);
         }
         control.ask(&progress)
     }

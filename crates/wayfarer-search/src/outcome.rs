@@ -2,6 +2,7 @@
 
 use crate::witness::chain;
 use crate::{Details, Estimate, Fidelity, Handle, Phase, Record, Store};
+use std::fmt;
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, Word};
 
 /// Why a run ended.
@@ -56,6 +57,12 @@ impl Stop {
             Stop::Collisions => "collisions",
             Stop::Restarts => "restarts",
         }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
     }
 }
 
@@ -194,6 +201,23 @@ pub enum Verdict {
     NotFound,
 }
 
+impl Verdict {
+    /// The word for it in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::NotFound => "not-found",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
+    }
+}
+
 impl Outcome {
     /// An empty outcome for a space of so many rules.
     pub(crate) fn new(rules: u32) -> Self {
@@ -269,9 +293,7 @@ impl Outcome {
                 None => self.profile.push(*more),
             }
         }
-        for ((_, sum), (_, more)) in self.details.figures.iter_mut().zip(&other.details.figures) {
-            *sum += more;
-        }
+        self.details.absorb(other.details);
         self.covered = match (&mut self.record, &other.record) {
             (Some(record), Some(more)) => {
                 record.absorb(more);

@@ -1,19 +1,47 @@
-//! What came of a run, as plain data.
+//! The result of a run, as plain data, and the forms in which it is written.
 
-use crate::CheckReport;
+mod checks;
+mod confidence;
+mod discovery;
+mod finding;
+mod formats;
+pub mod itf;
+mod junit;
+mod kinds;
+mod outlet;
+pub mod repeated;
+mod sarif;
+mod story;
+
+pub use checks::CheckReport;
+pub(crate) use checks::checks;
+pub use confidence::{Confidence, ERROR, RARE, SamplerReport};
+pub(crate) use discovery::Course;
+pub use discovery::Discovery;
+pub use finding::Finding;
+pub use formats::{FORMATS, Format};
+pub use junit::junit_failure;
+pub use kinds::{CheckVerdict, Kind};
+pub use outlet::Outlet;
+pub use repeated::{Interval, Repeated};
+pub use sarif::sarif_failure;
+pub use story::stop_words;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use wayfarer_search::Phase;
+use wayfarer_search::{Phase, Stop, Verdict};
 
-/// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
+/// The result of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The model's name, as the user gave it.
     pub model: String,
-    /// `holds`, `violated` or `not-found`.
-    pub verdict: &'static str,
+    /// The verdict on the whole model.
+    pub verdict: Verdict,
     /// Why the run ended.
-    pub stop: &'static str,
+    pub stop: Stop,
     /// Whether every reachable state was visited.
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
@@ -84,6 +112,10 @@ pub struct Report {
     pub again: Option<String>,
     /// What it is worth that nothing was found, where nothing was.
     pub confidence: Option<crate::Confidence>,
+    /// The limit of representation that was met, if one was.
+    pub limit: Option<wayfarer_space::Fault>,
+    /// How often the run was started again because values needed more room than was set aside for them.
+    pub restarts: u32,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
 }
@@ -108,11 +140,12 @@ pub struct RuleReport {
     pub fired: u64,
 }
 
-/// Something wrong.
+/// A violation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ViolationReport {
-    /// `invariant`, `never`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
-    pub kind: &'static str,
+    /// The kind of property or fault.
+    pub kind: Kind,
     /// The property's name or the fault's message.
     pub name: String,
     /// `file:line:column` of what was violated; empty for a deadlock.
@@ -125,6 +158,7 @@ pub struct ViolationReport {
 
 /// The way to a violation, for a person.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
@@ -167,8 +201,27 @@ pub struct Change {
 impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
-        let name = self.strategy.split(':').next().unwrap_or_default();
-        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
+    }
+
+    /// Whether every reachable state was visited and nothing is wrong.
+    pub fn holds(&self) -> bool {
+        self.verdict == Verdict::Holds
+    }
+
+    /// Whether something is wrong, or what was looked for was found.
+    pub fn is_violated(&self) -> bool {
+        self.verdict == Verdict::Violated
+    }
+
+    /// The first violation, if there is one.
+    pub fn violation(&self) -> Option<&ViolationReport> {
+        self.violations.first()
+    }
+
+    /// The way to the first violation that has one.
+    pub fn witness(&self) -> Option<&WitnessReport> {
+        self.violations.iter().find_map(|violation| violation.witness.as_ref())
     }
 
     /// Names of the rules that never fired.
@@ -182,8 +235,8 @@ impl Report {
         json!({
             "schema": 1,
             "model": self.model,
-            "verdict": self.verdict,
-            "stop": self.stop,
+            "verdict": self.verdict.word(),
+            "stop": self.stop.word(),
             "complete": self.complete,
             "assumed": self.assumed,
             "bounded": self.bounded,
@@ -224,6 +277,7 @@ impl Report {
                 object
             }).collect::<Vec<_>>(),
             "checks": self.checks,
+            "restarts": self.restarts,
             "remarks": self.remarks,
             "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })
@@ -238,6 +292,7 @@ fn phase(phase: &Phase) -> Value {
 /// A visit of randomised breadth-first search.
 fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
     json!({
+        "worker": visit.worker,
         "pom1s": visit.pom1s,
         "insertions": visit.insertions,
         "samples": visit.samples,

@@ -1,31 +1,36 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
 use crate::auditing::{self, AuditWatch, Reserve};
-use crate::discovery::Course;
 use crate::memory::Budget;
-use crate::report::{Report, RuleReport};
+use crate::report::{Course, Report, RuleReport, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
-use crate::{Confidence, Plan, RunError, checks, stores};
+use crate::{Confidence, Plan, RunError, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop,
-    Store, StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
 impl Plan {
     /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
-        if self.strategy == StrategySpec::default() && self.store.is_some() {
-            return self.clone().settled().check(subject, budget, control);
+        self.attempt(subject, false, budget, control)
+    }
+
+    /// The same. With `end_at_limit` the run ends as soon as it meets a limit of representation, because a wider form of the subject may not have it.
+    pub(crate) fn attempt(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+        if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
+            let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
+            return plan.attempt(subject, end_at_limit, budget, control);
         }
         let started = Instant::now();
-        let replaying = subject.replaying(self);
-        let replaying = &*replaying;
+        let replayed = subject.replaying(self);
+        let replaying = replayed.space();
         let properties = subject.properties();
-        let settings = self.settings(subject, &properties, replaying, budget)?;
+        let settings = Settings { end_at_limit, ..self.settings(subject, &properties, replaying, budget)? };
         let running = subject.running(self, budget.limit());
         let running = &*running;
         budget.excuse();
@@ -37,16 +42,16 @@ impl Plan {
         budget.note_code(running.code_bytes());
         let crew = self.crew();
         let chosen = stores::settled(self, space.packing(), budget, crew.stores());
-        stores::refuse_varying(chosen, space.packing())?;
-        let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
+        stores::refuse_varying(&chosen, space.packing())?;
+        let mut strategy = stores::strategy(self, &chosen, &settings.limits, space.packing(), budget)?;
         let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
         let store: Box<dyn Store> = match crew {
             Crew::Apart(_) | Crew::Phases(_) => Box::new(NoStore),
-            _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
+            _ => stores::store(self, &chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
-        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(chosen, space.packing()) });
+        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
         let mut watch = Watch { inner: control, budget, running, held, until, reserve, asked: 0, cover, course };
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
@@ -66,8 +71,8 @@ impl Plan {
                     // The first walker is the one that would walk alone.
                     let seed = if worker == 0 { self.seed } else { Rng::new(self.seed, "workers").split(worker as u64).next_word() };
                     let plan = Plan { seed, ..self.clone() };
-                    let store = stores::store(&plan, chosen, space.packing(), budget, workers)?;
-                    let strategy = stores::strategy(&plan, chosen, &settings.limits, space.packing(), budget).ok()?;
+                    let store = stores::store(&plan, &chosen, space.packing(), budget, workers)?;
+                    let strategy = stores::strategy(&plan, &chosen, &settings.limits, space.packing(), budget).ok()?;
                     Some((store, strategy))
                 };
                 explore_apart(space, &part, workers, &settings, &mut watch)
@@ -111,7 +116,7 @@ impl Plan {
         let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
-            Report { violations, ..self.report((subject, &properties), replaying, &outcome, (chosen, store), budget, started.elapsed()) };
+            Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = cover.until(report.states, report.steps);
@@ -135,7 +140,7 @@ impl Plan {
 
     /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
     fn draws(&self) -> bool {
-        !["auto", "bfs", "dfs", "rdfs", "rbfs"].contains(&self.strategy.name())
+        self.strategy.nature().draws
     }
 
     /// Who carries the plan out.
@@ -146,11 +151,12 @@ impl Plan {
         };
         // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
         let limited = self.states.is_some() || self.steps.is_some() || self.profile;
-        match self.strategy.crew(&self.store()) {
+        let store = self.store();
+        match self.strategy.crew(&store) {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
-            Crewing::Levels if !limited => Crew::Levels(workers),
-            Crewing::Segments if !limited => Crew::Segments(workers),
+            Crewing::Together if !limited && store.abilities().recalls => Crew::Levels(workers),
+            Crewing::Together if !limited => Crew::Segments(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
         }
@@ -172,7 +178,7 @@ impl Plan {
         let sought = self.sought(subject, known, space)?;
         Ok(Settings {
             limits,
-            deadlock: self.deadlock,
+            deadlock: self.deadlock.unwrap_or_default(),
             max_errors: if self.all_violations { usize::MAX } else { self.max_errors.max(1) },
             each_once: self.all_violations,
             properties,
@@ -181,6 +187,7 @@ impl Plan {
             record,
             record_always: false,
             profile: self.profile,
+            end_at_limit: false,
         })
     }
 
@@ -210,28 +217,27 @@ impl Plan {
         (subject, properties): (&dyn Subject, &[PropertyFacts]),
         space: &dyn Space,
         outcome: &Outcome,
-        parts: (StoreSpec, &dyn Store),
+        parts: (&StoreSpec, &dyn Store),
         budget: &Budget,
         time: Duration,
     ) -> Report {
         let (chosen, store) = parts;
         // What the store of the last of several passes says of itself is not true of the run.
         let speaks = !outcome.phases.iter().any(Phase::begins_again);
-        let figures = outcome.details.figures.iter().copied().chain(store.figures().into_iter().filter(|_| speaks)).collect();
+        let mut details = outcome.details.clone();
+        if speaks {
+            details.figures.append(store.figures());
+        }
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
-            let FaultFacts { message, at, .. } = subject.fault(fault, self);
-            let (rule, _) = subject.firing(None, firing);
+            let FaultFacts { message, at, .. } = subject.words().fault(fault, self);
+            let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
         Report {
             model: subject.source().to_string(),
-            verdict: match outcome.verdict() {
-                Verdict::Holds => "holds",
-                Verdict::Violated => "violated",
-                Verdict::NotFound => "not-found",
-            },
-            stop: outcome.stop.word(),
+            verdict: outcome.verdict(),
+            stop: outcome.stop,
             complete: outcome.is_complete(),
             assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
             bounded: outcome.discarded > 0 && subject.is_bounded(),
@@ -240,9 +246,9 @@ impl Plan {
             insertions: outcome.states,
             steps: outcome.steps,
             redundancy: redundancy(outcome),
-            density_factor: if ["auto", "bfs"].contains(&self.strategy.name()) { density_factor(outcome) } else { None },
+            density_factor: if self.strategy.nature().by_levels { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
-            details: Details { figures, ..outcome.details.clone() },
+            details,
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,
@@ -263,10 +269,12 @@ impl Plan {
             expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),
             violations: Vec::new(),
-            checks: checks::checks(self, subject, properties, outcome),
+            checks: checks(self, subject, properties, outcome),
             exhaustive: self.exhaustive,
             again: None,
             confidence: None,
+            limit: outcome.limit.map(|(_, fault)| fault),
+            restarts: 0,
             remarks,
         }
     }
@@ -297,8 +305,8 @@ fn density_factor(outcome: &Outcome) -> Option<f64> {
 }
 
 /// About how many bytes a state takes that waits to be expanded: where the store does not give it back, a packed one with a number, and a part of a waypoint.
-fn waiting(store: StoreSpec, packing: &wayfarer_space::Packing) -> usize {
-    match (store.gives_back(), packing.is_varying()) {
+fn waiting(store: &StoreSpec, packing: &wayfarer_space::Packing) -> usize {
+    match (store.abilities().recalls, packing.is_varying()) {
         (true, _) => 8,
         (false, true) => 48,
         (false, false) => (packing.bits() + 32).div_ceil(64) * 8 + packing.words() * 2 + 3,
@@ -337,8 +345,8 @@ impl Crew {
     /// first, and so does where a budget cuts the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
-            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, "time" | "interrupted" | "memory"),
-            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.verdict == "holds",
+            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
+            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.holds(),
         }
     }
 }

@@ -8,18 +8,20 @@ mod queued;
 pub use queued::QueuedBfs;
 pub(crate) use queued::{Frontier, Origin, Spill, Waiting};
 
-use super::{Row, exact, remembering};
+use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::spec::Entry;
-use crate::{Candidates, Handle, Limits, Selection, Store, StoreSpec, Strategy, Visit};
+use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
 
-pub(super) const ROW: Row = Row {
-    entry: Entry { name: "bfs", parameters: &[] },
+pub(super) static ROW: Row = Row {
+    entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
     store: exact,
-    suits: remembering,
-    build: |_, site| match site.store {
-        // A pool's slots are not in the order of insertion.
-        store if store.gives_back() && !matches!(store, StoreSpec::Pool { .. }) => Box::new(Bfs::new(site.limits)),
-        _ => Box::new(QueuedBfs::new(site.limits, site.packing.clone(), site.account)),
+    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, ..SYSTEMATIC },
+    build: |_, site| {
+        let can = site.store.abilities();
+        match can.recalls && can.in_order {
+            true => Box::new(Bfs::new(site.limits)),
+            false => Box::new(QueuedBfs::new(site.limits, site.packing.clone(), site.account)),
+        }
     },
 };
 

@@ -4,8 +4,9 @@ use crate::graphs::random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wayfarer_search::{
-    Bfs, CompactStore, Control, Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Settings, Stop, Store, Strategy, TreeStore,
-    Unbounded, Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels, explore_over_fingerprints,
+    Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Room, Settings, Site, Stop, Store,
+    Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels,
+    explore_over_fingerprints,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -247,5 +248,52 @@ fn walkers_repeat_for_a_seed_and_a_number() {
         // A violation that one of them meets ends the others at their next meeting, always the same one.
         let bad = graph.clone().avoiding(vec![17, 1_234, 4_321]);
         assert_eq!(run(&bad), run(&bad));
+    }
+}
+
+/// Three workers each for itself: what they report together follows from what each reports alone.
+#[test]
+fn figures_of_several_workers_merge_by_their_rules() {
+    let mut rng = Rng::new(24, "crews");
+    let graph = random(&mut rng, 2_000, 3);
+    let settings = Settings { limits: Limits { steps: 30_000, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
+    let alone = Settings { limits: Limits { steps: 10_000, ..Limits::default() }, ..settings.clone() };
+    let (packing, limits) = (graph.packing(), Limits::default());
+    for text in ["rbfs:slots=400,maxpom=0,max-overhead=1000,max-collision=1", "highway:width=7", "urs:mix=auto,capacity=900"] {
+        let spec: StrategySpec = text.parse().unwrap();
+        let part = |worker: usize| {
+            let room = Room { packing, account: &Unlimited, most: 1 << 20, fixed: 1 << 20, bounded: false, seed: worker as u64 };
+            let store = spec.default_store().settled(&room);
+            let site = Site { limits: &limits, packing, account: &Unlimited, seed: worker as u64, store: store.clone() };
+            Some((store.build(&room)?, spec.build(&site)))
+        };
+        let all = explore_apart(&graph, &part, 3, &settings, &mut Unbounded).details;
+        let each: Vec<Details> = (0..3)
+            .map(|worker| {
+                let (store, mut strategy) = part(worker).unwrap();
+                explore(&graph, &*store, &mut *strategy, &alone, &mut Unbounded).details
+            })
+            .collect();
+        let of = |name: &str| each.iter().map(|details| details.figures.get(name).unwrap()).collect::<Vec<f64>>();
+        let sum = |name: &str| assert_eq!(all.figures.get(name), Some(of(name).iter().sum()), "{text}: {name}");
+        match spec.name() {
+            "rbfs" => {
+                ["visits", "samples", "insertions"].map(sum);
+                assert_eq!(all.omission_probability(), each.iter().map(|details| details.omission_probability().unwrap()).reduce(f64::max));
+                assert!(all.omission_probability().unwrap() <= 1.0 && all.figures.get("collision rate").unwrap() <= 1.0);
+                let weighted: f64 = of("collision rate").iter().zip(of("insertions")).map(|(rate, insertions)| rate * insertions).sum();
+                let mean = weighted / of("insertions").iter().sum::<f64>();
+                assert!((all.figures.get("collision rate").unwrap() - mean).abs() < 1e-9);
+                for worker in 0..3u32 {
+                    let made = all.visits.iter().filter(|visit| visit.worker == worker).count();
+                    assert_eq!(made, each[worker as usize].visits.len());
+                }
+            }
+            "highway" => {
+                sum("highways");
+                assert_eq!(all.figures.get("width"), Some(7.0));
+            }
+            _ => assert!((0.05..=0.95).contains(&all.figures.get("rate of leaves").unwrap())),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What "not found" is worth, as plain data.
 
+use super::Discovery;
 use crate::Report;
-use crate::discovery::Discovery;
 use serde_json::{Value, json};
 use wayfarer_search::{Outcome, Record, Tally};
 use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};
@@ -79,7 +79,7 @@ impl Confidence {
             record_share: record.map(Record::share),
             discovery,
             least_states: record.filter(|_| draws).and_then(|record| least_states(record, outcome.covered.value)),
-            omission_probability: outcome.details.visits.last().and_then(|visit| visit.pom1s),
+            omission_probability: outcome.details.omission_probability(),
             expected_omissions,
         }
     }

@@ -26,10 +26,11 @@ pub fn write(subject: &dyn Subject, witness: &WitnessReport, violation: &str) ->
         let by =
             if index == 0 { json!({ "index": 0, "start": witness.start }) } else { json!({ "index": index, "rule": witness.steps[index - 1].rule }) };
         object.insert("#meta".to_string(), by);
-        object.extend(subject.itf(state));
+        object.extend(subject.words().itf(state));
         states.push(Value::Object(object));
     }
-    let names: Vec<String> = witness.raw.states.first().map_or_else(Vec::new, |state| subject.itf(state).into_iter().map(|(name, _)| name).collect());
+    let names: Vec<String> =
+        witness.raw.states.first().map_or_else(Vec::new, |state| subject.words().itf(state).into_iter().map(|(name, _)| name).collect());
     let last = witness.steps.get(witness.raw.states.len().saturating_sub(1)).map(|step| step.rule.clone());
     json!({
         "#meta": {

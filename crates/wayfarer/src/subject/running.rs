@@ -1,8 +1,8 @@
 //! A program as something that runs: compiled where that is possible and wanted, else interpreted.
 
+use super::Running;
 use crate::Plan;
 use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
-use crate::subject::Running;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Program};
 #[cfg(feature = "jit")]

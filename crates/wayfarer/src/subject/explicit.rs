@@ -1,10 +1,11 @@
 //! An explicit graph as what a run is about: labels are its rules, and a state is its number.
 
 use crate::report::Change;
-use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Running, Subject, Used, ValueFacts};
-use crate::{Plan, RunError, SymmetryChoice};
+use crate::sizes::{count, counted};
+use crate::subject::{Asks, Facts, FaultFacts, Plain, PropertyFacts, Replaying, RuleFacts, Running, Subject, Table, Used, ValueFacts, Words};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
-use wayfarer_space::{Fault, Firing, Graph, Space, Word};
+use wayfarer_space::{Fault, Firing, Graph, Space, States, Steps, Word};
 
 /// A graph with names for its labels.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +22,17 @@ impl Explicit {
     fn label(&self, rule: u32) -> String {
         self.labels.get(rule as usize).cloned().unwrap_or_else(|| format!("edge {rule}"))
     }
+
+    /// How many transitions each label has.
+    fn transitions(&self) -> Vec<u64> {
+        let mut counts = vec![0; self.graph.rules() as usize];
+        let mut batch = States::new(self.graph.width());
+        (0..self.graph.nodes()).for_each(|node| batch.push(&[u64::from(node)]));
+        let mut steps = Steps::new(self.graph.width());
+        self.graph.expand(&batch, Firing::of(0), &mut steps);
+        steps.firings.iter().for_each(|firing| counts[firing.rule as usize] += 1);
+        counts
+    }
 }
 
 impl Subject for Explicit {
@@ -28,12 +40,16 @@ impl Subject for Explicit {
         &self.name
     }
 
-    fn running<'a>(&'a self, _plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
-        Box::new(Held(&self.graph))
+    fn words(&self) -> &dyn Words {
+        self
     }
 
-    fn replaying<'a>(&'a self, _plan: &Plan) -> Box<dyn Space + 'a> {
-        Box::new(self.graph.clone())
+    fn running<'a>(&'a self, _plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
+        Box::new(Plain(self.graph.clone()))
+    }
+
+    fn replaying<'a>(&'a self, _plan: &Plan) -> Box<dyn Replaying + 'a> {
+        Box::new(Plain(self.graph.clone()))
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
@@ -46,7 +62,7 @@ impl Subject for Explicit {
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let avoided = || PropertyFacts { name: "bad nodes are avoided".to_string(), at: self.name.clone(), kind: crate::subject::Asks::Always };
+        let avoided = || PropertyFacts { name: "bad nodes are avoided".to_string(), at: self.name.clone(), kind: Asks::Always };
         (0..self.graph.properties()).map(|_| avoided()).collect()
     }
 
@@ -54,6 +70,26 @@ impl Subject for Explicit {
         self.label(rule) == name
     }
 
+    fn facts(&self) -> Facts {
+        let transitions = self.transitions();
+        let (states, all) = (self.graph.nodes(), transitions.iter().sum());
+        let label = |(rule, many): (usize, &u64)| json!({ "name": self.label(rule as u32), "transitions": many });
+        let labels: Vec<Value> = transitions.iter().enumerate().map(label).collect();
+        let json = json!({ "state_bits": self.graph.packing().bits(), "words": 1, "states": states, "transitions": all, "labels": labels });
+        let row = |(rule, many): (usize, &u64)| vec![count(*many), self.label(rule as u32)];
+        Facts {
+            summary: format!("a graph of {} and {}", counted(u64::from(states), "state"), counted(all, "transition")),
+            tables: vec![Table {
+                heading: "labels".to_string(),
+                columns: vec!["transitions", "label"],
+                rows: transitions.iter().enumerate().map(row).collect(),
+            }],
+            json: json.as_object().cloned().unwrap_or_default(),
+        }
+    }
+}
+
+impl Words for Explicit {
     fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
         (self.label(firing.rule), self.name.clone())
     }
@@ -63,11 +99,7 @@ impl Subject for Explicit {
     }
 
     fn fault(&self, _fault: Fault, _plan: &Plan) -> FaultFacts {
-        FaultFacts { kind: "fault", message: "unknown fault".to_string(), at: self.name.clone(), note: None }
-    }
-
-    fn failing(&self, _plan: &Plan, _property: u32, _state: &[Word]) -> Option<String> {
-        None
+        FaultFacts { kind: Kind::Fault, message: "unknown fault".to_string(), at: self.name.clone(), note: None }
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
@@ -81,14 +113,5 @@ impl Subject for Explicit {
 
     fn itf(&self, state: &[Word]) -> Map<String, Value> {
         state.iter().map(|node| ("state".to_string(), json!(node))).collect()
-    }
-}
-
-/// A space that is there already.
-struct Held<'a>(&'a Graph);
-
-impl Running for Held<'_> {
-    fn space(&self) -> &dyn Space {
-        self.0
     }
 }

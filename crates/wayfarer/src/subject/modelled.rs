@@ -1,8 +1,10 @@
 //! A Rust model as what a run is about.
 
 use crate::report::Change;
-use crate::subject::{Asks, FaultFacts, PropertyFacts, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts};
-use crate::{Plan, RunError, SymmetryChoice};
+use crate::subject::{
+    Asks, FaultFacts, Plain, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
+};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_model::{Coded, KINDS, Model, ModelSpace, PropertyKind, WANTED};
@@ -44,12 +46,16 @@ where
         &self.name
     }
 
-    fn running<'a>(&'a self, plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
-        Box::new(Ready(self.space.looking_for(&plan.find_rules)))
+    fn words(&self) -> &dyn Words {
+        self
     }
 
-    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Space + 'a> {
-        Box::new(self.space.looking_for(&plan.find_rules))
+    fn running<'a>(&'a self, plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
+        Box::new(Plain(self.space.looking_for(&plan.find_rules)))
+    }
+
+    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
+        Box::new(Plain(self.space.looking_for(&plan.find_rules)))
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
@@ -90,38 +96,6 @@ where
         rule == WANTED
     }
 
-    fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String) {
-        let action = from.and_then(|state| self.space.action(state, firing));
-        let name = || self.space.rule_names().into_iter().find(|(number, _)| *number == firing.rule).map(|(_, name)| name);
-        (action.or_else(name).unwrap_or_else(|| "actions".to_string()), String::new())
-    }
-
-    fn start(&self, number: u32) -> String {
-        number.to_string()
-    }
-
-    fn fault(&self, fault: Fault, _plan: &Plan) -> FaultFacts {
-        let (message, at) = self.space.faults().describe(fault);
-        FaultFacts { kind: "fault", message: format!("panic: {message}"), at, note: None }
-    }
-
-    fn failing(&self, _plan: &Plan, _property: u32, _state: &[Word]) -> Option<String> {
-        None
-    }
-
-    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
-        self.space.shape(state).leaves().into_iter().map(|(path, value)| ValueFacts { path, value, defined: true }).collect()
-    }
-
-    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
-        let differences = self.space.shape(old).differences(&self.space.shape(new));
-        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
-    }
-
-    fn itf(&self, state: &[Word]) -> Map<String, Value> {
-        self.space.shape(state).leaves().into_iter().map(|(path, value)| (path, json!(value))).collect()
-    }
-
     fn does_not_replay(&self, _plan: &Plan, error: WitnessError) -> RunError {
         RunError::NotRepeated(error)
     }
@@ -139,15 +113,36 @@ where
     }
 }
 
-/// A space that a run has for itself.
-struct Ready<M: Model + 'static, How>(ModelSpace<M, How>);
-
-impl<M: Model + 'static, How> Running for Ready<M, How>
+impl<M: Model + 'static, How: 'static> Words for Modelled<M, How>
 where
     M::State: Coded<How>,
 {
-    fn space(&self) -> &dyn Space {
-        &self.0
+    fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String) {
+        let action = from.and_then(|state| self.space.action(state, firing));
+        let name = || self.space.rule_names().into_iter().find(|(number, _)| *number == firing.rule).map(|(_, name)| name);
+        (action.or_else(name).unwrap_or_else(|| "actions".to_string()), String::new())
+    }
+
+    fn start(&self, number: u32) -> String {
+        number.to_string()
+    }
+
+    fn fault(&self, fault: Fault, _plan: &Plan) -> FaultFacts {
+        let (message, at) = self.space.faults().describe(fault);
+        FaultFacts { kind: Kind::Fault, message: format!("panic: {message}"), at, note: None }
+    }
+
+    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
+        self.space.shape(state).leaves().into_iter().map(|(path, value)| ValueFacts { path, value, defined: true }).collect()
+    }
+
+    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
+        let differences = self.space.shape(old).differences(&self.space.shape(new));
+        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
+    }
+
+    fn itf(&self, state: &[Word]) -> Map<String, Value> {
+        self.space.shape(state).leaves().into_iter().map(|(path, value)| (path, json!(value))).collect()
     }
 }
 

@@ -1,67 +1,148 @@
-//! A program as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+//! A program of the IR as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+
+mod info;
 
 use crate::report::Change;
-use crate::running::{Executable, most_code};
-use crate::subject::{Asks, FaultFacts, PropertyFacts, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts};
-use crate::{Plan, RunError, SymmetryChoice, values};
+use crate::subject::running::{Executable, most_code};
+use crate::subject::values;
+use crate::subject::{
+    Asks, Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
+};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
 use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
-use wayfarer_search::WitnessError;
-use wayfarer_space::{Fault, Firing, Space, Word};
+use wayfarer_search::{Deadlock, WitnessError};
+use wayfarer_space::{Fault, Fired, Firing, Space, Word};
 
-impl Subject for Arc<Program> {
+/// Something that has become a program of the IR: whatever implements this is a [`Subject`] that is compiled, interpreted, replayed and explored up to
+/// symmetry. A language that shows its states in another form than its program's variables brings its own [`Words`].
+pub trait Programmed: Send + Sync {
+    /// The program.
+    fn program(&self) -> &Arc<Program>;
+
+    /// How it is spoken about.
+    fn words(&self) -> &dyn Words {
+        &**self.program()
+    }
+
+    /// As [`Subject::deadlock`].
+    fn deadlock(&self) -> Deadlock {
+        Deadlock::default()
+    }
+
+    /// As [`Subject::widened`].
+    fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
+        let _ = limit;
+        None
+    }
+
+    /// As [`Subject::can_widen`].
+    fn can_widen(&self) -> bool {
+        false
+    }
+
+    /// As [`Subject::facts`].
+    fn facts(&self) -> Facts {
+        info::facts(self.program())
+    }
+
+    /// As [`Subject::is_called`].
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        let program = self.program();
+        // A name alone means every instance; with its parameters' values, as reports write it, one.
+        let family = program.rule_of(rule).map(|(family, _)| &program.rules[family]);
+        family.is_some_and(|family| family.name == name) || self.words().firing(None, Firing::of(rule)).0 == name
+    }
+}
+
+impl Programmed for Arc<Program> {
+    fn program(&self) -> &Arc<Program> {
+        self
+    }
+}
+
+impl<P: Programmed> Subject for P {
     fn source(&self) -> &str {
-        &self.source
+        &self.program().source
+    }
+
+    fn words(&self) -> &dyn Words {
+        Programmed::words(self)
     }
 
     fn running<'a>(&'a self, plan: &Plan, memory: usize) -> Box<dyn Running + 'a> {
-        Box::new(Executable::new(self, plan, memory))
+        Box::new(Executable::new(self.program(), plan, memory))
     }
 
     fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
         (cfg!(feature = "jit") && !plan.interpret).then(|| most_code(memory))
     }
 
-    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Space + 'a> {
-        Box::new(Interpreter::new(self.clone(), plan.code_limits()))
+    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
+        Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
-        let (symmetry, remark) = symmetry(plan, self)?;
+        let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
     }
 
     fn rules(&self) -> Vec<RuleFacts> {
-        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(self, rule.at), instances: rule.instances() as u32 };
-        self.rules.iter().map(facts).collect()
+        let program = self.program();
+        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
+        program.rules.iter().map(facts).collect()
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let kind = |kind| match kind {
-            PropertyKind::Always => Asks::Always,
-            PropertyKind::Assumption => Asks::Assumed,
-            PropertyKind::Reachable => Asks::Reachable,
-        };
-        let facts = |property: &wayfarer_ir::Property| {
-            let at = place(self, property.at);
-            PropertyFacts { name: property.name.clone(), at, kind: kind(property.kind) }
-        };
-        self.properties.iter().map(facts).collect()
+        let program = self.program();
+        program.properties.iter().map(|property| property_facts(program, property)).collect()
     }
 
     fn is_called(&self, rule: u32, name: &str) -> bool {
-        // A name alone means every instance; with its parameters' values, as reports write it, one.
-        let family = self.rule_of(rule).map(|(family, _)| &self.rules[family]);
-        family.is_some_and(|family| family.name == name) || self.describe_rule(rule) == name
+        Programmed::is_called(self, rule, name)
     }
 
     fn same_rule(&self, one: Firing, other: Firing) -> bool {
-        let family = |firing: Firing| self.rule_of(firing.rule).map(|(family, _)| family);
+        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
         family(one) == family(other)
     }
 
+    fn deadlock(&self) -> Deadlock {
+        Programmed::deadlock(self)
+    }
+
+    fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
+        Programmed::widened(self, limit)
+    }
+
+    fn can_widen(&self) -> bool {
+        Programmed::can_widen(self)
+    }
+
+    fn facts(&self) -> Facts {
+        Programmed::facts(self)
+    }
+
+    fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
+        let program = self.program();
+        let conjuncts = program.properties[property as usize].conjuncts.len();
+        if conjuncts < 2 {
+            return None;
+        }
+        let interpreter = Interpreter::new(program.clone(), plan.code_limits());
+        let (index, at) = interpreter.failing_conjunct(property, state)?;
+        Some(format!("conjunct {} of {conjuncts} is false, at {}", index + 1, place(program, at)))
+    }
+
+    fn breaks_symmetry(&self, error: WitnessError) -> RunError {
+        // A model that was shown to be symmetric is, unless this program is wrong.
+        if self.program().asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
+    }
+}
+
+impl Words for Program {
     fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
         let at = self.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self, self.rules[family].at));
         (self.describe_rule(firing.rule), at)
@@ -74,23 +155,13 @@ impl Subject for Arc<Program> {
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
         let site = &self.faults[fault.0 as usize];
         let kind = match site.kind {
-            FaultKind::Assertion => "assertion",
-            FaultKind::Error => "error",
-            _ => "fault",
+            FaultKind::Assertion => Kind::Assertion,
+            FaultKind::Error => Kind::Error,
+            _ => Kind::Fault,
         };
         let endless = (site.kind == FaultKind::Endless)
             .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));
         FaultFacts { kind, message: site.message.clone(), at: place(self, site.at), note: endless }
-    }
-
-    fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
-        let conjuncts = self.properties[property as usize].conjuncts.len();
-        if conjuncts < 2 {
-            return None;
-        }
-        let interpreter = Interpreter::new(self.clone(), plan.code_limits());
-        let (index, at) = interpreter.failing_conjunct(property, state)?;
-        Some(format!("conjunct {} of {conjuncts} is false, at {}", index + 1, place(self, at)))
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
@@ -107,10 +178,19 @@ impl Subject for Arc<Program> {
     fn itf(&self, state: &[Word]) -> Map<String, Value> {
         values::values(self, state)
     }
+}
 
-    fn breaks_symmetry(&self, error: WitnessError) -> RunError {
-        // A model that was shown to be symmetric is, unless this program is wrong.
-        if self.asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
+impl Replaying for Interpreter {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.start_printing(number, out, printed)
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.fire_printing(state, firing, out, printed)
     }
 }
 
@@ -178,4 +258,14 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
 /// `file:line:column`.
 pub(crate) fn place(program: &Program, at: At) -> String {
     if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
+}
+
+/// A property of a program.
+fn property_facts(program: &Program, property: &wayfarer_ir::Property) -> PropertyFacts {
+    let kind = match property.kind {
+        PropertyKind::Always => Asks::Always,
+        PropertyKind::Assumption => Asks::Assumed,
+        PropertyKind::Reachable => Asks::Reachable,
+    };
+    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind }
 }
