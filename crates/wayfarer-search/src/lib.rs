@@ -55,7 +55,7 @@ pub use control::{Control, Progress, Unbounded};
 pub use crew::{Part, explore_apart, explore_by_levels, explore_over_fingerprints};
 pub use difference::{Delta, DifferenceStore};
 pub use exact::ExactStore;
-pub use explore::{Aim, Deadlock, Settings, Sought, explore};
+pub use explore::{Aim, Away, Deadlock, Device, Finding, Lost, Settings, Sought, Standing, explore, explore_on_device};
 pub use figures::Figures;
 pub use nothing::NoStore;
 pub use outcome::{Cause, Outcome, Rank, Stop, Verdict, Violation};
