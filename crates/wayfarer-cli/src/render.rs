@@ -152,7 +152,9 @@ fn cost(report: &Report, view: &View) -> String {
     let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
     let memory = format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory));
-    format!("{}{rate}{besides}, {memory}; {} over {}{threads}, seed {}", seconds(times.exploring), report.strategy, report.store, report.seed)
+    let device = report.device.as_ref().map_or_else(String::new, |device| format!(", on {device}"));
+    let search = format!("{} over {}{threads}{device}, seed {}", report.strategy, report.store, report.seed);
+    format!("{}{rate}{besides}, {memory}; {search}", seconds(times.exploring))
 }
 
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {

@@ -3,6 +3,7 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+mod device;
 mod judging;
 mod profile;
 
@@ -11,6 +12,7 @@ use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
+pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;

@@ -92,6 +92,8 @@ pub struct Report {
     pub seed: u64,
     /// How many workers there were.
     pub threads: usize,
+    /// The GPU that the search ran on, if it did.
+    pub device: Option<String>,
     /// Whether the same plan gives the same report again, less seconds and memory.
     pub repeatable: bool,
     /// The strategy, as it was asked for.
@@ -280,6 +282,7 @@ impl Report {
             "state_bits": self.state_bits,
             "seed": self.seed,
             "threads": self.threads,
+            "device": self.device,
             "repeatable": self.repeatable,
             "strategy": self.strategy,
             "store": self.store,

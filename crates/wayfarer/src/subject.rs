@@ -49,6 +49,12 @@ pub trait Subject: Send + Sync {
     /// The same behaviour by means that are independent of [`running`](Subject::running) if there are any: every witness is replayed here.
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a>;
 
+    /// The program that a GPU can run in its place, if there is one.
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<wayfarer_ir::Program>> {
+        None
+    }
+
     /// The symmetry that a run of this plan uses, if any, and a remark on why or why not if the user may wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
 

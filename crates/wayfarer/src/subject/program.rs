@@ -103,6 +103,11 @@ impl<P: Programmed> Subject for P {
         Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
     }
 
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<Program>> {
+        Some(self.program())
+    }
+
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
