@@ -6,6 +6,7 @@
 mod aut;
 mod murphi;
 mod pnml;
+mod promela;
 
 pub use aut::load_graph;
 pub use murphi::{Loaded, load, load_text};
@@ -35,7 +36,7 @@ pub struct Language {
 }
 
 /// All languages, in the order in which they are listed to users. The first is taken if nothing else fits.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, pnml::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, promela::LANGUAGE, pnml::LANGUAGE, aut::LANGUAGE];
 
 /// How a model is read.
 #[derive(Clone, Debug, Default)]

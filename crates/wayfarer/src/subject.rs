@@ -89,6 +89,11 @@ pub trait Subject: Send + Sync {
         false
     }
 
+    /// What the model claims and no run judges, by name. It is reported as not judged.
+    fn unjudged(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What it consists of, for `wayfarer info`.
     fn facts(&self) -> Facts {
         Facts::of_rules(self.rules(), self.properties())
