@@ -9,8 +9,8 @@ use serde_json::json;
 use std::sync::Arc;
 use wayfarer::ir::Program;
 use wayfarer::memory::Budget;
-use wayfarer::search::{CacheStore, Control, Progress, Stop, Unbounded};
-use wayfarer::{LoadOptions, Plan, Report, StoreSpec, StrategySpec, SymmetryChoice, load};
+use wayfarer::search::{Control, Progress, Room, Stop, Unbounded, Unlimited};
+use wayfarer::{LoadOptions, Plan, Report, StrategySpec, SymmetryChoice, load};
 
 /// The final row of each memory share in the paper, 181 samples: visits, Pom1s, overhead, coverage, share of runs that missed a state.
 const PAPER: [(f64, [f64; 5]); 10] = [
@@ -95,11 +95,13 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
 /// What the cache takes as it is laid out, and what the queue takes when it is full, whole states included.
 fn bytes_of(program: &Program, strategy: &str) -> (usize, usize) {
     let Ok(spec) = strategy.parse::<StrategySpec>() else { return (0, 0) };
-    let StoreSpec::Cache { slots: Some(slots), ways, bits, replace } = spec.default_store() else { return (0, 0) };
+    let store = spec.default_store();
+    let Some(slots) = store.number("slots") else { return (0, 0) };
+    let room = Room { packing: &program.packing(), account: &Unlimited, most: 0, fixed: 0, bounded: false, seed: 0 };
     // A place of the queue: the tight state, its waypoint and its depth. Ours has half as many places again for what found no room.
     let place = program.packing().words() * 8 + 8;
     let queue = if strategy.contains("own") { 0.14 * 1.5 } else { 0.8 };
-    (CacheStore::bytes_for(slots, ways, bits, replace), (slots as f64 * queue) as usize * place)
+    (store.takes(&room).0, (slots as f64 * queue) as usize * place)
 }
 
 fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
@@ -113,14 +115,15 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
         coverage: mean(&|report| report.states as f64 / reach as f64),
         missed: mean(&|report| f64::from(u8::from(report.states < reach))),
         collisions: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.collision_rate)),
-        accepted: reports.iter().filter(|report| report.stop == "accepted").count(),
+        accepted: reports.iter().filter(|report| report.stop == wayfarer::Stop::Accepted).count(),
     }
 }
 
 /// One run, whose states are counted and not estimated: the record holds them all.
 pub(crate) fn run(program: &Arc<Program>, strategy: &str, seed: u64, symmetry: SymmetryChoice) -> Option<Report> {
     let strategy = strategy.parse().ok()?;
-    let plan = Plan { strategy, seed, symmetry, deadlock: wayfarer::search::Deadlock::Off, record: Some(1 << 21), audit: Some(0), ..Plan::default() };
+    let plan =
+        Plan { strategy, seed, symmetry, deadlock: Some(wayfarer::search::Deadlock::Off), record: Some(1 << 21), audit: Some(0), ..Plan::default() };
     plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut Unbounded).ok()
 }
 
@@ -134,7 +137,7 @@ fn reachable(program: &Arc<Program>) -> (u64, u64) {
         }
     }
     let mut widest = Widest(0);
-    let plan = Plan { deadlock: wayfarer::search::Deadlock::Off, ..Plan::default() };
+    let plan = Plan { deadlock: Some(wayfarer::search::Deadlock::Off), ..Plan::default() };
     let states = plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut widest).map_or(0, |report| report.states);
     (states, widest.0)
 }

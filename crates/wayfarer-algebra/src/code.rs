@@ -18,9 +18,16 @@ pub(crate) enum Code {
     Apply(Box<Code>, Box<[Code]>),
     /// A lambda, by its number, with the values of its free variables.
     Closure(u32, Box<[Code]>),
-    Quantified { forall: bool, query: Arc<Query> },
+    Quantified {
+        forall: bool,
+        query: Arc<Query>,
+    },
     /// A set or bag of all solutions of a query, or a closure if these cannot be enumerated.
-    Comprehension { bag: bool, query: Arc<Query>, otherwise: Box<Code> },
+    Comprehension {
+        bag: bool,
+        query: Arc<Query>,
+        otherwise: Box<Code>,
+    },
     Let(Box<[(u16, Code)]>, Box<Code>),
 }
 
@@ -118,7 +125,8 @@ impl<'a> Compiler<'a> {
             Term::Number(number) => Code::Constant(self.data.values.integer(number.clone()).map_err(|_| TooMany)?),
             Term::Call(function, arguments) => {
                 let codes = self.all(arguments)?;
-                let is_constructor = matches!(self.data.functions[function.index()].role, Role::Constructor(_)) && !self.data.has_equations(*function);
+                let is_constructor =
+                    matches!(self.data.functions[function.index()].role, Role::Constructor(_)) && !self.data.has_equations(*function);
                 match constants(&codes) {
                     Some(values) if is_constructor => Code::Constant(self.data.term(*function, &values).map_err(|_| TooMany)?),
                     _ => Code::Call(*function, codes),
@@ -135,7 +143,11 @@ impl<'a> Compiler<'a> {
             Term::Lambda(parameters, body) => self.closure(parameters, body, LambdaRole::Function)?,
             Term::Quantified { forall, variables, body } => {
                 let mut conjuncts = Vec::new();
-                if *forall { negated(body, &mut conjuncts) } else { split(body, &mut conjuncts) }
+                if *forall {
+                    negated(body, &mut conjuncts)
+                } else {
+                    split(body, &mut conjuncts)
+                }
                 let query = self.query(variables, &conjuncts, Wanted::First)?;
                 Code::Quantified { forall: *forall, query: Arc::new(query) }
             }
@@ -288,7 +300,9 @@ pub(crate) fn substitute(term: &Term, by: &HashMap<VariableId, Term>) -> Term {
             Term::Quantified { forall, variables, body } => {
                 Term::Quantified { forall: *forall, variables: variables.clone(), body: Box::new(substitute(body, by)) }
             }
-            Term::Comprehension { bag, variable, body } => Term::Comprehension { bag: *bag, variable: *variable, body: Box::new(substitute(body, by)) },
+            Term::Comprehension { bag, variable, body } => {
+                Term::Comprehension { bag: *bag, variable: *variable, body: Box::new(substitute(body, by)) }
+            }
             Term::Where(definitions, body) => {
                 let definitions = definitions.iter().map(|(variable, term)| (*variable, substitute(term, by))).collect();
                 Term::Where(definitions, Box::new(substitute(body, by)))

@@ -156,7 +156,9 @@ impl Machine<'_> {
                 (Some(Node::Set { complement, elements }), _) => Some(self.set(!complement, elements.to_vec())?),
                 _ => None,
             },
-            (Subset | ProperSubset, [one, other]) => self.subset(*one, *other)?.map(|is_subset| Value::boolean(is_subset && (operation == Subset || one != other))),
+            (Subset | ProperSubset, [one, other]) => {
+                self.subset(*one, *other)?.map(|is_subset| Value::boolean(is_subset && (operation == Subset || one != other)))
+            }
             (BagUnion | BagDifference | BagIntersection, [one, other]) => {
                 let (Some(Node::Bag(entries)), Some(Node::Bag(entries2))) = (data.node(*one), data.node(*other)) else { return Ok(None) };
                 let mut result = Vec::new();
@@ -178,7 +180,9 @@ impl Machine<'_> {
                 Some(self.bag(result)?)
             }
             (SetToBag, [set]) => match (data.node(*set), Value::of_small(1)) {
-                (Some(Node::Set { complement: false, elements }), Some(one)) => Some(self.bag(elements.iter().map(|element| (*element, one)).collect())?),
+                (Some(Node::Set { complement: false, elements }), Some(one)) => {
+                    Some(self.bag(elements.iter().map(|element| (*element, one)).collect())?)
+                }
                 _ => None,
             },
             (BagToSet, [bag]) => match data.node(*bag) {
@@ -193,7 +197,8 @@ impl Machine<'_> {
     /// A union or intersection of sets, each given by its elements or by what is not in it. None if elements cannot be told apart.
     fn combined(&mut self, union: bool, one: (bool, &[Value]), other: (bool, &[Value])) -> Result<Option<Value>, Halt> {
         let contains = |elements: &[Value], element: Value| elements.iter().any(|known| self.equal(*known, element) == Some(true));
-        let without = |elements: &[Value], others: &[Value]| elements.iter().copied().filter(|element| !contains(others, *element)).collect::<Vec<_>>();
+        let without =
+            |elements: &[Value], others: &[Value]| elements.iter().copied().filter(|element| !contains(others, *element)).collect::<Vec<_>>();
         let both = |elements: &[Value], others: &[Value]| elements.iter().copied().filter(|element| contains(others, *element)).collect::<Vec<_>>();
         let (first, second) = (one.1, other.1);
         let (complement, elements) = match (union, one.0, other.0) {

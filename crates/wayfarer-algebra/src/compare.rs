@@ -41,7 +41,9 @@ impl Data {
                 };
                 entries.iter().any(differs).then_some(false)
             }
-            (Node::Set { complement: false, elements }, Node::Set { complement: false, elements: elements2 }) if elements.len() == elements2.len() => {
+            (Node::Set { complement: false, elements }, Node::Set { complement: false, elements: elements2 })
+                if elements.len() == elements2.len() =>
+            {
                 (elements.len() == 1).then(|| self.equal(elements[0], elements2[0])).flatten()
             }
             _ => None,

@@ -157,9 +157,9 @@ impl Component {
         };
         let hash = hash_of(local, summand, mask, arguments);
         let is_same = |number: &u32| {
-            self.received.get(*number).is_some_and(|known| {
-                known.local == local && known.summand == summand && known.mask == mask && *known.arguments == *arguments
-            })
+            self.received
+                .get(*number)
+                .is_some_and(|known| known.local == local && known.summand == summand && known.mask == mask && *known.arguments == *arguments)
         };
         let offers = |number: u32| self.received.get(number).map_or(&[][..], |known| &known.offers);
         if let Some(found) = self.received_index.lock().unwrap_or_else(PoisonError::into_inner).find(hash, is_same) {

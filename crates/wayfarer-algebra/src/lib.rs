@@ -23,10 +23,10 @@ mod value;
 
 pub use machine::{FUEL, Halt};
 pub use sequential::Wrong;
-pub use specification::{
-    Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId, Specification, Term,
-    Variable, VariableId,
-};
 pub use space::{AlgebraSpace, ComponentState, Layout};
+pub use specification::{
+    Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId,
+    Specification, Term, Variable, VariableId,
+};
 pub use system::System;
 pub use value::Value;

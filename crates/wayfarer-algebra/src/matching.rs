@@ -92,7 +92,9 @@ fn pattern(data: &Data, term: &Term) -> Option<Pattern> {
             let parts = arguments.iter().map(|term| pattern(data, term)).collect::<Option<Vec<_>>>()?;
             Pattern::Test(Test::Head(*function, parts.len() as u16), parts)
         }
-        Term::Operation(Operation::Cons, parts) => Pattern::Test(Test::Cons, parts.iter().map(|term| pattern(data, term)).collect::<Option<Vec<_>>>()?),
+        Term::Operation(Operation::Cons, parts) => {
+            Pattern::Test(Test::Cons, parts.iter().map(|term| pattern(data, term)).collect::<Option<Vec<_>>>()?)
+        }
         Term::Operation(Operation::ListOf, parts) => {
             let nil = Pattern::Test(Test::Constant(Value::NIL), Vec::new());
             let parts = parts.iter().map(|term| pattern(data, term)).collect::<Option<Vec<_>>>()?;

@@ -236,7 +236,11 @@ impl<'a> Alphabet<'a> {
             Network::Component(component) => {
                 let vector = |(kind, actions): &(u32, Vec<ActionId>)| Vector {
                     parts: vec![(*component, *kind)],
-                    outcomes: actions.iter().enumerate().map(|(index, action)| Outcome { action: *action, sources: vec![(0, index)], hidden: false }).collect(),
+                    outcomes: actions
+                        .iter()
+                        .enumerate()
+                        .map(|(index, action)| Outcome { action: *action, sources: vec![(0, index)], hidden: false })
+                        .collect(),
                     unequal: Vec::new(),
                 };
                 self.kinds[*component].iter().map(vector).filter(|vector| filter.lets(&self.names(vector))).collect()

@@ -86,7 +86,9 @@ impl Machine<'_> {
             (LessEqual, [one, other]) => truth(self.data.compare(*one, *other).map(Ordering::is_le)),
             (Greater, [one, other]) => truth(self.data.compare(*one, *other).map(Ordering::is_gt)),
             (GreaterEqual, [one, other]) => truth(self.data.compare(*one, *other).map(Ordering::is_ge)),
-            (Add | Subtract | Multiply | Divide | Quotient | Remainder | Power | Minimum | Maximum, [one, other]) => self.arithmetic(operation, *one, *other)?,
+            (Add | Subtract | Multiply | Divide | Quotient | Remainder | Power | Minimum | Maximum, [one, other]) => {
+                self.arithmetic(operation, *one, *other)?
+            }
             (
                 Negate | Successor | Predecessor | Absolute | Floor | Ceiling | Round | SquareRoot | ToPositive | ToNatural | ToInteger | ToReal,
                 [one],
@@ -244,7 +246,11 @@ impl Machine<'_> {
                 let (elements, end) = values.elements(*list);
                 match elements.split_last() {
                     Some((last, others)) if end == Value::NIL => {
-                        if operation == LastElement { Some(*last) } else { Some(values.list(others, Value::NIL)?) }
+                        if operation == LastElement {
+                            Some(*last)
+                        } else {
+                            Some(values.list(others, Value::NIL)?)
+                        }
                     }
                     _ => None,
                 }

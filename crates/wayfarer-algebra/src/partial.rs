@@ -192,7 +192,8 @@ fn guess(machine: &mut Machine, code: &Code, environment: &mut Vec<Partial>, dep
             guess(machine, body, environment, depth)?
         }
         Code::Apply(..) | Code::Closure(..) | Code::Quantified { .. } | Code::Comprehension { .. } => {
-            let values: Option<Vec<Value>> = environment.iter().map(|part| if let Partial::Known(value) = part { Some(*value) } else { None }).collect();
+            let values: Option<Vec<Value>> =
+                environment.iter().map(|part| if let Partial::Known(value) = part { Some(*value) } else { None }).collect();
             match values {
                 Some(values) => Partial::Known(in_frame(machine, code, &values)?),
                 None => Partial::Unknown,
@@ -210,7 +211,13 @@ fn in_frame(machine: &mut Machine, code: &Code, values: &[Value]) -> Result<Valu
     result
 }
 
-fn guess_operation(machine: &mut Machine, operation: Operation, operands: &[Code], environment: &mut Vec<Partial>, depth: u32) -> Result<Partial, Halt> {
+fn guess_operation(
+    machine: &mut Machine,
+    operation: Operation,
+    operands: &[Code],
+    environment: &mut Vec<Partial>,
+    depth: u32,
+) -> Result<Partial, Halt> {
     use Operation::*;
     let truth = |decided: Option<bool>| decided.map_or(Partial::Unknown, |truth| Partial::Known(Value::boolean(truth)));
     if operation == If {
@@ -275,7 +282,11 @@ fn guess_operation(machine: &mut Machine, operation: Operation, operands: &[Code
                     Partial::Made(None, parts) => (part, cells) = (&parts[1], cells + 1),
                     Partial::Known(value) => {
                         let (elements, end) = data.values.elements(*value);
-                        break if end == Value::NIL { Partial::Known(data.values.integer64(cells + elements.len() as i64)?) } else { Partial::Unknown };
+                        break if end == Value::NIL {
+                            Partial::Known(data.values.integer64(cells + elements.len() as i64)?)
+                        } else {
+                            Partial::Unknown
+                        };
                     }
                     Partial::Any(_) => break between(Some(cells), None),
                     _ => break Partial::Unknown,
@@ -336,7 +347,8 @@ fn same(machine: &Machine, one: &Partial, other: &Partial) -> Option<bool> {
             }
             all_same(machine, parts, parts2)
         }
-        (Partial::Made(head, parts), Partial::Known(value)) | (Partial::Known(value), Partial::Made(head, parts)) => match (head, data.node(*value)?) {
+        (Partial::Made(head, parts), Partial::Known(value)) | (Partial::Known(value), Partial::Made(head, parts)) => match (head, data.node(*value)?)
+        {
             (None, Node::Nil) => Some(false),
             (None, Node::Cons(first, rest)) => all_same(machine, parts, &[Partial::Known(*first), Partial::Known(*rest)]),
             (Some(head), Node::Term(head2, arguments)) if matches!(data.functions[head2.index()].role, Role::Constructor(_)) => {
@@ -373,7 +385,9 @@ fn guess_call(machine: &mut Machine, function: FunctionId, parts: Vec<Partial>, 
     }
     let symbol = &data.functions[function.index()];
     match (&symbol.role, parts.as_slice()) {
-        (Role::Constructor(_), _) if !data.has_equations(function) && parts.len() == symbol.arguments.len() => return made(machine, Some(function), parts),
+        (Role::Constructor(_), _) if !data.has_equations(function) && parts.len() == symbol.arguments.len() => {
+            return made(machine, Some(function), parts);
+        }
         (Role::Recogniser(constructor), [Partial::Made(Some(head), _)]) => return Ok(Partial::Known(Value::boolean(head == constructor))),
         (Role::Projection(places), [Partial::Made(Some(head), arguments)]) => {
             if let Some((_, place)) = places.iter().find(|(constructor, _)| constructor == head) {
@@ -408,9 +422,9 @@ fn walk(machine: &mut Machine, mut tree: &Tree, arguments: Vec<Partial>, depth: 
                     let matches = match (&value, test) {
                         (Partial::Known(value), Test::Constant(constant)) => Some(value == constant),
                         (Partial::Known(value), Test::Cons) => Some(matches!(data.node(*value), Some(Node::Cons(..)))),
-                        (Partial::Known(value), Test::Head(function, parts)) => {
-                            Some(matches!(data.node(*value), Some(Node::Term(head, arguments)) if head == function && arguments.len() == *parts as usize))
-                        }
+                        (Partial::Known(value), Test::Head(function, parts)) => Some(
+                            matches!(data.node(*value), Some(Node::Term(head, arguments)) if head == function && arguments.len() == *parts as usize),
+                        ),
                         (Partial::Made(None, _), Test::Cons) => Some(true),
                         (Partial::Made(Some(head), parts), Test::Head(function, count)) => Some(head == function && parts.len() == *count as usize),
                         (Partial::Made(..), _) => Some(false),

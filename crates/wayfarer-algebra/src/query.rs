@@ -45,7 +45,10 @@ enum Way {
     Among(Code),
     All,
     /// Between bounds, each with whether it is excluded itself.
-    Between { low: Vec<(Code, bool)>, high: Vec<(Code, bool)> },
+    Between {
+        low: Vec<(Code, bool)>,
+        high: Vec<(Code, bool)>,
+    },
 }
 
 /// Variables that are searched for together.
@@ -119,7 +122,9 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
     };
     for (index, (conjunct, _)) in left.iter().enumerate() {
         match conjunct {
-            Term::Variable(variable) if open.contains(variable) => return Ok(Some((*variable, Way::Value(Code::Constant(Value::TRUE)), vec![index]))),
+            Term::Variable(variable) if open.contains(variable) => {
+                return Ok(Some((*variable, Way::Value(Code::Constant(Value::TRUE)), vec![index])));
+            }
             Term::Operation(Operation::Not, operands) => {
                 if let [Term::Variable(variable)] = operands.as_slice()
                     && open.contains(variable)
@@ -195,7 +200,11 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
             };
             if is_known(bound) {
                 let bound = (compiler.compile(bound)?, excluded);
-                if is_upper { high.push(bound) } else { low.push(bound) }
+                if is_upper {
+                    high.push(bound)
+                } else {
+                    low.push(bound)
+                }
                 used_up.push(index);
             }
         }

@@ -226,7 +226,8 @@ impl System {
             while let Some((location, rest)) = words.split_first() {
                 let Some(location) = self.locations.get(*location as usize) else { break };
                 let (values, rest) = rest.split_at(location.parameters.len());
-                let named = |(variable, value): (&crate::VariableId, &u32)| (self.data.variables[variable.index()].name.clone(), self.show(Value(*value)));
+                let named =
+                    |(variable, value): (&crate::VariableId, &u32)| (self.data.variables[variable.index()].name.clone(), self.show(Value(*value)));
                 let name = if location.is_whole { location.name.clone() } else { format!("{}@{}", location.name, location.place.start) };
                 frames.push((name, location.parameters.iter().zip(values).map(named).collect()));
                 words = rest;

@@ -40,13 +40,7 @@ impl System {
     }
 
     /// Calls `take` for every step out of a state that is given by its local states, and `fail` for whatever could not be evaluated.
-    pub(crate) fn each_step<'a>(
-        &'a self,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) {
+    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) {
         joiner.offers.clear();
         let mut is_ended = true;
         for (component, local) in self.components.iter().zip(locals) {
@@ -71,7 +65,14 @@ impl System {
         }
     }
 
-    fn join<'a>(&'a self, vector: &'a CompiledVector, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) {
+    fn join<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
         for (component, kind) in &vector.parts[1..] {
             if list_of(joiner, *component, *kind).is_none() {
                 return;

@@ -118,7 +118,9 @@ impl System {
         };
         system.number_vectors(vectors);
         for (index, start) in starts.iter().enumerate() {
-            let component = system.started(start, index == 0).map_err(|halt| Wrong::new(initial.place, format!("the initial values cannot be found: {}", system.explain(halt))))?;
+            let component = system
+                .started(start, index == 0)
+                .map_err(|halt| Wrong::new(initial.place, format!("the initial values cannot be found: {}", system.explain(halt))))?;
             system.components.push(component);
         }
         Ok(system)
@@ -234,7 +236,12 @@ fn kinds_of(start: &Start, locations: &[Location], summands: &[Vec<CompiledSumma
 }
 
 /// The frame of a summand, with the variables that received arguments are known by.
-fn frame<'d>(data: &'d Data, specification: &Specification, location: &Location, summand: &Summand) -> Result<(Compiler<'d>, u16, Vec<Term>), TooMany> {
+fn frame<'d>(
+    data: &'d Data,
+    specification: &Specification,
+    location: &Location,
+    summand: &Summand,
+) -> Result<(Compiler<'d>, u16, Vec<Term>), TooMany> {
     let mut compiler = Compiler::new(data);
     for parameter in &location.parameters {
         compiler.bind(*parameter)?;
@@ -285,7 +292,10 @@ fn compile(
         crate::code::free(term, &mut used);
         used.iter().any(|variable| summand.variables.contains(variable))
     };
-    let receives = summand.actions.iter().any(|(action, terms)| communicating.contains(&specification.actions[action.index()].name) && terms.iter().any(depends));
+    let receives = summand
+        .actions
+        .iter()
+        .any(|(action, terms)| communicating.contains(&specification.actions[action.index()].name) && terms.iter().any(depends));
     // Whether receiving arguments leaves less to try.
     let less = told.candidates(data).unwrap_or(usize::MAX) < query.candidates(data).unwrap_or(usize::MAX);
     let open = if receives && less && equalities.len() <= 64 {

@@ -59,13 +59,22 @@ pub(crate) enum Node {
     /// A number that is not an integer.
     Rational(BigRational),
     /// A set by its elements, or by those that are not in it.
-    Set { complement: bool, elements: Box<[Value]> },
+    Set {
+        complement: bool,
+        elements: Box<[Value]>,
+    },
     /// A bag by its elements and how often each is in it.
     Bag(Box<[(Value, Value)]>),
     /// A function that differs from another in some places.
-    Update { base: Value, entries: Box<[(Value, Value)]> },
+    Update {
+        base: Value,
+        entries: Box<[(Value, Value)]>,
+    },
     /// A lambda or a comprehension with the values of its free variables.
-    Closure { lambda: u32, captured: Box<[Value]> },
+    Closure {
+        lambda: u32,
+        captured: Box<[Value]>,
+    },
     /// The arguments of an action.
     Tuple(Box<[Value]>),
 }

@@ -1,11 +1,13 @@
 //! `wayfarer graph`: the reachable graph of a small model as an Aldebaran or Graphviz file.
 
+use crate::model::Walked;
 use crate::options::GraphOptions;
 use crate::output::{print, warning};
-use crate::{Exit, Failure, model, sizes};
-use std::collections::HashMap;
+use crate::{Exit, Failure, model, outputs, sizes};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
-use wayfarer::ir::{Interpreter, Program};
+use std::path::Path;
+use wayfarer::search::Deadlock;
 use wayfarer::space::{Firing, Space, States, Steps};
 
 /// How a graph is written.
@@ -23,37 +25,37 @@ pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
         Some((_, "dot")) => Form::Dot,
         _ => return Err(Failure::wrong(format!("`--output {}` has no form; end the name in .aut or .dot, or write -", options.output))),
     };
-    let loaded = model::load(&options.model)?;
-    let space = Interpreter::new(loaded.program, options.model.limits());
-    let reachable = Reachable::explore(&space, options.states)?;
+    let opened = model::open(&options.model)?;
+    let walked = Walked::new(&opened, &options.loops);
+    let reachable = Reachable::explore(walked.space(), options.states)?;
     if reachable.faults > 0 {
         let firings = sizes::counted(reachable.faults, "firing");
         warning(&format!("{firings} ended in a fault and lead nowhere in the graph; `wayfarer check` shows them"));
     }
     let text = match form {
-        Form::Aldebaran => reachable.aldebaran(space.program()),
-        Form::Dot => reachable.dot(space.program()),
+        Form::Aldebaran => reachable.aldebaran(&walked),
+        Form::Dot => reachable.dot(&walked),
     };
     if options.output == "-" {
         print(&text).map_err(Failure::failed)?;
     } else {
-        std::fs::write(&options.output, text).map_err(|error| Failure::failed(format!("cannot write the graph to `{}`: {error}", options.output)))?;
+        outputs::write(&outputs::outlet(Path::new(&options.output), "--output", &[&options.model.model])?, "--output", &text)?;
     }
     Ok(Exit::Well)
 }
 
 /// The reachable states, numbered in the order in which breadth-first search finds them.
 struct Reachable {
-    states: u32,
+    states: Vec<Box<[u64]>>,
     /// Start states by number, each with the instance that gives it.
     starts: Vec<(u32, u32)>,
-    /// From, rule instance, to.
-    transitions: Vec<(u32, u32, u32)>,
+    /// From, firing, to.
+    transitions: Vec<(u32, Firing, u32)>,
     faults: u64,
 }
 
 impl Reachable {
-    fn explore(space: &Interpreter, most: u64) -> Result<Reachable, Failure> {
+    fn explore(space: &dyn Space, most: u64) -> Result<Reachable, Failure> {
         let mut numbers: HashMap<Box<[u64]>, u32> = HashMap::new();
         let mut found = Vec::new();
         let mut number = |state: &[u64], found: &mut Vec<Box<[u64]>>| {
@@ -71,14 +73,14 @@ impl Reachable {
         };
         let mut steps = Steps::new(space.width());
         space.initial(&mut steps);
-        let mut reachable = Reachable { states: 0, starts: Vec::new(), transitions: Vec::new(), faults: steps.faults.len() as u64 };
+        let (mut starts, mut transitions, mut faults) = (Vec::new(), Vec::new(), steps.faults.len() as u64);
         for (state, firing) in steps.states.iter().zip(&steps.firings) {
             let start = number(state, &mut found)?;
-            if reachable.starts.iter().all(|(known, _)| *known != start) {
-                reachable.starts.push((start, firing.rule));
+            if starts.iter().all(|(known, _)| *known != start) {
+                starts.push((start, firing.rule));
             }
         }
-        if reachable.starts.is_empty() {
+        if starts.is_empty() {
             return Err(Failure::wrong("the model has no start state, so there is nothing to write"));
         }
         let mut batch = States::new(space.width());
@@ -87,63 +89,57 @@ impl Reachable {
             batch.clear();
             batch.push(&found[from]);
             space.expand(&batch, Firing::of(0), &mut steps);
-            reachable.faults += steps.faults.len() as u64;
+            faults += steps.faults.len() as u64;
             for (state, firing) in steps.states.iter().zip(&steps.firings) {
-                reachable.transitions.push((from as u32, firing.rule, number(state, &mut found)?));
+                transitions.push((from as u32, *firing, number(state, &mut found)?));
             }
             from += 1;
         }
-        reachable.states = found.len() as u32;
-        Ok(reachable)
+        Ok(Reachable { states: found, starts, transitions, faults })
     }
 
-    fn aldebaran(&self, program: &Program) -> String {
-        let mut names = Names::new(program);
+    fn aldebaran(&self, walked: &Walked) -> String {
         // One start state is number 0 by itself; several need a state before them.
         let before: &[(u32, u32)] = if self.starts.len() > 1 { &self.starts } else { &[] };
         let shift = u32::from(!before.is_empty());
-        let mut text = format!("des (0, {}, {})\n", self.transitions.len() + before.len(), self.states + shift);
+        let mut text = format!("des (0, {}, {})\n", self.transitions.len() + before.len(), self.states.len() as u32 + shift);
         for (start, instance) in before {
-            let _ = writeln!(text, "(0, \"{}\", {})", plain(&program.describe_start(*instance)), start + shift);
+            let _ = writeln!(text, "(0, \"{}\", {})", plain(&walked.subject().words().start(*instance)), start + shift);
         }
-        for (from, rule, to) in &self.transitions {
-            let _ = writeln!(text, "({}, \"{}\", {})", from + shift, names.of(*rule), to + shift);
+        for (from, firing, to) in &self.transitions {
+            let _ = writeln!(text, "({}, \"{}\", {})", from + shift, self.label(walked, *from, *firing), to + shift);
         }
         text
     }
 
-    fn dot(&self, program: &Program) -> String {
-        let mut names = Names::new(program);
+    /// Nodes show their state's values when pointed at; those in which something is wrong are filled.
+    fn dot(&self, walked: &Walked) -> String {
+        let words = walked.subject().words();
         let mut text = String::from("digraph reachable {\n  node [shape=circle];\n");
-        for (start, instance) in &self.starts {
-            let name = plain(&program.describe_start(*instance)).replace('\\', "\\\\");
-            let _ = writeln!(text, "  {start} [shape=doublecircle, tooltip=\"{name}\"];");
+        let starts: BTreeSet<u32> = self.starts.iter().map(|(start, _)| *start).collect();
+        for (node, state) in self.states.iter().enumerate() {
+            let values: Vec<String> = words.values(state).into_iter().map(|value| format!("{}: {}", value.path, value.value)).collect();
+            let shape = if starts.contains(&(node as u32)) { "shape=doublecircle, " } else { "" };
+            let wrong = walked.wrong_in(state, Deadlock::Off);
+            let bad = if wrong.is_empty() { "" } else { ", style=filled, fillcolor=lightcoral" };
+            let tooltip = escaped(&wrong.into_iter().chain(values).collect::<Vec<_>>().join("; "));
+            let _ = writeln!(text, "  {node} [{shape}tooltip=\"{tooltip}\"{bad}];");
         }
-        for node in (0..self.states).filter(|node| self.starts.iter().all(|(start, _)| start != node)) {
-            let _ = writeln!(text, "  {node};");
-        }
-        for (from, rule, to) in &self.transitions {
-            let _ = writeln!(text, "  {from} -> {to} [label=\"{}\"];", names.of(*rule).replace('\\', "\\\\"));
+        for (from, firing, to) in &self.transitions {
+            let _ = writeln!(text, "  {from} -> {to} [label=\"{}\"];", escaped(&self.label(walked, *from, *firing)));
         }
         text.push_str("}\n");
         text
     }
+
+    fn label(&self, walked: &Walked, from: u32, firing: Firing) -> String {
+        plain(&walked.subject().words().firing(Some(&self.states[from as usize]), firing).0)
+    }
 }
 
-/// The labels of rules, each made once.
-struct Names<'a> {
-    program: &'a Program,
-    known: HashMap<u32, String>,
-}
-
-impl<'a> Names<'a> {
-    fn new(program: &'a Program) -> Self {
-        Names { program, known: HashMap::new() }
-    }
-
-    fn of(&mut self, rule: u32) -> &str {
-        self.known.entry(rule).or_insert_with(|| plain(&self.program.describe_rule(rule)))
-    }
+/// A text between quotes of a Graphviz file.
+fn escaped(text: &str) -> String {
+    plain(text).replace('\\', "\\\\")
 }
 
 /// A label that can stand between quotes on one line.

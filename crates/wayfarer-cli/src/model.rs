@@ -1,91 +1,65 @@
 //! Reads the model that a command works on, and walks in it for the commands that do so step by step.
 
 use crate::Failure;
-use crate::options::ModelOptions;
+use crate::options::{LoopOption, ModelOptions};
 use crate::output::{Paint, complain};
-use wayfarer::ir::Interpreter;
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
-use wayfarer::{LoadOptions, Loaded, Opened, Plan, Subject};
+use wayfarer::subject::Replaying;
+use wayfarer::{LoadOptions, Opened, Plan, Subject};
 
-/// Reads a Murphi model and shows its warnings.
-pub(crate) fn load(options: &ModelOptions) -> Result<Loaded, Failure> {
-    let loaded = wayfarer::load(&options.model, &options.load_options(Paint::stderr().colour)).map_err(Failure::unread)?;
-    complain(&loaded.warnings);
-    Ok(loaded)
-}
-
-/// Reads a model or a graph and shows its warnings.
+/// Reads a model and shows its warnings.
 pub(crate) fn open(options: &ModelOptions) -> Result<Opened, Failure> {
     open_finding(options, None)
 }
 
 /// The same, with a predicate that is looked for.
 pub(crate) fn open_finding(options: &ModelOptions, find: Option<&str>) -> Result<Opened, Failure> {
-    let settings = LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
+    open_asking(options, find, None)
+}
+
+/// The same, with a file of formulas that are asked about it.
+pub(crate) fn open_asking(options: &ModelOptions, find: Option<&str>, formulas: Option<&str>) -> Result<Opened, Failure> {
+    let formulas = formulas.map(wayfarer::open_formulas).transpose().map_err(Failure::unread)?;
+    let settings = LoadOptions { find: find.map(str::to_string), formulas, ..options.load_options(Paint::stderr().colour) };
     let opened = wayfarer::open(&options.model, &settings).map_err(Failure::unread)?;
-    complain(opened.warnings());
+    complain(&opened.warnings);
     Ok(opened)
 }
 
-/// `file:line:column` of a place in the model.
-pub(crate) fn place(program: &wayfarer::ir::Program, at: wayfarer::ir::At) -> String {
-    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
-}
-
 /// A model in which one goes step by step, with what it prints on the way.
-pub(crate) enum Walked<'a> {
-    Program(&'a dyn Subject, Interpreter),
-    Graph(&'a dyn Subject, Box<dyn Space + 'a>),
+pub(crate) struct Walked<'a> {
+    subject: &'a dyn Subject,
+    replaying: Box<dyn Replaying + 'a>,
 }
 
 impl<'a> Walked<'a> {
-    pub(crate) fn new(opened: &'a Opened, options: &ModelOptions) -> Self {
-        match opened {
-            Opened::Program(loaded) => Walked::Program(opened.subject(), Interpreter::new(loaded.program.clone(), options.limits())),
-            Opened::Graph(_) => Walked::Graph(opened.subject(), opened.subject().replaying(&Plan::default())),
-        }
+    pub(crate) fn new(opened: &'a Opened, loops: &LoopOption) -> Self {
+        let plan = Plan { loop_limit: loops.loop_limit, ..Plan::default() };
+        Walked { subject: &*opened.subject, replaying: opened.subject.replaying(&plan) }
     }
 
     pub(crate) fn subject(&self) -> &'a dyn Subject {
-        match self {
-            Walked::Program(subject, _) | Walked::Graph(subject, _) => *subject,
-        }
+        self.subject
     }
 
     pub(crate) fn space(&self) -> &dyn Space {
-        match self {
-            Walked::Program(_, interpreter) => interpreter,
-            Walked::Graph(_, space) => &**space,
-        }
+        self.replaying.space()
     }
 
     /// Makes a start state.
     pub(crate) fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
-        match self {
-            Walked::Program(_, interpreter) => interpreter.start_printing(number, out, printed),
-            Walked::Graph(_, space) => {
-                let mut steps = Steps::new(space.width());
-                space.initial(&mut steps);
-                let Some(index) = steps.firings.iter().position(|firing| firing.rule == number) else { return Fired::Disabled };
-                out.clear();
-                out.extend_from_slice(steps.states.get(index));
-                Fired::To
-            }
-        }
+        self.replaying.start(number, out, printed)
     }
 
     /// Fires a rule.
     pub(crate) fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
-        match self {
-            Walked::Program(_, interpreter) => interpreter.fire_printing(state, firing, out, printed),
-            Walked::Graph(_, space) => space.fire(state, firing, out),
-        }
+        self.replaying.fire(state, firing, out, printed)
     }
 
     /// A fault's message with its place.
     pub(crate) fn fault(&self, fault: Fault) -> String {
-        let facts = self.subject().fault(fault, &Plan::default());
+        let facts = self.subject().words().fault(fault, &Plan::default());
         format!("{} ({})", facts.message, facts.at)
     }
 
@@ -143,14 +117,5 @@ impl<'a> Walked<'a> {
         let mut steps = Steps::new(space.width());
         space.expand(&batch, Firing::of(0), &mut steps);
         steps
-    }
-}
-
-/// The word for what a property asks.
-pub(crate) fn property_kind(kind: wayfarer::ir::PropertyKind) -> &'static str {
-    match kind {
-        wayfarer::ir::PropertyKind::Always => "invariant",
-        wayfarer::ir::PropertyKind::Assumption => "assumption",
-        wayfarer::ir::PropertyKind::Reachable => "cover",
     }
 }

@@ -18,8 +18,8 @@ pub(crate) fn replay(options: &ReplayOptions) -> Result<Exit, Failure> {
     }
     let trace = read(&options.witness)?;
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
-    let replay = Replay { walked: &walked, trace: &trace, deadlock: options.deadlock.rule.into() };
+    let walked = Walked::new(&opened, &options.loops);
+    let replay = Replay { walked: &walked, trace: &trace, deadlock: options.deadlock.of(walked.subject()) };
     let paint = Paint::stdout();
     let (text, exit) = match replay.run() {
         Ok(ending) => {
@@ -75,7 +75,7 @@ impl Replay<'_> {
         let wanted: HashSet<&str> = self.trace.rules.iter().map(String::as_str).collect();
         let mut numbers: HashMap<String, Vec<u32>> = HashMap::new();
         for number in 0..self.walked.space().rules() {
-            let (name, _) = subject.firing(None, Firing::of(number));
+            let (name, _) = subject.words().firing(None, Firing::of(number));
             if wanted.contains(name.as_str()) {
                 numbers.entry(name).or_default().push(number);
             }
@@ -87,9 +87,7 @@ impl Replay<'_> {
     fn named(&self, state: &[Word], rule: &str, numbers: &HashMap<String, Vec<u32>>) -> Vec<Firing> {
         let numbers = numbers.get(rule).map_or(&[] as &[u32], Vec::as_slice);
         let mut firings: Vec<Firing> = numbers.iter().map(|number| Firing::of(*number)).collect();
-        if matches!(self.walked, Walked::Graph(..)) {
-            firings.extend(self.walked.enabled(state).into_iter().filter(|firing| firing.outcome > 0 && numbers.contains(&firing.rule)));
-        }
+        firings.extend(self.walked.enabled(state).into_iter().filter(|firing| firing.outcome > 0 && numbers.contains(&firing.rule)));
         firings
     }
 
@@ -97,7 +95,7 @@ impl Replay<'_> {
     fn start(&self) -> Result<Option<Vec<Word>>, String> {
         let subject = self.walked.subject();
         let name = &self.trace.start;
-        let starts: Vec<(u32, String)> = self.walked.starts().into_iter().map(|start| (start, subject.start(start))).collect();
+        let starts: Vec<(u32, String)> = self.walked.starts().into_iter().map(|start| (start, subject.words().start(start))).collect();
         let mut why = None;
         for (number, _) in starts.iter().filter(|(_, start)| start == name) {
             let mut state = Vec::new();
@@ -166,7 +164,7 @@ impl Replay<'_> {
 
     /// Where a state differs from what was recorded, one line each. Variables that only one side has are not compared: adding one is no departure.
     fn differences(&self, recorded: &Value, state: &[Word]) -> Option<String> {
-        let now = self.walked.subject().itf(state);
+        let now = self.walked.subject().words().itf(state);
         let mut lines = Vec::new();
         for (name, recorded) in recorded.as_object().into_iter().flatten() {
             if let Some(now) = now.get(name) {

@@ -11,10 +11,15 @@ use wayfarer::space::{Fired, Firing, Rng, Word};
 /// Carries out `wayfarer simulate`.
 pub(crate) fn simulate(options: &SimulateOptions) -> Result<Exit, Failure> {
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let form = if options.full { Form::Full } else { Form::Changes };
-    let mut run =
-        Run { walked: &walked, paint: Paint::stdout(), form, deadlock: options.deadlock.rule.into(), rng: Rng::new(options.seed, "simulate") };
+    let mut run = Run {
+        walked: &walked,
+        paint: Paint::stdout(),
+        form,
+        deadlock: options.deadlock.of(walked.subject()),
+        rng: Rng::new(options.seed, "simulate"),
+    };
     let exit = run.run(options.steps)?;
     Ok(exit)
 }
@@ -37,7 +42,7 @@ impl Run<'_> {
         let mut state = Vec::new();
         let mut printed = Vec::new();
         let fired = self.walked.start(*start, &mut state, &mut printed);
-        self.say(&format!("  {} {}\n", self.paint.faint("start"), self.paint.strong(&subject.start(*start))))?;
+        self.say(&format!("  {} {}\n", self.paint.faint("start"), self.paint.strong(&subject.words().start(*start))))?;
         self.put(&printed)?;
         if let Fired::Fault(fault) = fired {
             return self.fails(&[self.walked.fault(fault)]);
@@ -68,7 +73,7 @@ impl Run<'_> {
 
     fn step(&self, number: u64, digits: usize, state: &mut Vec<Word>, firing: Firing) -> Result<Exit, Failure> {
         let subject = self.walked.subject();
-        let (rule, at) = subject.firing(Some(state), firing);
+        let (rule, at) = subject.words().firing(Some(state), firing);
         self.say(&witness::step_line(number, digits, &rule, &at, self.paint))?;
         let mut next = Vec::new();
         let mut printed = Vec::new();

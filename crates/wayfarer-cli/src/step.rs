@@ -21,7 +21,7 @@ pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
         return Err(Failure::wrong("`step` reads commands from the standard input, so the model must be a file"));
     }
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let starts = walked.starts();
     if starts.is_empty() {
         return Err(Failure::wrong("the model has no start state, so there is nowhere to begin"));
@@ -83,8 +83,8 @@ impl Walk<'_> {
     fn choices(&self) -> Vec<(Firing, String)> {
         let subject = self.walked.subject();
         match self.path.last() {
-            None => self.starts.iter().map(|start| (Firing::of(*start), subject.start(*start))).collect(),
-            Some(state) => self.walked.enabled(state).into_iter().map(|firing| (firing, subject.firing(Some(state), firing).0)).collect(),
+            None => self.starts.iter().map(|start| (Firing::of(*start), subject.words().start(*start))).collect(),
+            Some(state) => self.walked.enabled(state).into_iter().map(|firing| (firing, subject.words().firing(Some(state), firing).0)).collect(),
         }
     }
 

@@ -2,15 +2,16 @@
 
 use crate::desk::{Desk, LabError};
 use crate::{Cell, Column, Findings, Form, Line, Plot, Table, grouped, plain};
+use std::sync::Arc;
 use wayfarer::memory::Budget;
 use wayfarer::repeated::{length, raw_length, steps};
 use wayfarer::search::Deadlock;
 use wayfarer::{Interval, Plan, Repeated, Report, StrategySpec, Subject};
 
 /// What is compared.
-pub struct Comparison<'a> {
+pub struct Comparison {
     /// The model.
-    pub subject: &'a dyn Subject,
+    pub subject: Arc<dyn Subject>,
     /// Everything but the strategy and the seed: the same for all.
     pub plan: Plan,
     /// The strategies.
@@ -85,9 +86,12 @@ pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError>
     // A search that ended at a deadlock says nothing of the whole; one that passes deadlocks over may.
     let known = match known {
         Some(known) => Some(known),
-        None => {
-            shape(&desk.run_watched(question.subject, &Plan { deadlock: Deadlock::Off, ..question.plan.clone() }, &question.budget, &mut |_| {})?)
-        }
+        None => shape(&desk.run_watched(
+            &question.subject,
+            &Plan { deadlock: Some(Deadlock::Off), ..question.plan.clone() },
+            &question.budget,
+            &mut |_| {},
+        )?),
     };
     findings.notes = advice(&sides, known);
     Ok(findings)
@@ -100,7 +104,7 @@ fn shape(report: &Report) -> Option<(f64, u32, u64)> {
 
 /// A strategy without chance needs no repetition.
 fn runs(question: &Comparison, strategy: &StrategySpec) -> u32 {
-    if ["bfs", "dfs"].contains(&strategy.name()) { 1 } else { question.runs.max(1) }
+    if strategy.nature().seeded { question.runs.max(1) } else { 1 }
 }
 
 fn side(desk: &Desk, question: &Comparison, strategy: &StrategySpec) -> Result<Side, LabError> {
@@ -108,7 +112,7 @@ fn side(desk: &Desk, question: &Comparison, strategy: &StrategySpec) -> Result<S
     for run in 0..runs(question, strategy) {
         let plan = Plan { strategy: strategy.clone(), seed: desk.seed.wrapping_add(u64::from(run)), ..question.plan.clone() };
         let (mut curve, mut next) = (Vec::new(), 0);
-        let report = desk.run_watched(question.subject, &plan, &question.budget, &mut |progress| {
+        let report = desk.run_watched(&question.subject, &plan, &question.budget, &mut |progress| {
             if run == 0 && progress.steps >= next {
                 curve.push((progress.steps as f64, progress.states as f64));
                 next = progress.steps + 1 + progress.steps / 32;
@@ -151,7 +155,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
             side.done.mean(length).into(),
             side.done.mean(raw_length).into(),
             side.mean(|report| report.redundancy.unwrap_or(f64::NAN)).into(),
-            most.into(),
+            most.map(wayfarer::Stop::word).into(),
         ]);
     }
     findings.tables.push(table);

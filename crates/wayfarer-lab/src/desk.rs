@@ -1,6 +1,7 @@
 //! Where an experiment works: what was chosen for it, hands to repeat runs with, and someone who watches how far it is.
 
 use crate::models::Model;
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer::memory::Budget;
@@ -130,15 +131,18 @@ impl<'a> Desk<'a> {
 
     /// Carries out a plan without a memory budget.
     pub fn run(&self, loaded: &Loaded, plan: &Plan) -> Result<Report, LabError> {
-        self.run_watched(&loaded.program, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
+        let subject = loaded.subject();
+        self.run_watched(&subject, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
     }
 
     /// Carries out a plan, shown its progress at the edge of every round. There is no audit: what that takes and finds is not the strategy's.
-    pub fn run_watched(&self, subject: &dyn Subject, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
+    pub fn run_watched(&self, subject: &Arc<dyn Subject>, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
         let mut control = Watched { watch: self.watch, seen, asked: 0 };
         let plan = Plan { audit: Some(0), ..plan.clone() };
-        let report = plan.check(subject, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
-        if report.stop == "interrupted" { Err(LabError::Interrupted) } else { Ok(report) }
+        let mut widened = subject.clone();
+        let report =
+            plan.check_widening(&mut widened, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
+        if report.stop == Stop::Interrupted { Err(LabError::Interrupted) } else { Ok(report) }
     }
 
     /// Carries out a plan with so many seeds, from the first on.

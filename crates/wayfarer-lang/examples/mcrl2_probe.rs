@@ -51,10 +51,22 @@ fn main() {
                     queue.push_back(next);
                 }
             }
-            if seen.len() >= most { break }
+            if seen.len() >= most {
+                break;
+            }
         }
         let complete = queue.is_empty();
-        let what = fault.map(|fault| { let (m, p) = system.explain_fault(fault); format!("FAULT {m} line {}", source.line_number(p.start)) }).unwrap_or_default();
-        println!("{path} {} {transitions} {deadlocks} {} {:.3}s {what}", seen.len(), if complete { "complete" } else { "cut" }, start.elapsed().as_secs_f64());
+        let what = fault
+            .map(|fault| {
+                let (m, p) = system.explain_fault(fault);
+                format!("FAULT {m} line {}", source.line_number(p.start))
+            })
+            .unwrap_or_default();
+        println!(
+            "{path} {} {transitions} {deadlocks} {} {:.3}s {what}",
+            seen.len(),
+            if complete { "complete" } else { "cut" },
+            start.elapsed().as_secs_f64()
+        );
     }
 }

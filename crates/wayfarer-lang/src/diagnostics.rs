@@ -105,20 +105,27 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// The findings as seen from a part of the text that begins at `start` and has `length` bytes: what lies outside is moved to its nearest end, and
-    /// explanations outside are left out.
-    pub fn shifted(&self, start: u32, length: u32) -> Diagnostics {
-        let inside = |span: Span| span.start >= start && span.end <= start + length;
-        let moved = |span: Span| {
-            let into = |at: u32| at.saturating_sub(start).min(length);
-            Span::new(into(span.start), into(span.end))
+    /// The findings about a text that stands after `base` bytes of another.
+    pub fn moved(self, base: u32) -> Diagnostics {
+        let moved = |diagnostic: Diagnostic| Diagnostic {
+            span: diagnostic.span.shifted(base),
+            labels: diagnostic.labels.into_iter().map(|(span, remark)| (span.shifted(base), remark)).collect(),
+            ..diagnostic
         };
-        let list = self.list.iter().map(|diagnostic| Diagnostic {
-            span: moved(diagnostic.span),
-            labels: diagnostic.labels.iter().filter(|label| inside(label.0)).map(|(span, remark)| (moved(*span), remark.clone())).collect(),
-            ..diagnostic.clone()
-        });
-        Diagnostics { list: list.collect() }
+        Diagnostics { list: self.list.into_iter().map(moved).collect() }
+    }
+
+    /// Parts the findings of two texts, of which the second begins at `base`. Its findings have the places that they have in the second text alone;
+    /// explanations in the other text are left out.
+    pub fn split(self, base: u32) -> (Diagnostics, Diagnostics) {
+        let (second, first): (Vec<Diagnostic>, Vec<Diagnostic>) = self.list.into_iter().partition(|diagnostic| diagnostic.span.start >= base);
+        let back = |span: Span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base));
+        let moved = |diagnostic: Diagnostic| Diagnostic {
+            span: back(diagnostic.span),
+            labels: diagnostic.labels.into_iter().filter(|label| label.0.start >= base).map(|(span, remark)| (back(span), remark)).collect(),
+            ..diagnostic
+        };
+        (Diagnostics { list: first }, Diagnostics { list: second.into_iter().map(moved).collect() })
     }
 
     /// Puts the findings into the order of the text; those at one place keep their order.

@@ -15,6 +15,11 @@ impl Span {
         Span { start, end }
     }
 
+    /// The same span in a text that has `base` bytes more before it.
+    pub fn shifted(self, base: u32) -> Span {
+        Span { start: self.start + base, end: self.end + base }
+    }
+
     /// The smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }

@@ -42,6 +42,12 @@ impl PropertyBits {
         }
     }
 
+    /// Whether all of it is in another set.
+    #[inline]
+    pub fn is_subset(&self, other: &PropertyBits) -> bool {
+        self.words.iter().enumerate().all(|(index, word)| word & !other.words.get(index).copied().unwrap_or(0) == 0)
+    }
+
     /// The numbers in it, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words

@@ -5,8 +5,8 @@
 //! walk that does not come to its end in time counts as missing.
 
 use crate::Plan;
-use crate::confidence::{Confidence, SamplerReport};
 use crate::memory::Budget;
+use crate::report::{Confidence, SamplerReport};
 use crate::subject::Running;
 use std::time::{Duration, Instant};
 use wayfarer_search::{Account, Audit, Control, Outcome, Progress, Record, Sampler, Stop, Violation};

@@ -38,7 +38,7 @@ pub enum RunError {
         /// The strategy's name.
         strategy: &'static str,
         /// What it needs instead.
-        needs: &'static str,
+        needs: String,
         /// The store, as it was asked for.
         store: String,
     },

@@ -49,7 +49,7 @@
 //! let report = Plan::packed(River).memory("64M").time("10s").run()?;
 //! println!("{report}");
 //! report.assert_violated("all are across");
-//! assert_eq!(report.violations[0].witness.as_ref().map(|witness| witness.length), Some(7));
+//! assert_eq!(report.witness().map(|witness| witness.length), Some(7));
 //! # Ok::<(), RunError>(())
 //! ```
 //!
@@ -69,67 +69,37 @@
 #![recursion_limit = "256"]
 
 mod allotment;
-mod amount;
 mod assert;
 mod auditing;
-mod checks;
-mod confidence;
-mod discovery;
 mod error;
-mod explicit;
-mod finding;
-pub mod itf;
-mod junit;
 #[cfg(feature = "murphi")]
-mod load;
+pub mod languages;
 pub mod machine;
 pub mod memory;
-mod modelled;
-mod outlet;
 mod place;
 mod plan;
-mod planned;
-#[cfg(feature = "murphi")]
-mod program;
-pub mod repeated;
 mod report;
 mod run;
-#[cfg(feature = "murphi")]
-mod running;
-mod sarif;
 pub mod sizes;
 mod stores;
-mod story;
 pub mod subject;
-mod symmetry;
-#[cfg(feature = "murphi")]
-mod values;
 mod watch;
 mod writer;
 
 pub use allotment::Allotment;
-pub use amount::Amount;
-pub use checks::CheckReport;
-pub use confidence::{Confidence, ERROR as AUDIT_ERROR, RARE, SamplerReport};
-pub use discovery::Discovery;
 pub use error::RunError;
-pub use explicit::Explicit;
-pub use finding::Finding;
-pub use junit::junit_failure;
 #[cfg(feature = "murphi")]
-pub use load::{LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
-pub use modelled::Modelled;
-pub use outlet::Outlet;
-pub use plan::Plan;
-pub use planned::Planned;
-pub use repeated::{Interval, Repeated};
-pub use report::{Change, CoverTime, Report, RuleReport, StepReport, ViolationReport, WitnessReport};
+pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
+pub use plan::{Amount, OPTIONS, Plan, PlanOption, Planned, options};
+pub use report::{
+    Answer, Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind,
+    Outlet, RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
+    sarif_failure, stop_words,
+};
+pub use subject::symmetry::SymmetryChoice;
+pub use subject::{Explicit, Modelled, Subject};
 #[cfg(feature = "murphi")]
-pub use running::space_of;
-pub use sarif::sarif_failure;
-pub use story::stop_words;
-pub use subject::Subject;
-pub use symmetry::SymmetryChoice;
+pub use subject::{Programmed, space_of};
 #[cfg(feature = "murphi")]
 pub use wayfarer_ir as ir;
 #[cfg(feature = "murphi")]
@@ -137,7 +107,7 @@ pub use wayfarer_lang as lang;
 pub use wayfarer_model as model;
 pub use wayfarer_model::{Model, Packed, Properties, Representative};
 pub use wayfarer_search as search;
-pub use wayfarer_search::{StoreSpec, StrategySpec};
+pub use wayfarer_search::{Stop, StoreSpec, StrategySpec, Verdict};
 pub use wayfarer_space as space;
 pub use wayfarer_theory as theory;
 

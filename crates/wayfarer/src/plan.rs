@@ -1,5 +1,14 @@
 //! Everything chosen for a run.
 
+mod amount;
+pub mod options;
+mod planned;
+mod widening;
+
+pub use amount::Amount;
+pub use options::{OPTIONS, PlanOption};
+pub use planned::Planned;
+
 use crate::SymmetryChoice;
 use std::time::Duration;
 use wayfarer_search::{Deadlock, StoreSpec, StrategySpec};
@@ -29,8 +38,8 @@ pub struct Plan {
     pub store: Option<StoreSpec>,
     /// Whether states are explored up to exchanges of scalarset elements.
     pub symmetry: SymmetryChoice,
-    /// When a state counts as a deadlock.
-    pub deadlock: Deadlock,
+    /// When a state counts as a deadlock; as the model's language has it if it is not given.
+    pub deadlock: Option<Deadlock>,
     /// Names of the properties to judge; all where empty.
     pub properties: Vec<String>,
     /// Names of rules whose firing is looked for, instead of violations.
@@ -74,7 +83,7 @@ impl Default for Plan {
             confidence: 0.99,
             store: None,
             symmetry: SymmetryChoice::default(),
-            deadlock: Deadlock::default(),
+            deadlock: None,
             properties: Vec::new(),
             find_rules: Vec::new(),
             find: Vec::new(),
@@ -100,6 +109,6 @@ impl Plan {
 
     /// The store: the one asked for, or what suits the strategy.
     pub fn store(&self) -> StoreSpec {
-        self.store.unwrap_or_else(|| self.strategy.default_store())
+        self.store.clone().unwrap_or_else(|| self.strategy.default_store())
     }
 }

@@ -1,19 +1,47 @@
-//! What came of a run, as plain data.
+//! The result of a run, as plain data, and the forms in which it is written.
 
-use crate::CheckReport;
+mod checks;
+mod confidence;
+mod discovery;
+mod finding;
+mod formats;
+pub mod itf;
+mod junit;
+mod kinds;
+mod outlet;
+pub mod repeated;
+mod sarif;
+mod story;
+
+pub use checks::CheckReport;
+pub(crate) use checks::checks;
+pub use confidence::{Confidence, ERROR, RARE, SamplerReport};
+pub(crate) use discovery::Course;
+pub use discovery::Discovery;
+pub use finding::Finding;
+pub use formats::{FORMATS, Format};
+pub use junit::junit_failure;
+pub use kinds::{Answer, CheckVerdict, Kind};
+pub use outlet::Outlet;
+pub use repeated::{Interval, Repeated};
+pub use sarif::sarif_failure;
+pub use story::stop_words;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use wayfarer_search::Phase;
+use wayfarer_search::{Phase, Stop, Verdict};
 
-/// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
+/// The result of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The model's name, as the user gave it.
     pub model: String,
-    /// `holds`, `violated` or `not-found`.
-    pub verdict: &'static str,
+    /// The verdict on the whole model.
+    pub verdict: Verdict,
     /// Why the run ended.
-    pub stop: &'static str,
+    pub stop: Stop,
     /// Whether every reachable state was visited.
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
@@ -50,8 +78,10 @@ pub struct Report {
     pub depth: Option<u32>,
     /// States known but not expanded when the run ended.
     pub frontier: u64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of everything: exploration, audit, witnesses.
     pub seconds: f64,
+    /// The same apart.
+    pub times: Times,
     /// Peak of the memory account.
     pub peak_memory_bytes: usize,
     /// What the store holds, per state; none where there is no state.
@@ -84,8 +114,23 @@ pub struct Report {
     pub again: Option<String>,
     /// What it is worth that nothing was found, where nothing was.
     pub confidence: Option<crate::Confidence>,
+    /// The limit of representation that was met, if one was.
+    pub limit: Option<wayfarer_space::Fault>,
+    /// How often the run was started again because values needed more room than was set aside for them.
+    pub restarts: u32,
     /// A remark on what stood in the way, where something did (a limit of representation, for instance).
     pub remarks: Vec<String>,
+}
+
+/// Wall-clock seconds of the parts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Exploration.
+    pub exploring: f64,
+    /// The audit.
+    pub audit: f64,
+    /// Finding, shortening and replaying witnesses.
+    pub witnesses: f64,
 }
 
 /// How soon a share of the states was covered.
@@ -108,11 +153,12 @@ pub struct RuleReport {
     pub fired: u64,
 }
 
-/// Something wrong.
+/// A violation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ViolationReport {
-    /// `invariant`, `never`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
-    pub kind: &'static str,
+    /// The kind of property or fault.
+    pub kind: Kind,
     /// The property's name or the fault's message.
     pub name: String,
     /// `file:line:column` of what was violated; empty for a deadlock.
@@ -125,11 +171,14 @@ pub struct ViolationReport {
 
 /// The way to a violation, for a person.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
-    /// How many there were before ways back to the same state were cut out.
+    /// How many there were before shortening.
     pub raw_length: usize,
+    /// Whether no shorter witness exists.
+    pub shortest: bool,
     /// The start state's name.
     pub start: String,
     /// Every variable of the start state with its value.
@@ -149,8 +198,10 @@ pub struct StepReport {
     pub at: String,
     /// What it changed.
     pub changes: Vec<Change>,
-    /// What went wrong in it, for a last firing that fails.
+    /// The fault it ends in, for a last firing that fails.
     pub fault: Option<String>,
+    /// The output of the model in this step.
+    pub printed: Vec<String>,
 }
 
 /// A variable's change.
@@ -167,8 +218,27 @@ pub struct Change {
 impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
-        let name = self.strategy.split(':').next().unwrap_or_default();
-        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
+    }
+
+    /// Whether every reachable state was visited and nothing is wrong.
+    pub fn holds(&self) -> bool {
+        self.verdict == Verdict::Holds
+    }
+
+    /// Whether something is wrong, or what was looked for was found.
+    pub fn is_violated(&self) -> bool {
+        self.verdict == Verdict::Violated
+    }
+
+    /// The first violation, if there is one.
+    pub fn violation(&self) -> Option<&ViolationReport> {
+        self.violations.first()
+    }
+
+    /// The way to the first violation that has one.
+    pub fn witness(&self) -> Option<&WitnessReport> {
+        self.violations.iter().find_map(|violation| violation.witness.as_ref())
     }
 
     /// Names of the rules that never fired.
@@ -182,8 +252,8 @@ impl Report {
         json!({
             "schema": 1,
             "model": self.model,
-            "verdict": self.verdict,
-            "stop": self.stop,
+            "verdict": self.verdict.word(),
+            "stop": self.stop.word(),
             "complete": self.complete,
             "assumed": self.assumed,
             "bounded": self.bounded,
@@ -204,6 +274,7 @@ impl Report {
             "depth": self.depth,
             "frontier": self.frontier,
             "seconds": self.seconds,
+            "times": self.times,
             "peak_memory_bytes": self.peak_memory_bytes,
             "bytes_per_state": self.bytes_per_state,
             "state_bits": self.state_bits,
@@ -224,6 +295,7 @@ impl Report {
                 object
             }).collect::<Vec<_>>(),
             "checks": self.checks,
+            "restarts": self.restarts,
             "remarks": self.remarks,
             "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })
@@ -238,6 +310,7 @@ fn phase(phase: &Phase) -> Value {
 /// A visit of randomised breadth-first search.
 fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
     json!({
+        "worker": visit.worker,
         "pom1s": visit.pom1s,
         "insertions": visit.insertions,
         "samples": visit.samples,
@@ -269,9 +342,9 @@ impl WitnessReport {
                     }
                     changes.insert(path, json!([change.from, change.to]));
                 }
-                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
+                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault, "printed": step.printed })
             })
             .collect();
-        json!({ "length": self.length, "raw_length": self.raw_length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
+        json!({ "length": self.length, "raw_length": self.raw_length, "shortest": self.shortest, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
     }
 }

@@ -1,8 +1,8 @@
 //! What a run asks between rounds: whether time, memory and the user let it go on, and how much it has covered.
 
 use crate::auditing::Reserve;
-use crate::discovery::Course;
 use crate::memory::Budget;
+use crate::report::Course;
 use crate::report::CoverTime;
 use crate::subject::Running;
 use std::time::Instant;

@@ -2,9 +2,10 @@
 
 use crate::memory::Budget;
 use crate::report::{StepReport, ViolationReport, WitnessReport};
-use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
+use crate::subject::symmetry;
+use crate::subject::{FaultFacts, PropertyFacts, Replaying, Representatives, Subject};
 use crate::watch::Deadline;
-use crate::{Plan, RunError, symmetry};
+use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
 use wayfarer_space::{Firing, Space};
 
@@ -14,7 +15,9 @@ pub(crate) struct Writer<'a> {
     pub(crate) subject: &'a dyn Subject,
     pub(crate) properties: &'a [PropertyFacts],
     /// What witnesses are replayed in.
-    pub(crate) replaying: &'a dyn Space,
+    pub(crate) replaying: &'a dyn Replaying,
+    /// Whether the search found shortest witnesses.
+    pub(crate) shortest: bool,
     pub(crate) space: &'a dyn Space,
     /// The space of the subject itself, and its representatives where these were explored.
     pub(crate) inner: &'a dyn Space,
@@ -32,14 +35,14 @@ impl Writer<'_> {
                 let witness = match deadline.until {
                     Some(_) => {
                         // Of several violations each keeps the rule that it shows in.
-                        let same = (self.plan.deadlock, self.plan.max_errors <= 1);
+                        let same = (self.plan.deadlock.unwrap_or_default(), self.plan.max_errors <= 1);
                         shortened(self.space, witness, same, self.budget, deadline)
                     }
                     None => witness.without_loops(),
                 };
                 let witness = self.concrete(witness)?;
                 witness
-                    .replay(self.replaying, self.plan.deadlock != Deadlock::Stuck)
+                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
@@ -69,7 +72,7 @@ impl Writer<'_> {
         symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))
     }
 
-    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
+    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (Kind, String, String, Option<String>) {
         let property = |number: u32| {
             let PropertyFacts { name, at, .. } = &self.properties[number as usize];
             (name.clone(), at.clone())
@@ -78,67 +81,69 @@ impl Writer<'_> {
         match *cause {
             Cause::Property(number) => {
                 let (name, at) = property(number);
-                let kind = self.properties[number as usize].kind.word();
+                let kind = self.properties[number as usize].kind.kind();
                 (kind, name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {
-                let FaultFacts { message, at, .. } = self.subject.fault(fault, self.plan);
-                ("fault", message, at, Some(format!("while judging `{}`", property(number).0)))
+                let FaultFacts { message, at, .. } = self.subject.words().fault(fault, self.plan);
+                (Kind::Fault, message, at, Some(format!("while judging `{}`", property(number).0)))
             }
             Cause::Deadlock => {
-                let detail = if self.plan.deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
-                ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
+                let detail = if self.plan.deadlock == Some(Deadlock::Stuck) { "no rule is enabled" } else { "no rule leads to another state" };
+                (Kind::Deadlock, "deadlock".to_string(), String::new(), Some(detail.to_string()))
             }
             Cause::Fault(firing, fault) => {
-                let FaultFacts { kind, message, at, note } = self.subject.fault(fault, self.plan);
-                let mut detail = format!("in rule {}", self.subject.firing(last.map(Vec::as_slice), firing).0);
+                let FaultFacts { kind, message, at, note } = self.subject.words().fault(fault, self.plan);
+                let mut detail = format!("in rule {}", self.subject.words().firing(last.map(Vec::as_slice), firing).0);
                 note.iter().for_each(|note| detail.push_str(&format!("; {note}")));
                 (kind, message, at, Some(detail))
             }
             Cause::Start(start, fault) => {
-                let FaultFacts { kind, message, at, .. } = self.subject.fault(fault, self.plan);
-                (kind, message, at, Some(format!("in start state {}", self.subject.start(start))))
+                let FaultFacts { kind, message, at, .. } = self.subject.words().fault(fault, self.plan);
+                (kind, message, at, Some(format!("in start state {}", self.subject.words().start(start))))
             }
             Cause::Found(number) => {
                 let (name, at) = property(number);
-                ("found", name, at, None)
+                (Kind::Found, name, at, None)
             }
             Cause::Rule(firing) => {
-                let (name, at) = self.subject.firing(last.map(Vec::as_slice), firing);
-                ("rule", name, at, None)
+                let (name, at) = self.subject.words().firing(last.map(Vec::as_slice), firing);
+                (Kind::Rule, name, at, None)
             }
             Cause::NotReached(number) => {
                 let (name, at) = property(number);
-                ("cover", name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
+                (Kind::Cover, name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
             }
         }
     }
 
     fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
-        let subject = self.subject;
-        let values = |state: &Vec<u64>| subject.values(state).into_iter().map(|value| (value.path, value.value)).collect();
+        let words = self.subject.words();
+        let values = |state: &Vec<u64>| words.values(state).into_iter().map(|value| (value.path, value.value)).collect();
         let start_state = raw.states.first().map_or_else(Vec::new, values);
         let mut steps: Vec<StepReport> = raw
             .firings
             .iter()
             .zip(raw.states.windows(2))
-            .map(|(firing, pair)| StepReport { changes: subject.changes(&pair[0], &pair[1]), ..self.step(&pair[0], *firing) })
+            .map(|(firing, pair)| StepReport { changes: words.changes(&pair[0], &pair[1]), ..self.step(&pair[0], *firing) })
             .collect();
         let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
         if let Ending::Rule(firing) = raw.ending {
             let mut after = Vec::new();
-            self.replaying.fire(last, firing, &mut after);
-            steps.push(StepReport { changes: subject.changes(last, &after), ..self.step(last, firing) });
+            self.replaying.space().fire(last, firing, &mut after);
+            steps.push(StepReport { changes: words.changes(last, &after), ..self.step(last, firing) });
         }
         if let Ending::Fault(firing, fault) = raw.ending {
-            let FaultFacts { message, at, .. } = subject.fault(fault, self.plan);
+            let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
             steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
         }
-        WitnessReport { length: raw.len(), raw_length, start: subject.start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, shortest: self.shortest, start: words.start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, from: &[u64], firing: Firing) -> StepReport {
-        let (rule, at) = self.subject.firing(Some(from), firing);
-        StepReport { rule, at, changes: Vec::new(), fault: None }
+        let (rule, at) = self.subject.words().firing(Some(from), firing);
+        let mut printed = Vec::new();
+        self.replaying.fire(from, firing, &mut Vec::new(), &mut printed);
+        StepReport { rule, at, changes: Vec::new(), fault: None, printed }
     }
 }

@@ -101,7 +101,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             let limit = taken() + memory;
             let plan = Plan { memory: Some(limit), steps: Some(steps), record: None, seed: desk.seed, ..plan(spec(strategy)?) };
             let (mut curve, mut next) = (vec![(0.0, 0.0)], 0);
-            let report = desk.run_watched(&loaded.program, &plan, &Budget::new(limit, 0), &mut |progress| {
+            let report = desk.run_watched(&loaded.subject(), &plan, &Budget::new(limit, 0), &mut |progress| {
                 if progress.steps >= next {
                     curve.push((progress.steps as f64, progress.states as f64));
                     next = progress.steps + steps / 150;
@@ -109,7 +109,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             })?;
             // Breadth-first search that ended keeps what it has.
             curve.extend([(report.steps as f64, report.states as f64), (steps.max(report.steps) as f64, report.states as f64)]);
-            runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop, curve });
+            runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop.word(), curve });
             desk.tick()?;
         }
         let breadth_first = runs[0].covered.max(1) as f64;

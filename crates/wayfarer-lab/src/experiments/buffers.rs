@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use wayfarer::search::{Deadlock, Limits};
 use wayfarer::space::{Space, Word};
-use wayfarer::{Loaded, Plan, Subject, space_of};
+use wayfarer::subject::Words;
+use wayfarer::{Loaded, Plan, space_of};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "buffers",

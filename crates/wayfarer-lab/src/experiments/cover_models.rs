@@ -111,7 +111,7 @@ fn cover(desk: &Desk, counted: &Counted, plan: &Plan) -> Result<Way, LabError> {
             next = steps + 1 + steps / 16;
         }
     };
-    let report = desk.run_watched(&counted.loaded.program, plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| {
+    let report = desk.run_watched(&counted.loaded.subject(), plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| {
         see(&mut way, progress.states, progress.steps)
     })?;
     see(&mut way, report.states, report.steps);

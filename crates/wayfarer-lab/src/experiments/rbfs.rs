@@ -130,9 +130,9 @@ impl Known {
     pub(super) fn of(desk: &Desk, system: &System) -> Result<Known, LabError> {
         let loaded = desk.load(system.model, if desk.quick { system.quick } else { system.constants })?;
         let mut widest = 0;
-        let plan = Plan { deadlock: Deadlock::Off, ..Plan::default() };
+        let plan = Plan { deadlock: Some(Deadlock::Off), ..Plan::default() };
         let report =
-            desk.run_watched(&loaded.program, &plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| widest = widest.max(progress.frontier))?;
+            desk.run_watched(&loaded.subject(), &plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| widest = widest.max(progress.frontier))?;
         Ok(Known { loaded, reach: report.states, fired: report.rules_fired, depth: report.depth.unwrap_or(0), widest })
     }
 
@@ -148,7 +148,7 @@ impl Known {
 
     /// Runs a strategy with many seeds; distinct states are counted, not estimated.
     pub(super) fn repeat(&self, desk: &Desk, strategy: &str, runs: u32) -> Result<Vec<Report>, LabError> {
-        let plan = Plan { strategy: spec(strategy)?, deadlock: Deadlock::Off, record: Some(1 << 21), ..Plan::default() };
+        let plan = Plan { strategy: spec(strategy)?, deadlock: Some(Deadlock::Off), record: Some(1 << 21), ..Plan::default() };
         // Far beyond ten insertions a state, at which a run gives up by itself; one that inserts nothing more would never notice.
         let plan = Plan { steps: Some(40 * self.fired), ..plan };
         desk.repeat(&self.loaded, &plan, runs)
@@ -170,7 +170,7 @@ pub(super) fn overhead(report: &Report) -> f64 {
 }
 
 pub(super) fn is_accepted(report: &Report) -> bool {
-    report.stop == "accepted"
+    report.stop == wayfarer::Stop::Accepted
 }
 
 fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabError> {

@@ -80,9 +80,9 @@ impl System {
     pub(super) fn count(&self, desk: &Desk) -> Result<Counted, LabError> {
         let loaded = desk.load(self.model, self.chosen(desk.quick))?;
         let report = desk.run(&loaded, &plan(StrategySpec::default()))?;
-        let stuck = desk.run(&loaded, &Plan { deadlock: Deadlock::Stuttering, ..plan(StrategySpec::default()) })?;
+        let stuck = desk.run(&loaded, &Plan { deadlock: Some(Deadlock::Stuttering), ..plan(StrategySpec::default()) })?;
         let (depth, density) = (report.depth.unwrap_or(0), report.density_factor.unwrap_or(f64::NAN));
-        Ok(Counted { loaded, states: report.states, depth, density, ends: stuck.verdict == "violated" })
+        Ok(Counted { loaded, states: report.states, depth, density, ends: stuck.is_violated() })
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn plan(strategy: StrategySpec) -> Plan {
     Plan {
         strategy,
         symmetry: SymmetryChoice::Off,
-        deadlock: Deadlock::Off,
+        deadlock: Some(Deadlock::Off),
         record: Some(1 << 21),
         audit: Some(0),
         shorten: false,

@@ -257,14 +257,23 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
 
 fn measure(desk: &Desk, case: &Case, loaded: &Loaded, strategy: &str) -> Result<Row, LabError> {
     let strategy = spec(strategy)?;
-    let walks = strategy.name() == "random";
+    let walks = !strategy.default_store().abilities().remembers;
     let (find, find_rules) = match case.goal {
         Goal::State(goal) => (vec![goal.to_string()], Vec::new()),
         Goal::Rule(rule) => (Vec::new(), vec![rule.to_string()]),
     };
     let (states, steps) = if walks { (None, Some(case.most)) } else { (Some(case.most), None) };
-    let plan =
-        Plan { strategy, states, steps, find, find_rules, symmetry: SymmetryChoice::Off, deadlock: Deadlock::Off, shorten: false, ..Plan::default() };
+    let plan = Plan {
+        strategy,
+        states,
+        steps,
+        find,
+        find_rules,
+        symmetry: SymmetryChoice::Off,
+        deadlock: Some(Deadlock::Off),
+        shorten: false,
+        ..Plan::default()
+    };
     let done = Repeated { runs: desk.repeat(loaded, &plan, runs(desk.quick))? };
     let (count, time) = shortened(desk.quick);
     let short = Repeated { runs: desk.repeat(loaded, &Plan { shorten: true, time: Some(time), ..plan }, count)? };

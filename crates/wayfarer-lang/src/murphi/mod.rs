@@ -5,11 +5,13 @@
 
 pub mod ast;
 mod elaborate;
+mod finding;
 mod lexer;
 mod parser;
 mod token;
 
 pub use elaborate::{ConstantValue, Options, Undefined, elaborate};
+pub use finding::{Read, load_finding};
 pub use parser::parse;
 
 use crate::diagnostics::Diagnostics;

@@ -49,24 +49,28 @@ const ERROR_LIMIT: usize = 200;
 pub fn parse(source: &Source) -> (Model, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let tokens = lexer::lex(source, &mut diagnostics);
-    let mut parser = Parser {
-        source,
-        tokens,
-        at: 0,
-        failed_at: None,
-        errors: 0,
-        stopped: false,
-        depth: 0,
-        extent: 0,
-        blocks: Vec::new(),
-        else_if: None,
-        functions: HashSet::new(),
-        diagnostics,
-    };
+    let mut parser = Parser::new(source, tokens, diagnostics);
     let model = parser.model();
-    let mut diagnostics = parser.diagnostics;
-    diagnostics.sort();
-    (model, diagnostics)
+    (model, parser.sorted())
+}
+
+/// Reads a model and then a condition on its states. `source` holds both texts; `first` is the model by itself and `second` the condition by itself, which
+/// begins at `base` of the whole.
+pub(super) fn parse_with_condition(source: &Source, first: &Source, second: &Source, base: u32) -> (Model, Expr, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let tokens = lexer::lex(first, &mut diagnostics);
+    let mut found = Diagnostics::new();
+    let mut condition = lexer::lex(second, &mut found);
+    condition.iter_mut().for_each(|token| token.span = token.span.shifted(base));
+    diagnostics.extend(found.moved(base));
+    let mut parser = Parser::new(source, tokens, diagnostics);
+    let model = parser.model();
+    (parser.tokens, parser.at, parser.failed_at) = (condition, 0, None);
+    let condition = parser.expression();
+    if !parser.at(TokenKind::EndOfFile) {
+        parser.expected("the end of the condition");
+    }
+    (model, condition, parser.sorted())
 }
 
 struct Parser<'a> {
@@ -94,6 +98,29 @@ struct Parser<'a> {
 
 /// Looking at tokens and taking them.
 impl<'a> Parser<'a> {
+    fn new(source: &'a Source, tokens: Vec<Token>, diagnostics: Diagnostics) -> Self {
+        Parser {
+            source,
+            tokens,
+            at: 0,
+            failed_at: None,
+            errors: 0,
+            stopped: false,
+            depth: 0,
+            extent: 0,
+            blocks: Vec::new(),
+            else_if: None,
+            functions: HashSet::new(),
+            diagnostics,
+        }
+    }
+
+    /// All that was found, in the order of the text.
+    fn sorted(mut self) -> Diagnostics {
+        self.diagnostics.sort();
+        self.diagnostics
+    }
+
     fn peek(&self) -> TokenKind {
         self.token().kind
     }

@@ -25,7 +25,8 @@ impl Typing {
                                 constructors.push(number);
                             }
                             _ => {
-                                let _: Typed<()> = self.error(declaration.sort.span, "constructors can only be added to a sort that was declared without a meaning");
+                                let _: Typed<()> =
+                                    self.error(declaration.sort.span, "constructors can only be added to a sort that was declared without a meaning");
                             }
                         }
                     }

@@ -152,7 +152,8 @@ impl Typing {
         }
         match self.functions.get(name) {
             Some(list) => {
-                let make = |function: &wayfarer_algebra::FunctionId| candidate(self.function_sorts[function.index()], 0, Term::Call(*function, Vec::new()));
+                let make =
+                    |function: &wayfarer_algebra::FunctionId| candidate(self.function_sorts[function.index()], 0, Term::Call(*function, Vec::new()));
                 Ok(list.iter().map(make).collect())
             }
             None if self.is_builtin(name) => self.error(span, format!("the function `{name}` must be given its arguments here")),
@@ -261,7 +262,9 @@ impl Typing {
         match &head.kind {
             ExpressionKind::Name(name) if self.in_scope(name).is_none_or(|variable| !self.is_function(self.sort_of_variable(variable))) => {
                 if let Some(functions) = self.functions.get(name) {
-                    heads.extend(functions.iter().map(|function| candidate(self.function_sorts[function.index()], 0, Term::Call(*function, Vec::new()))));
+                    heads.extend(
+                        functions.iter().map(|function| candidate(self.function_sorts[function.index()], 0, Term::Call(*function, Vec::new()))),
+                    );
                 }
                 if let Some(found) = self.builtin(name, &arguments_found) {
                     list.push(found);

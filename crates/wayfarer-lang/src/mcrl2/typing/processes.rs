@@ -174,7 +174,8 @@ impl Typing {
             return self.error(name.span, format!("unknown action or process `{}`", name.text));
         }
         let several = meanings.len() > 1;
-        let wanted: Vec<String> = meanings.iter().map(|(_, sorts)| sorts.iter().map(|sort| self.show(*sort)).collect::<Vec<_>>().join(" # ")).collect();
+        let wanted: Vec<String> =
+            meanings.iter().map(|(_, sorts)| sorts.iter().map(|sort| self.show(*sort)).collect::<Vec<_>>().join(" # ")).collect();
         let mut best: Option<(u32, bool, Meaning, Vec<Term>)> = None;
         for (meaning, sorts) in meanings {
             if sorts.len() != found.len() {
@@ -221,7 +222,8 @@ impl Typing {
             };
             typing.out.processes[process.index()].parameters.iter().all(unassigned)
         };
-        let fitting: Vec<ProcessId> = all.iter().copied().filter(|process| assignments.iter().all(|(name, _)| has(self, *process, &name.text))).collect();
+        let fitting: Vec<ProcessId> =
+            all.iter().copied().filter(|process| assignments.iter().all(|(name, _)| has(self, *process, &name.text))).collect();
         let mut possible: Vec<ProcessId> = fitting.iter().copied().filter(|process| in_scope(self, *process)).collect();
         if possible.len() > 1 {
             // The process that this stands in, if it is one of them.

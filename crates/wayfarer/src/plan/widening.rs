@@ -1,0 +1,39 @@
+//! *Widen and restart*: a subject may guess how much room its values need. A run that meets the end of that room is no verdict, so it starts again on a wider
+//! form of the subject, within the same budget. Widths at least double, so restarts are few.
+
+use crate::memory::Budget;
+use crate::{Plan, Report, RunError, Subject};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wayfarer_search::{Control, Stop};
+
+impl Plan {
+    /// Carries the plan out on a subject that may turn out to be too narrow. If it does, `subject` is replaced by a wider one, which is the one that the report
+    /// speaks about. Times include those of all attempts; all other figures are those of the last one.
+    pub fn check_widening(&self, subject: &mut Arc<dyn Subject>, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+        let started = Instant::now();
+        let mut end_at_limit = subject.can_widen();
+        let mut remarks = Vec::new();
+        loop {
+            let time = self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
+            let mut report = Plan { time, ..self.clone() }.attempt(&**subject, end_at_limit, budget, control)?;
+            let limit = report.limit.filter(|_| end_at_limit && report.stop == Stop::Limit);
+            let Some(limit) = limit else {
+                report.restarts = remarks.len() as u32;
+                report.remarks.splice(0..0, remarks);
+                report.seconds = started.elapsed().as_secs_f64();
+                return Ok(report);
+            };
+            let met = subject.words().fault(limit, self).message;
+            match subject.widened(limit) {
+                Some(wider) => {
+                    *subject = wider;
+                    remarks.push(format!("the run was started again with more room: {met}"));
+                    end_at_limit = subject.can_widen();
+                }
+                // Nothing helps against this limit: go as far as possible, and say so.
+                None => end_at_limit = false,
+            }
+        }
+    }
+}

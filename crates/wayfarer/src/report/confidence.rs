@@ -1,0 +1,149 @@
+//! What "not found" is worth, as plain data.
+
+use super::Discovery;
+use crate::Report;
+use serde_json::{Value, json};
+use wayfarer_search::{Outcome, Record, Stop, Tally};
+use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};
+
+/// How sure bounds are: they fail with this probability at most.
+pub const ERROR: f64 = 0.05;
+
+/// The normal quantile of an interval of 95 %.
+const NORMAL: f64 = 1.959_963_984_540_054;
+
+/// Violations this rare are what the number of walks that would be needed is given for.
+pub const RARE: f64 = 1e-5;
+
+/// What it is worth that nothing was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confidence {
+    /// What each sampler of the audit says; those whose law does not depend on what was visited come first. Empty where there was no audit.
+    pub audit: Vec<SamplerReport>,
+    /// The share of the states, drawn by a hash, that the record knows of; none where the store itself was the judge.
+    pub record_share: Option<f64>,
+    /// How fast states were found.
+    pub discovery: Option<Discovery>,
+    /// Chao's lower bound on the number of states, from how often those of the record were met, as if by independent draws.
+    pub least_states: Option<Richness>,
+    /// The greatest one-step omission probability among the samples of randomised breadth-first search, after its last visit.
+    pub omission_probability: Option<f64>,
+    /// How many states the store is expected to have taken for known ones; none where it forgets.
+    pub expected_omissions: Option<f64>,
+}
+
+/// What a sampler of the audit says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplerReport {
+    /// What came of its walks.
+    pub tally: Tally,
+    /// `store` or `record`.
+    pub judge: &'static str,
+    /// At most so much of the sampler's mass was not visited, with 95 % confidence.
+    pub missing_at_most: f64,
+    /// At most such a share of its walks meets a violation, with 95 % confidence.
+    pub violation_at_most: f64,
+}
+
+impl SamplerReport {
+    pub(crate) fn new(tally: Tally, judge: &'static str) -> Self {
+        let bound = |hits, draws| share_at_most(hits, draws, ERROR).unwrap_or(1.0);
+        let (missing_at_most, violation_at_most) = (bound(tally.missing, tally.judged), bound(0, tally.walks - tally.unfinished));
+        SamplerReport { tally, judge, missing_at_most, violation_at_most }
+    }
+
+    fn to_json(&self) -> Value {
+        let Tally { sampler, walks, unfinished, judged, missing, steps } = &self.tally;
+        json!({
+            "sampler": sampler.name(),
+            "fixed": sampler.is_fixed(),
+            "cap": sampler.cap(),
+            "judge": self.judge,
+            "walks": walks,
+            "unfinished": unfinished,
+            "judged": judged,
+            "missing": missing,
+            "steps": steps,
+            "missing_at_most": self.missing_at_most,
+            "violation_at_most": self.violation_at_most,
+        })
+    }
+}
+
+impl Confidence {
+    /// What the search itself says, without an audit.
+    /// `known` is the number of reachable states, if the user gave it.
+    pub(crate) fn of(outcome: &Outcome, expected_omissions: Option<f64>, discovery: Option<Discovery>, draws: bool, known: Option<u64>) -> Self {
+        let record = outcome.record.as_ref();
+        // A search that has run dry, or has met every state there is, has no future to forecast.
+        let ended = matches!(outcome.stop, Stop::Exhausted | Stop::Confident | Stop::Accepted);
+        let left = known.map(|known| (known as f64 - outcome.covered.value).max(0.0));
+        let discovery = discovery.filter(|_| !ended && left != Some(0.0)).map(|discovery| Discovery { left, ..discovery });
+        Confidence {
+            audit: Vec::new(),
+            record_share: record.map(Record::share),
+            discovery,
+            least_states: record.filter(|_| draws).and_then(|record| least_states(record, outcome.covered.value)),
+            omission_probability: outcome.details.omission_probability(),
+            expected_omissions,
+        }
+    }
+
+    /// How many walks each sampler made; 0 where there was no audit.
+    pub fn walks(&self) -> u64 {
+        self.audit.first().map_or(0, |report| report.tally.walks)
+    }
+
+    /// The sampler of the headline: of those whose law does not depend on what was visited, the one with the largest bound.
+    pub fn headline(&self) -> Option<&SamplerReport> {
+        let fixed = self.audit.iter().filter(|report| report.tally.sampler.is_fixed());
+        fixed.max_by(|one, other| one.missing_at_most.total_cmp(&other.missing_at_most))
+    }
+
+    /// The least share that is still excluded for violations, over the samplers: a walk of any of them meets one with at most this probability.
+    pub fn violation_at_most(&self) -> Option<f64> {
+        self.audit.iter().filter(|report| report.tally.sampler.is_fixed()).map(|report| report.violation_at_most).reduce(f64::max)
+    }
+
+    /// How many walks would be needed to meet, with 95 % confidence, a violation that one walk in a hundred thousand meets: ln δ / ln(1 − ε).
+    pub fn walks_needed() -> f64 {
+        walks_needed(ERROR, RARE).map_or(f64::INFINITY, f64::ceil)
+    }
+
+    /// New states to expect from another hour; none where the search was too short to tell.
+    pub fn next_hour(&self, seconds: f64) -> Option<f64> {
+        let discovery = self.discovery.filter(|_| seconds > 0.0)?;
+        Some(discovery.expected(3600.0 * discovery.steps as f64 / seconds))
+    }
+
+    /// As JSON, with what the report says elsewhere, so that all evidence is in one place.
+    pub(crate) fn to_json(&self, report: &Report) -> Value {
+        let headline = self.headline();
+        json!({
+            "level": 1.0 - ERROR,
+            "states": { "distinct": report.states, "error": report.states_error },
+            "redundancy": report.redundancy,
+            "depth": report.depth,
+            "rules_never_fired": report.unfired_rules().count(),
+            "headline": headline.map(|report| json!({ "sampler": report.tally.sampler.name(), "missing_at_most": report.missing_at_most })),
+            "audit": self.audit.iter().map(SamplerReport::to_json).collect::<Vec<_>>(),
+            "record_share": self.record_share,
+            "violation_at_most": self.violation_at_most(),
+            "walks_needed": { "chance": RARE, "walks": Self::walks_needed() },
+            "least_states": self.least_states.map(|Richness { total, low, high }| json!({ "total": total, "low": low, "high": high })),
+            "omission_probability": self.omission_probability,
+            "expected_omissions": self.expected_omissions,
+            "forecast": self.discovery.map(|discovery| json!({
+                "new_states_per_step": discovery.rate(),
+                "new_states_next_hour": self.next_hour(report.times.exploring),
+            })),
+        })
+    }
+}
+
+/// The bound that the record's states give, carried over to all states.
+fn least_states(record: &Record, distinct: f64) -> Option<Richness> {
+    let found = least_total(record.len() as u64, record.met(1), record.met(2), NORMAL).ok().filter(|_| !record.is_empty())?;
+    let factor = distinct / record.len() as f64;
+    Some(Richness { total: found.total * factor, low: found.low * factor, high: found.high * factor })
+}

@@ -1,0 +1,286 @@
+//! A program of the IR as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+
+mod info;
+
+use crate::report::Change;
+use crate::subject::running::{Executable, most_code};
+use crate::subject::values;
+use crate::subject::{
+    Asks, Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
+};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use wayfarer_ir::symmetry::{Orbits, Symmetry};
+use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_search::{Deadlock, WitnessError};
+use wayfarer_space::{Fault, Fired, Firing, Space, Word};
+
+/// Something that has become a program of the IR: whatever implements this is a [`Subject`] that is compiled, interpreted, replayed and explored up to
+/// symmetry. A language that shows its states in another form than its program's variables brings its own [`Words`].
+pub trait Programmed: Send + Sync {
+    /// The program.
+    fn program(&self) -> &Arc<Program>;
+
+    /// How it is spoken about.
+    fn words(&self) -> &dyn Words {
+        &**self.program()
+    }
+
+    /// As [`Subject::deadlock`].
+    fn deadlock(&self) -> Deadlock {
+        Deadlock::default()
+    }
+
+    /// As [`Subject::widened`].
+    fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
+        let _ = limit;
+        None
+    }
+
+    /// As [`Subject::can_widen`].
+    fn can_widen(&self) -> bool {
+        false
+    }
+
+    /// As [`Subject::rules`].
+    fn rules(&self) -> Vec<RuleFacts> {
+        let program = self.program();
+        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
+        program.rules.iter().map(facts).collect()
+    }
+
+    /// As [`Subject::properties`].
+    fn properties(&self) -> Vec<PropertyFacts> {
+        let program = self.program();
+        program.properties.iter().map(|property| property_facts(program, property)).collect()
+    }
+
+    /// As [`Subject::same_rule`].
+    fn same_rule(&self, one: Firing, other: Firing) -> bool {
+        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
+        family(one) == family(other)
+    }
+
+    /// As [`Subject::facts`].
+    fn facts(&self) -> Facts {
+        info::facts(self.program())
+    }
+
+    /// As [`Subject::is_called`].
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        let program = self.program();
+        // A name alone means every instance; with its parameters' values, as reports write it, one.
+        let family = program.rule_of(rule).map(|(family, _)| &program.rules[family]);
+        family.is_some_and(|family| family.name == name) || self.words().firing(None, Firing::of(rule)).0 == name
+    }
+}
+
+impl Programmed for Arc<Program> {
+    fn program(&self) -> &Arc<Program> {
+        self
+    }
+}
+
+impl<P: Programmed> Subject for P {
+    fn source(&self) -> &str {
+        &self.program().source
+    }
+
+    fn words(&self) -> &dyn Words {
+        Programmed::words(self)
+    }
+
+    fn running<'a>(&'a self, plan: &Plan, memory: usize) -> Box<dyn Running + 'a> {
+        Box::new(Executable::new(self.program(), plan, memory))
+    }
+
+    fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
+        (cfg!(feature = "jit") && !plan.interpret).then(|| most_code(memory))
+    }
+
+    fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
+        Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
+    }
+
+    fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
+        let (symmetry, remark) = symmetry(plan, self.program())?;
+        Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
+    }
+
+    fn rules(&self) -> Vec<RuleFacts> {
+        Programmed::rules(self)
+    }
+
+    fn properties(&self) -> Vec<PropertyFacts> {
+        Programmed::properties(self)
+    }
+
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        Programmed::is_called(self, rule, name)
+    }
+
+    fn same_rule(&self, one: Firing, other: Firing) -> bool {
+        Programmed::same_rule(self, one, other)
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        Programmed::deadlock(self)
+    }
+
+    fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
+        Programmed::widened(self, limit)
+    }
+
+    fn can_widen(&self) -> bool {
+        Programmed::can_widen(self)
+    }
+
+    fn facts(&self) -> Facts {
+        Programmed::facts(self)
+    }
+
+    fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
+        let program = self.program();
+        let conjuncts = program.properties[property as usize].conjuncts.len();
+        if conjuncts < 2 {
+            return None;
+        }
+        let interpreter = Interpreter::new(program.clone(), plan.code_limits());
+        let (index, at) = interpreter.failing_conjunct(property, state)?;
+        Some(format!("conjunct {} of {conjuncts} is false, at {}", index + 1, place(program, at)))
+    }
+
+    fn breaks_symmetry(&self, error: WitnessError) -> RunError {
+        // A model that was shown to be symmetric is, unless this program is wrong.
+        if self.program().asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
+    }
+}
+
+impl Words for Program {
+    fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
+        let at = self.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self, self.rules[family].at));
+        (self.describe_rule(firing.rule), at)
+    }
+
+    fn start(&self, number: u32) -> String {
+        self.describe_start(number)
+    }
+
+    fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
+        let site = &self.faults[fault.0 as usize];
+        let kind = match site.kind {
+            FaultKind::Assertion => Kind::Assertion,
+            FaultKind::Error => Kind::Error,
+            _ => Kind::Fault,
+        };
+        let endless = (site.kind == FaultKind::Endless)
+            .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));
+        FaultFacts { kind, message: site.message.clone(), at: place(self, site.at), note: endless }
+    }
+
+    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
+        self.scalars(state)
+            .map(|leaf| ValueFacts { path: leaf.path.to_string(), value: leaf.text(), defined: leaf.scalar.value(leaf.stored).is_some() })
+            .collect()
+    }
+
+    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
+        let differences = self.differences(old, new);
+        differences.into_iter().map(|difference| Change { path: difference.path, from: difference.old, to: difference.new }).collect()
+    }
+
+    fn itf(&self, state: &[Word]) -> Map<String, Value> {
+        values::values(self, state)
+    }
+}
+
+impl Replaying for Interpreter {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.start_printing(number, out, printed)
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.fire_printing(state, firing, out, printed)
+    }
+}
+
+impl Symmetric for Symmetry {
+    fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a> {
+        Box::new(Orbits::new(inner, self))
+    }
+}
+
+impl Representatives for Orbits<'_> {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
+        Orbits::concrete(self, states)
+    }
+
+    fn representative(&self, state: &mut Vec<Word>) {
+        Orbits::representative(self, state);
+    }
+}
+
+impl Plan {
+    pub(crate) fn code_limits(&self) -> wayfarer_ir::Limits {
+        wayfarer_ir::Limits { fuel: self.loop_limit, ..wayfarer_ir::Limits::default() }
+    }
+}
+
+/// The symmetry that a run uses, if any, and a remark on why or why not where the user may wonder.
+fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
+    if plan.symmetry == SymmetryChoice::Off {
+        return Ok((None, None));
+    }
+    let on = plan.symmetry == SymmetryChoice::On;
+    let symmetry = match Symmetry::of(program) {
+        Ok(Some(symmetry)) => symmetry,
+        Ok(None) => return Ok((None, on.then(|| "the model has no scalarset of two elements or more, so there is no symmetry to use".to_string()))),
+        Err(error) if on => return Err(RunError::Asymmetric { at: program.source.clone(), message: error.to_string() }),
+        Err(error) => return Ok((None, Some(format!("symmetry is not used: {error}")))),
+    };
+    if let Some(name) = plan.find_rules.iter().find(|name| !program.rules.iter().any(|rule| rule.name == **name)) {
+        // One instance of a rule is looked for, and its parameters may be elements.
+        let message = format!("`{name}` is one instance of a rule");
+        return if on {
+            Err(RunError::Asymmetric { at: program.source.clone(), message })
+        } else {
+            Ok((None, Some(format!("symmetry is not used: {message}"))))
+        };
+    }
+    let place = |asymmetry: &Asymmetry| format!("{}:{}:{}", program.source, asymmetry.at.line, asymmetry.at.column);
+    match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
+        Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
+        Some(asymmetry) => {
+            let word = if asymmetry.certain { "" } else { "; --symmetry on uses it all the same" };
+            Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
+        }
+        None => {
+            let doubt = program.asymmetries.first();
+            Ok((Some(symmetry), doubt.map(|doubt| format!("symmetry is used on your word: {} ({})", doubt.message, place(doubt)))))
+        }
+    }
+}
+
+/// `file:line:column`.
+pub(crate) fn place(program: &Program, at: At) -> String {
+    if at.line == 0 { program.source.clone() } else { format!("{}:{}:{}", program.source, at.line, at.column) }
+}
+
+/// A property of a program.
+fn property_facts(program: &Program, property: &wayfarer_ir::Property) -> PropertyFacts {
+    let kind = match property.kind {
+        PropertyKind::Always => Asks::Always,
+        PropertyKind::Assumption => Asks::Assumed,
+        PropertyKind::Reachable => Asks::Reachable,
+    };
+    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind }
+}

@@ -1,0 +1,65 @@
+//! A program as something that runs: compiled where that is possible and wanted, else interpreted.
+
+use super::Running;
+use crate::Plan;
+use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
+use std::sync::Arc;
+use wayfarer_ir::{Interpreter, Program};
+#[cfg(feature = "jit")]
+use wayfarer_jit::Compiled;
+use wayfarer_space::Space;
+
+/// A program that runs.
+pub(crate) enum Executable {
+    #[cfg(feature = "jit")]
+    Compiled(Box<Compiled>),
+    Interpreted(Box<Interpreter>),
+}
+
+/// The share of the budget that machine code may take before commands are interpreted.
+const CODE_SHARE: usize = 8;
+
+/// The most machine code in a budget of so many bytes; in one that does not count the process itself, what is worth compiling.
+pub(crate) fn most_code(memory: usize) -> usize {
+    memory.max(WHOLE_PROCESS) / CODE_SHARE
+}
+
+impl Executable {
+    pub(crate) fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
+        let limits = plan.code_limits();
+        #[cfg(feature = "jit")]
+        if !plan.interpret
+            && let Ok(compiled) = Compiled::new(program.clone(), limits)
+        {
+            return Executable::Compiled(Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since))));
+        }
+        Executable::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+    }
+}
+
+impl Running for Executable {
+    fn space(&self) -> &dyn Space {
+        match self {
+            #[cfg(feature = "jit")]
+            Executable::Compiled(compiled) => &**compiled,
+            Executable::Interpreted(interpreter) => &**interpreter,
+        }
+    }
+
+    fn code_bytes(&self) -> usize {
+        match self {
+            #[cfg(feature = "jit")]
+            Executable::Compiled(compiled) => compiled.code_bytes(),
+            Executable::Interpreted(_) => 0,
+        }
+    }
+}
+
+/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
+pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
+    match Executable::new(program, plan, usize::MAX) {
+        #[cfg(feature = "jit")]
+        Executable::Compiled(compiled) => compiled,
+        Executable::Interpreted(interpreter) => interpreter,
+    }
+}
