@@ -47,7 +47,7 @@ struct Cell {
 
 /// Prints a row for each cell and the sums below them.
 pub(crate) fn measure(_request: &Request, results: &mut Results) {
-    println!("\ncalibration of the audit: how often of {SEEDS} the bound of 95 % holds, for each sampler, with {WALKS} walks");
+    println!("\ncalibration of the audit: how often of {SEEDS} times the 95 % bound holds, for each sampler, with {WALKS} walks");
     println!(
         "{:<26} {:<18} {:>8}   held (walk, shallow, priority)   median truth             median bound/(truth + 3/n)",
         "model", "strategy", "steps"

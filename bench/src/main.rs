@@ -125,7 +125,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             "--wayfarer" => request.wayfarer = PathBuf::from(value()?),
             "--runs" => request.runs = value()?.parse().map_err(|_| "--runs needs a number".to_string())?,
             part if PARTS.iter().any(|(name, _)| *name == part) => request.parts.push(part.to_string()),
-            other => return Err(format!("what is `{other}`?")),
+            other => return Err(format!("unknown argument `{other}`")),
         }
     }
     if !request.parts.is_empty() && request.parts.iter().all(|part| ALONE.contains(&part.as_str())) {

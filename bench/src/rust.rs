@@ -58,7 +58,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
             results.add(row);
         }
     }
-    println!("\nbytes a state with 8 managers: peak resident less resident before the first state");
+    println!("\nbytes per state with 8 managers: peak resident minus resident before the first state");
     for (side, wanted) in MEMORY {
         let (managers, states) = SIZES[1];
         match run(request, side, managers) {

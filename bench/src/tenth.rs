@@ -64,7 +64,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
 /// Prints what is covered in the bytes of 40-bit slots for some of the states.
 pub(crate) fn measure_slots(request: &Request, results: &mut Results) {
     println!(
-        "\nthe bytes of 40-bit slots for some of the states, and of the largest frontier: true coverage after so many steps, as shares of the exact run's"
+        "\nthe bytes of 40-bit slots for some of the states, and of the largest frontier: true coverage by number of steps, as shares of the exact run's"
     );
     println!("{:<24} {:>10} {:>8} {:>10} {:>11} {:>11} {:>11}", "model", "states", "slots", "bytes", "1.1", "2.2", "3.3");
     for file in IN_SLOTS {

@@ -74,7 +74,7 @@ where
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),
         "dfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), false)),
-        _ => Err(format!("what is `{side}`?")),
+        _ => Err(format!("unknown side `{side}`")),
     }
 }
 
