@@ -1,6 +1,7 @@
-//! Priorities of rules, an extension of CMurphi: where several rules are enabled, only those of the smallest number fire. A rule without a number has 0.
+//! Priorities of rules, an extension of CMurphi: if several rules are enabled, only those of the smallest number
+//! fire. A rule without a number has 0.
 //!
-//! They become part of the guards: a rule fires when its own guard holds and none of a smaller number does.
+//! They become part of the guards: a rule fires if its own guard holds and no rule of a smaller number is enabled.
 
 use super::Elaborator;
 use super::build;
@@ -26,7 +27,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// The function that says whether some rule of a priority is enabled.
+    /// The function that returns whether some rule of a priority is enabled.
     fn enabled(&mut self, level: i64, priorities: &[i64]) -> FunctionId {
         let fuel = self.fuel(Span::default(), "guard");
         let rules = self.program.rules.iter().zip(priorities).filter(|(_, priority)| **priority == level).map(|(rule, _)| rule);
