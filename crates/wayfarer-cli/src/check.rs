@@ -7,7 +7,7 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, memory, model, outputs, runs, sizes, suggest};
+use crate::{Exit, Failure, formulas, memory, model, outputs, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
 use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
@@ -26,7 +26,7 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
     let given = &options.run.plan;
     let limit = given.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(given.memory);
-    let opened = model::open_finding(&options.model, given.find.first().map(String::as_str))?;
+    let opened = model::open_asking(&options.model, given.find.first().map(String::as_str), options.formulas.as_deref())?;
     let mut subject = opened.subject;
     let plan = plan(options, &*subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
@@ -122,6 +122,12 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
     if let Some(name) = given.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
+    if options.formulas.is_some() {
+        // Answers are wanted, not shortest ways to them.
+        let find = properties.iter().map(|property| property.name.clone()).collect();
+        let audit = given.audit.or(Some(0));
+        return Ok(Plan { memory: Some(memory), audit, find, shorten: false, all_violations: true, ..given.clone() }.settled());
+    }
     // Many runs are an experiment with the strategy, not a verdict on the model.
     let audit = given.audit.or((options.runs > 1).then_some(0));
     Ok(Plan { memory: Some(memory), audit, ..given.clone() }.settled())
@@ -148,7 +154,11 @@ fn failure(error: &RunError, limit: usize) -> Failure {
 fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize, form: Form) -> Result<(), Failure> {
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
+    } else if options.mcc {
+        print(&formulas::contest(report)).map_err(Failure::failed)?;
     } else {
+        // A file of formulas has many witnesses, which are shown on request.
+        let form = if formulas::asked(report) && options.witness.is_empty() { Form::None } else { form };
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
         let (only, verbose) = (options.show.as_slice(), options.verbose);
@@ -213,12 +223,16 @@ fn again(options: &CheckOptions, report: &Report) -> String {
         let walks = report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| *walks > 0);
         plan.audit = plan.audit.or(walks);
     }
-    let words = ["wayfarer check".to_string()].into_iter().chain(options.model.words()).chain(wayfarer::options::words(&plan));
+    let formulas = options.formulas.iter().map(|file| format!("--properties {}", wayfarer::options::quoted(file)));
+    let words = ["wayfarer check".to_string()].into_iter().chain(options.model.words()).chain(formulas).chain(wayfarer::options::words(&plan));
     words.collect::<Vec<_>>().join(" ")
 }
 
 fn exit(options: &CheckOptions, report: &Report, signals: &Signals) -> Exit {
     match report.verdict {
+        _ if formulas::asked(report) && report.stop == Stop::Interrupted => signals.exit(),
+        _ if formulas::asked(report) && options.run.plan.exhaustive && formulas::some_open(report) => Exit::Cut,
+        _ if formulas::asked(report) => Exit::Well,
         Verdict::Violated => Exit::Found,
         Verdict::NotFound if report.stop == Stop::Interrupted => signals.exit(),
         Verdict::NotFound if options.run.plan.exhaustive => Exit::Cut,

@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod corpus;
 mod curve;
+mod formulas;
 mod graph;
 mod info;
 mod lab;

@@ -15,7 +15,13 @@ pub(crate) fn open(options: &ModelOptions) -> Result<Opened, Failure> {
 
 /// The same, with a predicate that is looked for.
 pub(crate) fn open_finding(options: &ModelOptions, find: Option<&str>) -> Result<Opened, Failure> {
-    let settings = LoadOptions { find: find.map(str::to_string), ..options.load_options(Paint::stderr().colour) };
+    open_asking(options, find, None)
+}
+
+/// The same, with a file of formulas that are asked about it.
+pub(crate) fn open_asking(options: &ModelOptions, find: Option<&str>, formulas: Option<&str>) -> Result<Opened, Failure> {
+    let formulas = formulas.map(wayfarer::open_formulas).transpose().map_err(Failure::unread)?;
+    let settings = LoadOptions { find: find.map(str::to_string), formulas, ..options.load_options(Paint::stderr().colour) };
     let opened = wayfarer::open(&options.model, &settings).map_err(Failure::unread)?;
     complain(&opened.warnings);
     Ok(opened)

@@ -106,7 +106,8 @@ Exit codes:
   3  the replay could not be carried out";
 
 const CORPUS_EXAMPLES: &str = "\
-A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …) or an
+A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …; for
+Petri nets known.states and known.transitions_fired) or an
 `expectations.json` (expect_accept, expect_verdict, states, rules), or whose files begin with lines such as `-- verdict: holds`,
 `-- states: 12`, `-- rules: 30`, `-- orbits: 3` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
 `wayfarer check` in a process of its own.
@@ -253,6 +254,13 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "K", default_value = "1", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
+    /// Answer all formulas of this file, instead of looking for violations
+    ///
+    /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or ReachabilityDeadlock) about a Petri net. One run
+    /// answers all of them: each is true, false, or open if the budget ended before that was known.
+    #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rule", "runs"])]
+    pub(crate) formulas: Option<String>,
+
     /// How to show a witness: changes, full, none, or a file to write it to
     ///
     /// `changes` (the default) shows what each step changed, `full` the whole state after it, `none` nothing. Any other value is the name of a file
@@ -263,6 +271,10 @@ pub(crate) struct CheckOptions {
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    /// Print the answers to --properties as the lines that the Model Checking Contest reads
+    #[arg(long, help_heading = "Output", requires = "formulas", conflicts_with = "json")]
+    pub(crate) mcc: bool,
 
     #[command(flatten)]
     pub(crate) formats: FormatArgs,
@@ -409,7 +421,13 @@ impl ModelOptions {
 
     /// How the library is to read the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
-        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, strict_undefined: self.undefined == Undefined::Strict, colour }
+        wayfarer::LoadOptions {
+            constants: self.constants.clone(),
+            find: None,
+            formulas: None,
+            strict_undefined: self.undefined == Undefined::Strict,
+            colour,
+        }
     }
 }
 

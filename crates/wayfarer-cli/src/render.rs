@@ -4,6 +4,7 @@
 mod details;
 mod worth;
 
+use crate::formulas;
 use crate::output::{Paint, wrapped};
 use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
@@ -31,11 +32,13 @@ const NAMED: usize = 3;
 
 /// The whole report.
 pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> String {
-    let mut out = verdict(report, view.paint);
-    for (name, text) in [("checked", checked(report)), ("explored", explored(report)), ("cost", cost(report, view))] {
+    let asked = formulas::asked(report);
+    let mut out = if asked { formulas::text(report, view.paint) } else { verdict(report, view.paint) };
+    let checked = (!asked).then(|| ("checked", checked(report)));
+    for (name, text) in checked.into_iter().chain([("explored", explored(report)), ("cost", cost(report, view))]) {
         out.push_str(&format!("  {} {}\n", view.paint.faint(&format!("{name:<9}")), wrapped(&text, 12)));
     }
-    for (index, violation) in report.violations.iter().enumerate() {
+    for (index, violation) in report.violations.iter().enumerate().filter(|_| !asked || view.form != Form::None) {
         out.push_str(&violation_text(violation, index, report.violations.len(), view.paint));
         if let Some(found) = &violation.witness {
             out.push_str(&witness::witness(subject, found, view));
@@ -149,7 +152,9 @@ fn cost(report: &Report, view: &View) -> String {
     let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
     let memory = format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory));
-    format!("{}{rate}{besides}, {memory}; {} over {}{threads}, seed {}", seconds(times.exploring), report.strategy, report.store, report.seed)
+    let device = report.device.as_ref().map_or_else(String::new, |device| format!(", on {device}"));
+    let search = format!("{} over {}{threads}{device}, seed {}", report.strategy, report.store, report.seed);
+    format!("{}{rate}{besides}, {memory}; {search}", seconds(times.exploring))
 }
 
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
@@ -183,7 +188,7 @@ fn unfired(report: &Report, paint: Paint) -> String {
 
 /// Advice on what to try after a run that was cut, and the line that repeats it.
 fn cut(report: &Report, view: &View) -> String {
-    if report.verdict != Verdict::NotFound {
+    if report.verdict != Verdict::NotFound || formulas::asked(report) {
         return String::new();
     }
     let left = "a violation may lie among the states that were not visited";

@@ -5,4 +5,5 @@ pub mod aut;
 pub mod diagnostics;
 pub mod mcrl2;
 pub mod murphi;
+pub mod pnml;
 pub mod source;

@@ -3,6 +3,7 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+mod device;
 mod judging;
 mod profile;
 
@@ -11,6 +12,7 @@ use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
+pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
@@ -150,7 +152,11 @@ pub(crate) fn work(
     // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order && run.record.is_none() && settings.sought.is_none() && store.fidelity() == Fidelity::Exact {
+    if in_order
+        && run.record.is_none()
+        && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
+        && store.fidelity() == Fidelity::Exact
+    {
         run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
@@ -456,7 +462,7 @@ impl<'a> Run<'a> {
     }
 
     fn enough(&self) -> Option<Stop> {
-        (self.outcome.violations.len() >= self.settings.max_errors.max(1)).then_some(Stop::Violations)
+        (self.outcome.violations.len() >= self.settings.max_errors.max(1) || self.found_all()).then_some(Stop::Violations)
     }
 
     /// The edge of a round: limits of the logical clock, then the outside.

@@ -54,7 +54,7 @@ pub use compact::{CompactStore, Precision};
 pub use control::{Control, Progress, Unbounded};
 pub use difference::{Delta, DifferenceStore};
 pub use exact::ExactStore;
-pub use explore::{Aim, Deadlock, Settings, Sought};
+pub use explore::{Aim, Away, Deadlock, Device, Finding, Lost, Settings, Sought, Standing, explore_on_device};
 pub use figures::Figures;
 pub use job::{Job, Make, Part};
 pub use nothing::NoStore;

@@ -202,6 +202,16 @@ impl StrategySpec {
         self.row.entry.parameters
     }
 
+    /// The value of a parameter as a number; none if it is open, a word, or of another strategy.
+    pub fn number(&self, parameter: &str) -> Option<u64> {
+        self.given.number(parameter)
+    }
+
+    /// Whether a parameter has this value.
+    pub fn is(&self, parameter: &str, value: &str) -> bool {
+        self.given.is(parameter, value)
+    }
+
     /// What it is.
     pub fn nature(&self) -> Nature {
         (self.row.nature)(&self.given)

@@ -42,6 +42,12 @@ impl PropertyBits {
         }
     }
 
+    /// Whether it is a subset of another set.
+    #[inline]
+    pub fn is_subset(&self, other: &PropertyBits) -> bool {
+        self.words.iter().enumerate().all(|(index, word)| word & !other.words.get(index).copied().unwrap_or(0) == 0)
+    }
+
     /// The properties in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words

@@ -76,6 +76,11 @@ pub enum RunError {
         /// Why.
         message: String,
     },
+    /// The run was to take place on a GPU, and cannot.
+    Device {
+        /// Why.
+        message: String,
+    },
     /// The model has no start state.
     NoStartState,
     /// A witness did not replay: a defect of this program, never of the model.
@@ -125,6 +130,7 @@ impl fmt::Display for RunError {
             RunError::Misuse(misuse) => write!(out, "{}", misuse_text(misuse)),
             RunError::Wrong { option, message } => write!(out, "{option}: {message}"),
             RunError::Write { file, message } => write!(out, "cannot write `{file}`: {message}"),
+            RunError::Device { message } => write!(out, "the search cannot run on the GPU: {message}"),
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
         }

@@ -5,6 +5,7 @@
 
 mod aut;
 mod murphi;
+mod pnml;
 
 pub use aut::load_graph;
 pub use murphi::{Loaded, load, load_text};
@@ -29,10 +30,12 @@ pub struct Language {
     pub read: fn(&Source, &LoadOptions) -> Result<Opened, LoadError>,
     /// How `--find` is written in it; none if there is nothing to look for but rules.
     pub predicate: Option<&'static str>,
+    /// Whether files of formulas can be asked about its models.
+    pub has_formulas: bool,
 }
 
 /// All languages, in the order in which they are listed to users. The first is taken if nothing else fits.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, pnml::LANGUAGE];
 
 /// How a model is read.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +44,8 @@ pub struct LoadOptions {
     pub constants: Vec<(String, String)>,
     /// A predicate on states in the model's own language. It is added as a property that asks to be reached and is named by its text.
     pub find: Option<String>,
+    /// A file of formulas about the model, which are all answered in one run.
+    pub formulas: Option<Source>,
     /// Whether copying an undefined value is a fault.
     pub strict_undefined: bool,
     /// Whether diagnostics are coloured.
@@ -95,7 +100,14 @@ impl std::error::Error for LoadError {}
 /// Reads the model at `path`, `-` for the standard input. The language is the one whose ending the file has, else the first whose texts begin like this one.
 pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
     let source = read(path)?;
-    (language_of(path, source.text()).read)(&source, options)
+    let language = language_of(path, source.text());
+    if !language.has_formulas
+        && let Some(file) = &options.formulas
+    {
+        let message = format!("`{}` has formulas about a Petri net, and `{}` is a model in {}", file.name(), source.name(), language.name);
+        return Err(LoadError::Read(message));
+    }
+    (language.read)(&source, options)
 }
 
 /// The language of a text that stands in this file.
@@ -103,6 +115,11 @@ fn language_of(path: &str, text: &str) -> &'static Language {
     let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = LANGUAGES.iter().find(|language| ending.as_deref().is_some_and(|ending| language.endings.contains(&ending)));
     by_ending.or_else(|| LANGUAGES.iter().find(|language| (language.begins)(text))).unwrap_or(&LANGUAGES[0])
+}
+
+/// Reads a file of formulas.
+pub fn open_formulas(path: &str) -> Result<Source, LoadError> {
+    read(path)
 }
 
 /// The error for a text that cannot be taken as a model; `at` says where a finding is.

@@ -64,6 +64,7 @@
 //!
 //! - `murphi`: models in Murphi and graphs in Aldebaran files, through `Plan::from_file`
 //! - `jit`: the same compiled to machine code, at the cost of building Cranelift
+//! - `gpu`: the same on a GPU, if one is there when it runs
 
 // The report is one large `json!`.
 #![recursion_limit = "256"]
@@ -71,6 +72,8 @@
 mod allotment;
 mod assert;
 mod auditing;
+#[cfg(feature = "gpu")]
+mod device;
 mod error;
 #[cfg(feature = "murphi")]
 pub mod languages;
@@ -89,11 +92,11 @@ mod writer;
 pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
-pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open};
-pub use plan::{Amount, OPTIONS, Plan, PlanOption, Planned, options};
+pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
+pub use plan::{Amount, DeviceChoice, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
-    Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind, Outlet,
-    RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
+    Answer, Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind,
+    Outlet, RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
     sarif_failure, stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;

@@ -21,7 +21,7 @@ pub use discovery::Discovery;
 pub use finding::Finding;
 pub use formats::{FORMATS, Format};
 pub use junit::junit_failure;
-pub use kinds::{CheckVerdict, Kind};
+pub use kinds::{Answer, CheckVerdict, Kind};
 pub use outlet::Outlet;
 pub use repeated::{Interval, Repeated};
 pub use sarif::sarif_failure;
@@ -92,6 +92,8 @@ pub struct Report {
     pub seed: u64,
     /// How many workers there were.
     pub threads: usize,
+    /// The GPU that the search ran on, if it did.
+    pub device: Option<String>,
     /// Whether the same plan gives the same report again, less seconds and memory.
     pub repeatable: bool,
     /// The strategy, as it was asked for.
@@ -280,6 +282,7 @@ impl Report {
             "state_bits": self.state_bits,
             "seed": self.seed,
             "threads": self.threads,
+            "device": self.device,
             "repeatable": self.repeatable,
             "strategy": self.strategy,
             "store": self.store,

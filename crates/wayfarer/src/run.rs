@@ -1,5 +1,8 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
+#[cfg(feature = "gpu")]
+mod device;
+
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
 use crate::report::{Course, Report, RuleReport, Times, checks};
@@ -25,6 +28,9 @@ impl Plan {
         if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
             let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
             return plan.attempt(subject, end_at_limit, budget, control);
+        }
+        if let Some(report) = self.elsewhere(subject, end_at_limit, budget, control)? {
+            return Ok(report);
         }
         let started = Instant::now();
         let replayed = subject.replaying(self);
@@ -148,6 +154,15 @@ impl Plan {
         Ok(report)
     }
 
+    /// Carries the plan out on a GPU if that is wanted, and pays.
+    #[cfg(not(feature = "gpu"))]
+    fn elsewhere(&self, _: &dyn Subject, _: bool, _: &Budget, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
+        match self.device {
+            crate::DeviceChoice::Gpu(_) => Err(RunError::Device { message: "this program was built without the feature `gpu`".to_string() }),
+            _ => Ok(None),
+        }
+    }
+
     /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
     /// are shortest already, or the user wants them as they are. What an audit met is never shortest already.
     fn shorten_until(&self, started: Instant, outcome: &Outcome) -> Option<Instant> {
@@ -213,10 +228,10 @@ impl Plan {
     fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &PropertyFacts| property.kind == Asks::Reachable && property.name == *name;
+            let meant = |property: &PropertyFacts| property.kind.can_be_looked_for() && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                let known = known.iter().filter(|property| property.kind == Asks::Reachable).map(|property| property.name.clone()).collect();
+                let known = known.iter().filter(|property| property.kind.can_be_looked_for()).map(|property| property.name.clone()).collect();
                 return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
@@ -285,6 +300,7 @@ impl Plan {
             coverage: None,
             cover_times: Vec::new(),
             threads: 1,
+            device: None,
             repeatable: true,
             expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),

@@ -49,6 +49,12 @@ pub trait Subject: Send + Sync {
     /// The same behaviour by means that are independent of [`running`](Subject::running) if there are any: every witness is replayed here.
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a>;
 
+    /// The program that a GPU can run in its place, if there is one.
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<wayfarer_ir::Program>> {
+        None
+    }
+
     /// The symmetry that a run of this plan uses, if any, and a remark on why or why not if the user may wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
 
@@ -223,9 +229,18 @@ pub enum Asks {
     Assumed,
     /// To hold in some reachable state.
     Reachable,
+    /// A question with two answers: does it hold in some reachable state?
+    Exists,
+    /// A question with two answers: does it hold in no reachable state? Its author wrote the opposite, and asked about all states.
+    Forall,
 }
 
 impl Asks {
+    /// Whether a state that shows it can be looked for.
+    pub fn can_be_looked_for(self) -> bool {
+        matches!(self, Asks::Reachable | Asks::Exists | Asks::Forall)
+    }
+
     /// The word for it in reports.
     pub fn word(self) -> &'static str {
         if self == Asks::Assumed { "assumption" } else { self.kind().word() }
@@ -236,6 +251,7 @@ impl Asks {
         match self {
             Asks::Never => Kind::Never,
             Asks::Reachable => Kind::Cover,
+            Asks::Exists | Asks::Forall => Kind::Formula,
             Asks::Always | Asks::Assumed => Kind::Invariant,
         }
     }

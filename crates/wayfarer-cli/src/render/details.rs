@@ -75,7 +75,8 @@ fn figures(report: &Report, view: &View) -> String {
         }
     }
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
-    lines.push(("search", format!("{}, {} store, seed {}{threads}", report.strategy, report.store, report.seed)));
+    let device = report.device.as_ref().map_or_else(String::new, |device| format!(", on {device}"));
+    lines.push(("search", format!("{}, {} store, seed {}{threads}{device}", report.strategy, report.store, report.seed)));
     let wide = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
     lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<wide$}")))).collect()
 }

@@ -6,3 +6,4 @@ mod murphi_models;
 mod murphi_mutations;
 mod murphi_orbits;
 mod murphi_symmetry;
+mod pnml;

@@ -1,5 +1,6 @@
 //! Values of options, as their types have them or as text in the way of the command line.
 
+use crate::plan::DeviceChoice;
 use crate::{StoreSpec, StrategySpec, SymmetryChoice};
 use std::time::Duration;
 use wayfarer_search::Deadlock;
@@ -58,5 +59,6 @@ amounts! {
     StrategySpec, ToString::to_string, |spec| format!("\"{spec}\"");
     StoreSpec, ToString::to_string, |spec| format!("\"{spec}\"");
     SymmetryChoice, ToString::to_string, |choice| format!("\"{choice}\"");
+    DeviceChoice, ToString::to_string, |choice| format!("\"{choice}\"");
     Deadlock, ToString::to_string, |rule| format!("\"{rule}\"");
 }

@@ -250,6 +250,32 @@ pub const OPTIONS: &[PlanOption] = &[
         ..USUAL
     },
     PlanOption {
+        name: "device",
+        value: "WHERE",
+        heading: SEARCH,
+        help: "Where the search runs: auto, cpu, gpu, or gpu:1 for the second GPU",
+        default: "auto",
+        more: "`auto` begins on the CPU and moves to a GPU if there is one and the search lasts longer than a few seconds; models that a GPU cannot run, and \
+               searches that it does not have, stay on the CPU. `gpu` says why it is not possible. On a GPU there are breadth-first search over `exact`, \
+               `compact` and `bitstate`, and `walk`.",
+        compared: true,
+        choices: || ["auto", "cpu", "gpu"].map(String::from).to_vec(),
+        set: |plan, text| put(&mut plan.device, text.parse()),
+        given: |plan| changed(plan, |plan| plan.device.to_string()),
+        ..USUAL
+    },
+    PlanOption {
+        name: "device_memory",
+        value: "SIZE",
+        heading: BUDGET,
+        help: "Memory of the GPU that the run may take, such as 16G",
+        default: "nearly all that is free there",
+        compared: true,
+        set: |plan, text| put(&mut plan.device_memory, parse_size(text).map(Some)),
+        given: |plan| each(plan.device_memory),
+        ..USUAL
+    },
+    PlanOption {
         name: "deadlock",
         value: "RULE",
         heading: TARGET,
@@ -426,6 +452,7 @@ mod tests {
             ("audit", "off"),
             ("shorten", "off"),
             ("seed", "7"),
+            ("device", "gpu:2"),
         ];
         for option in OPTIONS {
             let sample = samples.iter().find(|(name, _)| *name == option.name).map_or("9", |(_, value)| value);

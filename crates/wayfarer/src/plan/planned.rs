@@ -1,6 +1,7 @@
 //! A plan together with what it is about, built up option by option.
 
 use crate::memory::Budget;
+use crate::plan::DeviceChoice;
 use crate::subject::Subject;
 use crate::{Amount, Modelled, Outlet, Plan, PlanOption, Repeated, Report, RunError, StoreSpec, StrategySpec, SymmetryChoice, itf, machine, sizes};
 use std::sync::Arc;
@@ -176,6 +177,16 @@ impl Planned {
     /// Does not expand states at this depth.
     pub fn depth(self, depth: impl Amount<u32>) -> Self {
         self.option("depth", depth)
+    }
+
+    /// Where the search runs: `"auto"`, `"cpu"`, `"gpu"`, or `"gpu:1"` for the second GPU (feature `gpu`).
+    pub fn device(self, device: impl Amount<DeviceChoice>) -> Self {
+        self.option("device", device)
+    }
+
+    /// Memory of the GPU that the run may take: `"16G"`, or bytes.
+    pub fn device_memory(self, size: impl Amount<usize>) -> Self {
+        self.option("device_memory", size)
     }
 
     /// How many workers; one for each processor if it is not given.

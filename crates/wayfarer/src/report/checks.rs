@@ -1,6 +1,6 @@
 //! The checks of a run, one by one: a verdict on the whole says too little if some properties are settled and others are not.
 
-use super::{CheckVerdict, Kind};
+use super::{Answer, CheckVerdict, Kind};
 use crate::Plan;
 use crate::subject::{Asks, PropertyFacts, Subject};
 use serde::Serialize;
@@ -19,8 +19,11 @@ pub struct CheckReport {
     pub at: String,
     /// The verdict on it. A cover that was reached holds in any case. A search for something counts as violated if it was found.
     pub verdict: CheckVerdict,
-    /// Which of the report's violations speak against it.
+    /// Which of the report's violations speak against it; for a formula that is true, the witness of it.
     pub violations: Vec<usize>,
+    /// The answer, if it is a formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
 }
 
 /// The checks of a run, in the order of the model, faults and deadlocks last.
@@ -37,7 +40,7 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             Settled::IfComplete if outcome.is_complete() => CheckVerdict::Judged(Verdict::Holds),
             Settled::IfComplete => CheckVerdict::Judged(Verdict::NotFound),
         };
-        CheckReport { kind, name: name.to_string(), at, verdict, violations }
+        CheckReport { kind, name: name.to_string(), at, verdict, violations, answer: None }
     };
     let mut checks = Vec::new();
     for (number, property) in properties.iter().enumerate() {
@@ -49,6 +52,12 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             kind @ (Asks::Always | Asks::Never) => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
                 make(kind.kind(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+            }
+            kind @ (Asks::Exists | Asks::Forall) => {
+                let looked_for = plan.find.contains(&property.name);
+                let mut check = make(kind.kind(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
+                check.answer(kind == Asks::Forall);
+                check
             }
             Asks::Reachable if plan.find.contains(&property.name) => {
                 make(Kind::Found, &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
@@ -76,6 +85,25 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
     let deadlock = plan.deadlock != Some(Deadlock::Off) && !sought;
     checks.push(make(Kind::Deadlock, "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
     checks
+}
+
+impl CheckReport {
+    /// Turns the verdict of a search for a state into the answer to a formula. A state that was found shows that something exists, or that not everything is
+    /// as the formula says; that there is none is known only of a run that visited everything.
+    fn answer(&mut self, is_universal: bool) {
+        let CheckVerdict::Judged(verdict) = self.verdict else { return };
+        let found = match verdict {
+            Verdict::Violated => true,
+            Verdict::Holds => false,
+            Verdict::NotFound => {
+                self.answer = Some(Answer::Open);
+                return;
+            }
+        };
+        let is_true = found != is_universal;
+        self.verdict = CheckVerdict::Judged(if is_true { Verdict::Holds } else { Verdict::Violated });
+        self.answer = Some(if is_true { Answer::True } else { Answer::False });
+    }
 }
 
 /// What is known of a check before its violations are looked at.

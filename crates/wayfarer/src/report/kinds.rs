@@ -24,6 +24,8 @@ pub enum Kind {
     Error,
     /// A rule that could not finish; as a check, all assertions, error statements and faults together.
     Fault,
+    /// A formula of a file of formulas, which is true or false.
+    Formula,
     /// A state that was looked for.
     Found,
     /// A rule whose firing was looked for.
@@ -32,7 +34,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds with their words.
-    pub const ALL: [(Kind, &'static str); 10] = [
+    pub const ALL: [(Kind, &'static str); 11] = [
         (Kind::Invariant, "invariant"),
         (Kind::Never, "never"),
         (Kind::Cover, "cover"),
@@ -41,6 +43,7 @@ impl Kind {
         (Kind::Assertion, "assertion"),
         (Kind::Error, "error"),
         (Kind::Fault, "fault"),
+        (Kind::Formula, "formula"),
         (Kind::Found, "found"),
         (Kind::Rule, "rule"),
     ];
@@ -99,6 +102,34 @@ impl CheckVerdict {
 }
 
 impl Serialize for CheckVerdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// The answer to a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It is true.
+    True,
+    /// It is false.
+    False,
+    /// The run ended before that was known.
+    Open,
+}
+
+impl Answer {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::True => "true",
+            Answer::False => "false",
+            Answer::Open => "open",
+        }
+    }
+}
+
+impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }

@@ -24,6 +24,7 @@ impl ViolationReport {
             Kind::Fault => format!("fault: {name}"),
             Kind::Cover => format!("cover `{name}` was never reached"),
             Kind::Liveness => format!("liveness `{name}` does not hold"),
+            Kind::Formula => format!("a state decides formula {name}"),
             Kind::Found => format!("a state satisfies {name}"),
             Kind::Rule => format!("rule {name} fires"),
         }

@@ -43,6 +43,25 @@ pub trait Programmed: Send + Sync {
         false
     }
 
+    /// As [`Subject::rules`].
+    fn rules(&self) -> Vec<RuleFacts> {
+        let program = self.program();
+        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
+        program.rules.iter().map(facts).collect()
+    }
+
+    /// As [`Subject::properties`].
+    fn properties(&self) -> Vec<PropertyFacts> {
+        let program = self.program();
+        program.properties.iter().map(|property| property_facts(program, property)).collect()
+    }
+
+    /// As [`Subject::same_rule`].
+    fn same_rule(&self, one: Firing, other: Firing) -> bool {
+        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
+        family(one) == family(other)
+    }
+
     /// As [`Subject::facts`].
     fn facts(&self) -> Facts {
         info::facts(self.program())
@@ -84,20 +103,22 @@ impl<P: Programmed> Subject for P {
         Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
     }
 
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<Program>> {
+        Some(self.program())
+    }
+
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
     }
 
     fn rules(&self) -> Vec<RuleFacts> {
-        let program = self.program();
-        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
-        program.rules.iter().map(facts).collect()
+        Programmed::rules(self)
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let program = self.program();
-        program.properties.iter().map(|property| property_facts(program, property)).collect()
+        Programmed::properties(self)
     }
 
     fn is_called(&self, rule: u32, name: &str) -> bool {
@@ -105,8 +126,7 @@ impl<P: Programmed> Subject for P {
     }
 
     fn same_rule(&self, one: Firing, other: Firing) -> bool {
-        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
-        family(one) == family(other)
+        Programmed::same_rule(self, one, other)
     }
 
     fn deadlock(&self) -> Deadlock {
