@@ -13,7 +13,7 @@ mod urs;
 mod walk;
 
 pub use bfs::Bfs;
-pub(crate) use bfs::Level;
+pub(crate) use bfs::{Level, Place};
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};
