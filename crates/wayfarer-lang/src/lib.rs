@@ -6,4 +6,5 @@ pub mod diagnostics;
 pub mod mcrl2;
 pub mod murphi;
 pub mod pnml;
+pub mod promela;
 pub mod source;

@@ -455,7 +455,7 @@ impl<'a> Run<'a> {
                 Deadlock::Stuttering if selection.stepping == Stepping::One => steps.enabled[source] == 0,
                 Deadlock::Stuttering => !changes && !faulty,
             };
-            if deadlock {
+            if deadlock && !self.space.may_end(words) {
                 self.violated(found(Cause::Deadlock, 0), trail);
             }
         }

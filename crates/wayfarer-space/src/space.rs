@@ -64,6 +64,11 @@ pub trait Space: Sync {
         self.check(steps.states.get(index), bits)
     }
 
+    /// Whether a state in which nothing is enabled may be the last one of a run; else it is a deadlock.
+    fn may_end(&self, _state: &[Word]) -> bool {
+        false
+    }
+
     /// Whether a property asks for a state to be reached, rather than for something to hold always.
     fn asks_to_reach(&self, property: u32) -> bool;
 

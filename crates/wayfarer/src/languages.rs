@@ -7,6 +7,7 @@
 mod aut;
 mod murphi;
 mod pnml;
+mod promela;
 
 pub use aut::load_graph;
 pub use murphi::{Loaded, load, load_text};
@@ -37,7 +38,7 @@ pub struct Language {
 }
 
 /// All languages, in the order in which they are listed to users. The first is the default.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, pnml::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, promela::LANGUAGE, pnml::LANGUAGE, aut::LANGUAGE];
 
 /// The options for reading a model.
 #[derive(Clone, Debug, Default)]

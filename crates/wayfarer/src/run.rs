@@ -272,6 +272,10 @@ impl Plan {
             let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
+        let unjudged = subject.unjudged();
+        if !unjudged.is_empty() {
+            remarks.push(format!("not judged: {}", unjudged.join(", ")));
+        }
         Report {
             model: subject.source().to_string(),
             verdict: outcome.verdict(),

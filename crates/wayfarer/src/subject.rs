@@ -94,6 +94,11 @@ pub trait Subject: Send + Sync {
         false
     }
 
+    /// The names of claims of the model that no run judges. They are reported as not judged.
+    fn unjudged(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Its parts, for `wayfarer info`.
     fn facts(&self) -> Facts {
         Facts::of_rules(self.rules(), self.properties())

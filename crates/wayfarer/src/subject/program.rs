@@ -12,6 +12,7 @@ use crate::subject::{
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use wayfarer_ir::passing::Passing;
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
 use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_search::{Deadlock, WitnessError};
@@ -64,6 +65,11 @@ pub trait Programmed: Send + Sync {
         family(one) == family(other)
     }
 
+    /// As [`Subject::unjudged`].
+    fn unjudged(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// As [`Subject::facts`].
     fn facts(&self) -> Facts {
         info::facts(self.program())
@@ -102,12 +108,18 @@ impl<P: Programmed> Subject for P {
     }
 
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
-        Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
+        let interpreter = Interpreter::new(self.program().clone(), plan.code_limits());
+        match self.program().passing {
+            Some(field) => Box::new(Passing::new(Box::new(interpreter), field)),
+            None => Box::new(interpreter),
+        }
     }
 
     #[cfg(feature = "gpu")]
     fn for_device(&self) -> Option<&Arc<Program>> {
-        Some(self.program())
+        // Passing states and levels of rules are not compiled for a device.
+        let program = self.program();
+        (program.passing.is_none() && program.levels.iter().all(|level| *level == 0)).then_some(program)
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
@@ -141,6 +153,10 @@ impl<P: Programmed> Subject for P {
 
     fn can_widen(&self) -> bool {
         Programmed::can_widen(self)
+    }
+
+    fn unjudged(&self) -> Vec<String> {
+        Programmed::unjudged(self)
     }
 
     fn facts(&self) -> Facts {
@@ -213,6 +229,26 @@ impl Replaying for Interpreter {
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         self.fire_printing(state, firing, out, printed)
+    }
+}
+
+impl Replaying for Passing<Box<Interpreter>> {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.inner().start_printing(number, out, printed)
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        // What is printed on the way is printed again, step by step.
+        let mut from = state.to_vec();
+        for (firing, next) in self.way(state, firing).unwrap_or_default() {
+            self.inner().fire_printing(&from, firing, &mut Vec::new(), printed);
+            from = next;
+        }
+        Space::fire(self, state, firing, out)
     }
 }
 

@@ -4,6 +4,7 @@ use super::Running;
 use crate::Plan;
 use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
 use std::sync::Arc;
+use wayfarer_ir::passing::Passing;
 use wayfarer_ir::{Interpreter, Program};
 #[cfg(feature = "jit")]
 use wayfarer_jit::Compiled;
@@ -13,7 +14,10 @@ use wayfarer_space::Space;
 pub(crate) enum Executable {
     #[cfg(feature = "jit")]
     Compiled(Box<Compiled>),
+    #[cfg(feature = "jit")]
+    CompiledPassing(Passing<Box<Compiled>>),
     Interpreted(Box<Interpreter>),
+    InterpretedPassing(Passing<Box<Interpreter>>),
 }
 
 /// The share of the budget that machine code may take before commands are interpreted.
@@ -32,9 +36,17 @@ impl Executable {
         if !plan.interpret
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
         {
-            return Executable::Compiled(Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since))));
+            let compiled = Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since)));
+            return match program.passing {
+                Some(field) => Executable::CompiledPassing(Passing::new(compiled, field)),
+                None => Executable::Compiled(compiled),
+            };
         }
-        Executable::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+        let interpreter = Box::new(Interpreter::new(program.clone(), limits));
+        match program.passing {
+            Some(field) => Executable::InterpretedPassing(Passing::new(interpreter, field)),
+            None => Executable::Interpreted(interpreter),
+        }
     }
 }
 
@@ -43,7 +55,10 @@ impl Running for Executable {
         match self {
             #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => &**compiled,
+            #[cfg(feature = "jit")]
+            Executable::CompiledPassing(passing) => passing,
             Executable::Interpreted(interpreter) => &**interpreter,
+            Executable::InterpretedPassing(passing) => passing,
         }
     }
 
@@ -51,7 +66,9 @@ impl Running for Executable {
         match self {
             #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => compiled.code_bytes(),
-            Executable::Interpreted(_) => 0,
+            #[cfg(feature = "jit")]
+            Executable::CompiledPassing(passing) => passing.inner().code_bytes(),
+            Executable::Interpreted(_) | Executable::InterpretedPassing(_) => 0,
         }
     }
 }
@@ -62,6 +79,9 @@ pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
     match Executable::new(program, plan, usize::MAX) {
         #[cfg(feature = "jit")]
         Executable::Compiled(compiled) => compiled,
+        #[cfg(feature = "jit")]
+        Executable::CompiledPassing(passing) => Box::new(passing),
         Executable::Interpreted(interpreter) => interpreter,
+        Executable::InterpretedPassing(passing) => Box::new(passing),
     }
 }
