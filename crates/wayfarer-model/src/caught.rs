@@ -79,7 +79,7 @@ pub enum Misuse {
         state: String,
         /// The action.
         action: String,
-        /// What differs between the two results.
+        /// The difference between the two results.
         differs: String,
     },
     /// The actions of a state, or their order, differ when they are requested again.
