@@ -47,8 +47,8 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
                 report.verdict,
                 share = share * 100.0
             );
-            results.add(json!({ "part": "accept", "model": file, "strategy": report.strategy, "slots": share, "stop": report.stop,
-                "verdict": report.verdict, "coverage": coverage, "overhead": overhead, "pom1s": pom1s, "visits": visits }));
+            results.add(json!({ "part": "accept", "model": file, "strategy": report.strategy, "slots": share, "stop": report.stop.word(),
+                "verdict": report.verdict.word(), "coverage": coverage, "overhead": overhead, "pom1s": pom1s, "visits": visits }));
         }
     }
 }
@@ -67,7 +67,7 @@ fn accepted(request: &Request, variant: &str, results: &mut Results) {
             for seed in 1..=10 {
                 let Some(report) = run(&program, &with_slots(variant, share, reach), seed, SymmetryChoice::Off) else { continue };
                 done += 1;
-                if report.stop == "accepted" {
+                if report.stop == wayfarer::Stop::Accepted {
                     *accepted += 1;
                     if report.states < reach {
                         missed += 1;
@@ -75,8 +75,10 @@ fn accepted(request: &Request, variant: &str, results: &mut Results) {
                     }
                 }
                 let pom1s = report.details.visits.last().and_then(|visit| visit.pom1s).unwrap_or(f64::NAN);
-                results.add(json!({ "part": "accept", "model": file, "strategy": report.strategy, "slots": share, "seed": seed, "stop": report.stop,
-                    "states": report.states, "reach": reach, "insertions": report.insertions, "pom1s": pom1s }));
+                results.add(
+                    json!({ "part": "accept", "model": file, "strategy": report.strategy, "slots": share, "seed": seed, "stop": report.stop.word(),
+                    "states": report.states, "reach": reach, "insertions": report.insertions, "pom1s": pom1s }),
+                );
             }
         }
         let accepted: u32 = sizes.iter().sum();

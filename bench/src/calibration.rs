@@ -9,10 +9,9 @@ use crate::Request;
 use crate::results::Results;
 use serde_json::json;
 use std::path::Path;
-use wayfarer::{LoadOptions, Plan, StoreSpec, StrategySpec, load, space_of};
+use wayfarer::{LoadOptions, Plan, StrategySpec, load, space_of};
 use wayfarer_search::{
-    Audit, CacheStore, Deadlock, ExactStore, Limits, Mass, NoStore, Outcome, Record, Replacement, Sampler, Settings, Site, Store, Unbounded,
-    Unlimited, explore,
+    Audit, CacheStore, Deadlock, Job, Limits, Mass, Outcome, Record, Replacement, Room, Sampler, Settings, Site, Unbounded, Unlimited,
 };
 use wayfarer_space::{Rng, Space};
 use wayfarer_theory::share_at_most;
@@ -122,18 +121,15 @@ impl Known {
             record,
             ..Settings::default()
         };
-        let (store, spec): (Option<Box<dyn Store>>, StoreSpec) = match strategy {
-            "bfs" | "rdfs" => (ExactStore::new(packing.clone(), &Unlimited, 1 << 20).map(|store| Box::new(store) as _), StoreSpec::Exact),
-            "rbfs" => {
-                let slots = (self.states / 4).next_multiple_of(8);
-                let store = CacheStore::new(slots, 8, 32, Replacement::Random, seed, &Unlimited);
-                (store.map(|store| Box::new(store) as _), StoreSpec::Cache { slots: Some(slots), ways: 8, bits: 32, replace: Replacement::Random })
-            }
-            _ => (Some(Box::new(NoStore)), StoreSpec::Nothing),
-        };
-        let (Some(store), Ok(parsed)) = (store, StrategySpec::parse(strategy)) else { return };
+        let Ok(parsed) = StrategySpec::parse(strategy) else { return };
+        let mut spec = parsed.default_store();
+        if spec.abilities().evicts {
+            spec = CacheStore::spec(Some((self.states / 4).next_multiple_of(8)), 8, 32, Replacement::Random);
+        }
+        let room = Room { packing, account: &Unlimited, most: 1 << 20, fixed: 1 << 20, bounded: false, seed };
+        let Some(store) = spec.build(&room) else { return };
         let mut built = parsed.build(&Site { limits: &settings.limits, packing, account: &Unlimited, seed, store: spec });
-        let Outcome { record, .. } = explore(space, &*store, &mut *built, &settings, &mut Unbounded);
+        let Outcome { record, .. } = Job::new(space, &*store, &mut *built, &settings).run(&mut Unbounded);
         let knowing = Audit { space, representative: None, store: &*store, record: record.as_ref(), settings: &settings, seed, workers: 1 };
         // A search over a cache is judged by a record that holds a quarter of the states.
         let small = record.as_ref().filter(|_| strategy == "rbfs").map(|whole| {

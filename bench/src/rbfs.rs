@@ -9,8 +9,8 @@ use serde_json::json;
 use std::sync::Arc;
 use wayfarer::ir::Program;
 use wayfarer::memory::Budget;
-use wayfarer::search::{CacheStore, Control, Progress, Stop, Unbounded};
-use wayfarer::{LoadOptions, Plan, Report, StoreSpec, StrategySpec, SymmetryChoice, load};
+use wayfarer::search::{Control, Progress, Room, Stop, Unbounded, Unlimited};
+use wayfarer::{LoadOptions, Plan, Report, StrategySpec, SymmetryChoice, load};
 
 /// The final row of each memory share in the paper, 181 samples: visits, Pom1s, overhead, coverage, share of runs that missed a state.
 const PAPER: [(f64, [f64; 5]); 10] = [
@@ -95,11 +95,13 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
 /// What the cache takes as it is laid out, and what the queue takes when it is full, whole states included.
 fn bytes_of(program: &Program, strategy: &str) -> (usize, usize) {
     let Ok(spec) = strategy.parse::<StrategySpec>() else { return (0, 0) };
-    let StoreSpec::Cache { slots: Some(slots), ways, bits, replace } = spec.default_store() else { return (0, 0) };
+    let store = spec.default_store();
+    let Some(slots) = store.number("slots") else { return (0, 0) };
+    let room = Room { packing: &program.packing(), account: &Unlimited, most: 0, fixed: 0, bounded: false, seed: 0 };
     // A place of the queue: the tight state, its waypoint and its depth. Ours has half as many places again for what found no room.
     let place = program.packing().words() * 8 + 8;
     let queue = if strategy.contains("own") { 0.14 * 1.5 } else { 0.8 };
-    (CacheStore::bytes_for(slots, ways, bits, replace), (slots as f64 * queue) as usize * place)
+    (store.takes(&room).0, (slots as f64 * queue) as usize * place)
 }
 
 fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
@@ -113,7 +115,7 @@ fn row(program: &Arc<Program>, reach: u64, strategy: &str) -> Row {
         coverage: mean(&|report| report.states as f64 / reach as f64),
         missed: mean(&|report| f64::from(u8::from(report.states < reach))),
         collisions: mean(&|report| report.details.visits.last().map_or(0.0, |visit| visit.collision_rate)),
-        accepted: reports.iter().filter(|report| report.stop == "accepted").count(),
+        accepted: reports.iter().filter(|report| report.stop == wayfarer::Stop::Accepted).count(),
     }
 }
 

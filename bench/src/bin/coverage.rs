@@ -13,9 +13,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer::memory::{Budget, Counting};
 use wayfarer::{LoadOptions, Plan, space_of};
-use wayfarer_search::{
-    Account, Auto, Bfs, Control, Deadlock, ExactStore, Limits, Progress, Record, Settings, Stop, Store, Unlimited, explore, explore_in_phases,
-};
+use wayfarer_search::{Account, Auto, Bfs, Control, Deadlock, ExactStore, Job, Limits, Progress, Record, Settings, Stop, Store, Unlimited};
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash};
 
 #[global_allocator]
@@ -43,7 +41,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
     let listed = Watched { inner: &*space, note: Note::List(Mutex::default()) };
     let mut widest = Widest::default();
     let store = ExactStore::new(space.packing().clone(), &Unlimited, usize::MAX).ok_or("there is no room for all states")?;
-    let outcome = explore(&listed, &store, &mut Bfs::new(&Limits::default()), &settings, &mut widest);
+    let outcome = Job::new(&listed, &store, &mut Bfs::new(&Limits::default()), &settings).run(&mut widest);
     let exact = store.bytes();
     drop(store);
     let Note::List(list) = listed.note else { return Err("nothing was listed".to_string()) };
@@ -67,7 +65,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
         budget.excuse();
         let memory = budget.limit() - budget.limit() / 64 - budget.used();
         let auto = Auto { account: &budget, memory, workers: 1, seed: 1, confidence: 1.0, patient: true };
-        let (outcome, store) = explore_in_phases(&watched, &auto, &settings, &mut widest);
+        let (outcome, store) = Job::in_phases(&watched, auto, &settings).run_keeping(&mut widest);
         drop(store);
         let Note::Mark(_, seen) = &watched.note else { return Err("nothing was marked".to_string()) };
         let met = seen.iter().filter(|mark| mark.load(Ordering::Relaxed) > 0).count();

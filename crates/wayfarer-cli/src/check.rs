@@ -7,14 +7,14 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, ci, formulas, memory, model, runs, sizes, suggest};
+use crate::{Exit, Failure, formulas, memory, model, outputs, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
-use wayfarer::{Plan, Repeated, Report, RunError, Subject, itf};
+use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
 
 /// Carries out `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
-    let files = ci::Files::new(options)?;
+    let files = outputs::Files::new(options)?;
     let done = check_writing(options, &files);
     if let Err(failure) = &done {
         files.write_failure(&options.model.model, failure)?;
@@ -22,27 +22,31 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
     done
 }
 
-fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Failure> {
-    let limit = options.memory.unwrap_or_else(memory::default_budget);
-    warn_if_not_there(options.memory);
-    let opened = model::open_asking(&options.model, options.target.find.as_deref(), options.formulas.as_deref())?;
+fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit, Failure> {
+    let given = &options.run.plan;
+    let limit = given.memory.unwrap_or_else(memory::default_budget);
+    warn_if_not_there(given.memory);
+    let opened = model::open_asking(&options.model, given.find.first().map(String::as_str), options.formulas.as_deref())?;
     let mut subject = opened.subject;
     let plan = plan(options, &*subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
     if options.plan {
         return show_plan(options, &plan, &*subject, &budget);
     }
-    let mut curve = Curve::new(options.curve.as_deref())?;
+    let outlet = |file: &Path, option: &str| outputs::outlet(file, option, &[&options.model.model]);
+    let mut curve = Curve::new(options.curve.as_deref().map(|file| outlet(file, "--curve")).transpose()?);
+    let (form, traces) = witness_options(&options.witness)?;
+    let traces = traces.iter().map(|file| outlet(file, "--witness")).collect::<Result<Vec<_>, _>>()?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     let mut done = Repeated::default();
     for run in 0..options.runs {
-        let plan = Plan { seed: options.seed.wrapping_add(u64::from(run)), ..plan.clone() };
-        let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), options.time);
+        let plan = Plan { seed: given.seed.wrapping_add(u64::from(run)), ..plan.clone() };
+        let mut watcher = Watcher::new(&signals, &budget, Style::fitting(options.quiet), given.time);
         let report = plan.check_widening(&mut subject, &budget, &mut curve.watching(&mut watcher, plan.seed));
         watcher.finish();
         let report = report.map_err(|error| failure(&error, limit))?;
         curve.end(&report);
-        let interrupted = report.stop == "interrupted";
+        let interrupted = report.stop == Stop::Interrupted;
         done.runs.push(report);
         if interrupted {
             break;
@@ -51,14 +55,20 @@ fn check_writing(options: &CheckOptions, files: &ci::Files) -> Result<Exit, Fail
     curve.write()?;
     if options.runs > 1 {
         runs::show(options, &done)?;
-        return Ok(if done.successes().next().is_some() { Exit::Found } else { Exit::Well });
+        let stopped = done.runs.last().is_some_and(|report| report.stop == Stop::Interrupted);
+        return Ok(match done.successes().next() {
+            Some(_) => Exit::Found,
+            None if stopped => signals.exit(),
+            None => Exit::Well,
+        });
     }
     match done.runs.first_mut() {
         Some(report) => {
             report.again = Some(again(options, report));
             files.write(report)?;
-            show(options, &*subject, report, limit)?;
-            Ok(exit(options, report))
+            show(options, &*subject, report, limit, form)?;
+            traces.iter().try_for_each(|file| write_witnesses(file.path(), &*subject, report))?;
+            Ok(exit(options, report, &signals))
         }
         None => Err(Failure::failed("there was no run".to_string())),
     }
@@ -100,48 +110,27 @@ fn warn_if_not_there(wanted: Option<usize>) {
 }
 
 fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<Plan, Failure> {
+    let given = &options.run.plan;
     let properties = subject.properties();
     let known: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
-    if let Some(name) = options.target.properties.iter().find(|name| !known.contains(&name.as_str())) {
+    if let Some(name) = given.properties.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::wrong(suggest::unknown("property", name, &known)));
     }
     let rules = subject.rules();
     let known: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
     let described = |name: &str| (0..rules.iter().map(|rule| rule.instances).sum()).any(|number| subject.is_called(number, name));
-    if let Some(name) = options.target.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
+    if let Some(name) = given.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
-    let asks = options.formulas.is_some();
-    Ok(Plan {
-        memory: Some(memory),
-        time: options.time,
-        states: options.states,
-        steps: options.steps,
-        depth: options.depth,
-        threads: options.threads.map_or(0, |threads| threads as usize),
-        seed: options.seed,
-        strategy: options.strategy.clone(),
-        confidence: options.confidence,
-        store: options.store,
-        symmetry: options.symmetry,
-        find: if asks { properties.iter().map(|property| property.name.clone()).collect() } else { options.target.find.iter().cloned().collect() },
-        find_rules: options.target.find_rules.clone(),
-        size: options.size,
-        // Answers are wanted, and the ways to them are long enough without being shortest.
-        shorten: options.shorten == crate::options::Switch::On && !asks,
-        profile: options.profile,
-        record: None,
-        // Many runs are an experiment with the strategy, not a verdict on the model.
-        audit: options.audit.or((options.runs > 1 || asks).then_some(0)),
-        deadlock: options.target.deadlock.rule.map(Into::into),
-        properties: options.target.properties.clone(),
-        max_errors: options.max_errors as usize,
-        all_violations: options.all_violations || asks,
-        exhaustive: options.exhaustive,
-        loop_limit: options.model.loop_limit,
-        interpret: options.interpret,
+    if options.formulas.is_some() {
+        // Answers are wanted, not shortest ways to them.
+        let find = properties.iter().map(|property| property.name.clone()).collect();
+        let audit = given.audit.or(Some(0));
+        return Ok(Plan { memory: Some(memory), audit, find, shorten: false, all_violations: true, ..given.clone() }.settled());
     }
-    .settled())
+    // Many runs are an experiment with the strategy, not a verdict on the model.
+    let audit = given.audit.or((options.runs > 1).then_some(0));
+    Ok(Plan { memory: Some(memory), audit, ..given.clone() }.settled())
 }
 
 fn failure(error: &RunError, limit: usize) -> Failure {
@@ -161,9 +150,8 @@ fn failure(error: &RunError, limit: usize) -> Failure {
     }
 }
 
-/// Prints the report and writes the witnesses that were asked for.
-fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize) -> Result<(), Failure> {
-    let (form, files) = witness_options(&options.witness);
+/// Prints the report.
+fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize, form: Form) -> Result<(), Failure> {
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
     } else if options.mcc {
@@ -173,29 +161,34 @@ fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: u
         let form = if formulas::asked(report) && options.witness.is_empty() { Form::None } else { form };
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
-        let view = View { paint, form, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
+        let (only, verbose) = (options.show.as_slice(), options.verbose);
+        let view = View { paint, form, only, verbose, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
         print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
-    }
-    for file in files {
-        write_witnesses(&file, subject, report)?;
     }
     Ok(())
 }
 
 /// The form to show and the files to write.
-fn witness_options(values: &[String]) -> (Form, Vec<PathBuf>) {
+fn witness_options(values: &[String]) -> Result<(Form, Vec<PathBuf>), Failure> {
     let mut form = Form::default();
     let mut files = Vec::new();
+    let words: Vec<&str> = FORMS.iter().map(|(word, _)| *word).collect();
     for value in values {
-        match value.as_str() {
-            "changes" => form = Form::Changes,
-            "full" => form = Form::Full,
-            "none" => form = Form::None,
-            file => files.push(PathBuf::from(file)),
+        match FORMS.iter().find(|(word, _)| word == value) {
+            Some((_, known)) => form = *known,
+            // A file has an ending or a folder; a bare word that looks like a form is a slip.
+            None if !value.contains(['.', '/']) && !suggest::near(value, &words).is_empty() => {
+                let guess = suggest::near(value, &words)[0];
+                return Err(Failure::wrong(format!("--witness {value}: did you mean `{guess}`? To write a file of that name, write ./{value}")));
+            }
+            None => files.push(PathBuf::from(value)),
         }
     }
-    (form, files)
+    Ok((form, files))
 }
+
+/// The forms in which a witness is shown.
+const FORMS: [(&str, Form); 3] = [("changes", Form::Changes), ("full", Form::Full), ("none", Form::None)];
 
 /// Writes the first witness to `file`, and further ones beside it.
 fn write_witnesses(file: &Path, subject: &dyn Subject, report: &Report) -> Result<(), Failure> {
@@ -206,7 +199,7 @@ fn write_witnesses(file: &Path, subject: &dyn Subject, report: &Report) -> Resul
         let file = if written == 1 { file.to_path_buf() } else { numbered(file, written) };
         let object = itf::write(subject, witness, &format!("{}: {}", violation.kind, violation.name));
         let text = format!("{object:#}\n");
-        std::fs::write(&file, text).map_err(|error| Failure::failed(format!("cannot write the witness to `{}`: {error}", file.display())))?;
+        outputs::write(&outputs::outlet(&file, "--witness", &[])?, "--witness", &text)?;
         complain(&format!("witness written to {}\n", file.display()));
     }
     if written == 0 {
@@ -224,64 +217,25 @@ fn numbered(file: &Path, number: usize) -> PathBuf {
 
 /// The command line that leads to the same run. The clock does not repeat itself, and signals do not; the number of steps does.
 fn again(options: &CheckOptions, report: &Report) -> String {
-    let mut words = vec!["wayfarer check".to_string(), quoted(&options.model.model)];
-    words.extend(options.model.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}")))));
-    words.extend(options.target.properties.iter().map(|name| format!("--property {}", quoted(name))));
-    words.extend(options.depth.map(|depth| format!("--depth {depth}")));
-    let defaults = Plan::default();
-    words.extend(options.target.deadlock.rule.map(|rule| format!("--deadlock {rule}")));
-    if options.model.undefined != crate::options::Undefined::Copy {
-        words.push("--undefined strict".to_string());
+    let mut plan = options.run.plan.clone();
+    if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 && report.steps > 0 {
+        (plan.time, plan.steps) = (None, Some(report.steps));
+        let walks = report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| *walks > 0);
+        plan.audit = plan.audit.or(walks);
     }
-    if options.model.loop_limit != defaults.loop_limit {
-        words.push(format!("--loop-limit {}", options.model.loop_limit));
-    }
-    if options.max_errors != 1 {
-        words.push(format!("--max-errors {}", options.max_errors));
-    }
-    if options.all_violations {
-        words.push("--all-violations".to_string());
-    }
-    if options.strategy != defaults.strategy {
-        words.push(format!("--strategy {}", options.strategy));
-    }
-    if options.confidence != defaults.confidence {
-        words.push(format!("--confidence {}", options.confidence));
-    }
-    words.extend(options.store.map(|store| format!("--store {store}")));
-    if options.symmetry != defaults.symmetry {
-        words.push(format!("--symmetry {}", options.symmetry));
-    }
-    words.extend(options.target.find.iter().map(|predicate| format!("--find {}", quoted(predicate))));
-    words.extend(options.formulas.iter().map(|file| format!("--properties {}", quoted(file))));
-    words.extend(options.target.find_rules.iter().map(|name| format!("--find-rule {}", quoted(name))));
-    if options.shorten == crate::options::Switch::Off {
-        words.push("--shorten off".to_string());
-    }
-    let timed = matches!(report.stop, "time" | "interrupted") && report.threads == 1 && report.steps > 0;
-    let audited = || report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| timed && *walks > 0);
-    let audit = options.audit.or_else(audited);
-    words.extend(audit.map(|walks| if walks == 0 { "--audit off".to_string() } else { format!("--audit {walks}") }));
-    words.extend(options.memory.map(|bytes| format!("--memory {bytes}")));
-    words.extend(options.states.map(|states| format!("--states {states}")));
-    words.extend(if timed { Some(report.steps) } else { options.steps }.map(|steps| format!("--steps {steps}")));
-    words.extend(options.time.filter(|_| !timed).map(|time| format!("--time {}ms", time.as_millis())));
-    words.extend(options.threads.map(|threads| format!("--threads {threads}")));
-    words.push(format!("--seed {}", options.seed));
-    words.join(" ")
+    let formulas = options.formulas.iter().map(|file| format!("--properties {}", wayfarer::options::quoted(file)));
+    let words = ["wayfarer check".to_string()].into_iter().chain(options.model.words()).chain(formulas).chain(wayfarer::options::words(&plan));
+    words.collect::<Vec<_>>().join(" ")
 }
 
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "-_./=:+,@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-}
-
-fn exit(options: &CheckOptions, report: &Report) -> Exit {
+fn exit(options: &CheckOptions, report: &Report, signals: &Signals) -> Exit {
     match report.verdict {
-        _ if formulas::asked(report) => if options.exhaustive && formulas::some_open(report) { Exit::Cut } else { Exit::Well },
-        "violated" => Exit::Found,
-        "not-found" if options.exhaustive => Exit::Cut,
+        _ if formulas::asked(report) && report.stop == Stop::Interrupted => signals.exit(),
+        _ if formulas::asked(report) && options.run.plan.exhaustive && formulas::some_open(report) => Exit::Cut,
+        _ if formulas::asked(report) => Exit::Well,
+        Verdict::Violated => Exit::Found,
+        Verdict::NotFound if report.stop == Stop::Interrupted => signals.exit(),
+        Verdict::NotFound if options.run.plan.exhaustive => Exit::Cut,
         _ => Exit::Well,
     }
 }
@@ -297,14 +251,10 @@ mod tests {
     }
 
     #[test]
-    fn words_are_quoted_for_a_shell() {
-        assert_eq!(quoted("models/german.m"), "models/german.m");
-        assert_eq!(quoted("it's x"), r"'it'\''s x'");
-    }
-
-    #[test]
     fn witness_values_are_forms_or_files() {
-        let (form, files) = witness_options(&["full".to_string(), "out.json".to_string()]);
-        assert_eq!((form, files), (Form::Full, vec![PathBuf::from("out.json")]));
+        let read = |values: &[&str]| witness_options(&values.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(read(&["full", "out.json"]).unwrap(), (Form::Full, vec![PathBuf::from("out.json")]));
+        assert!(read(&["ful"]).unwrap_err().message.contains("did you mean `full`?"));
+        assert_eq!(read(&["./ful"]).unwrap().1, [PathBuf::from("./ful")]);
     }
 }

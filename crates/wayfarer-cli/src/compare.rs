@@ -1,11 +1,11 @@
 //! `wayfarer compare`: several strategies on one model, one table, one page, and advice.
 
-use crate::lab::{style, width, writable};
+use crate::lab::{style, width};
 use crate::options::CompareOptions;
 use crate::output::{complain, print};
 use crate::progress::Style;
 use crate::signals::Signals;
-use crate::{Exit, Failure, memory, model, sizes};
+use crate::{Exit, Failure, memory, model, outputs, sizes};
 use serde_json::json;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -15,41 +15,29 @@ use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page
 
 /// Carries out `wayfarer compare`.
 pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
-    let limit = options.memory.unwrap_or_else(memory::default_budget);
-    let opened = model::open_finding(&options.model, options.target.find.as_deref())?;
+    let given = &options.run.plan;
+    let limit = given.memory.unwrap_or_else(memory::default_budget);
+    let opened = model::open_finding(&options.model, given.find.first().map(String::as_str))?;
     for strategy in &options.strategies.0 {
         strategy.suits(&strategy.default_store()).map_err(|needs| Failure::wrong(format!("`{strategy}` needs {needs}")))?;
     }
-    writable(options.html.as_deref())?;
+    let page_file = options.html.as_deref().map(|file| outputs::outlet(file, "--html", &[&options.model.model])).transpose()?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    let plan = Plan {
-        memory: Some(limit),
-        time: options.time,
-        states: options.states,
-        steps: Some(options.steps),
-        find: options.target.find.iter().cloned().collect(),
-        find_rules: options.target.find_rules.clone(),
-        symmetry: options.symmetry,
-        deadlock: options.target.deadlock.rule.map(Into::into),
-        properties: options.target.properties.clone(),
-        loop_limit: options.model.loop_limit,
-        ..Plan::default()
-    };
+    // One hand: runs that go side by side would share the memory, and their times would say nothing.
+    let plan = Plan { memory: Some(limit), threads: 1, ..given.clone() };
     let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
     let question = Comparison { subject: opened.subject, plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
     let watcher = Watcher::new(&signals, options.quiet);
-    // One hand: runs that go side by side would share the memory, and their times would say nothing.
-    let done = carry_out(&Desk::new(false, options.seed, 1, &watcher), &question);
+    let done = carry_out(&Desk::new(false, given.seed, 1, &watcher), &question);
     watcher.finish();
     let findings = done.map_err(|error| match error {
-        LabError::Interrupted => Failure::failed("interrupted"),
+        LabError::Interrupted => Failure { exit: signals.exit(), ..Failure::failed("interrupted") },
         LabError::Failed(message) => Failure::wrong(message),
     })?;
-    if let Some(file) = &options.html {
+    if let Some(file) = &page_file {
         let introduction = "Strategies on one model, all within the same limits. Intervals are 95 %.";
-        let written = std::fs::write(file, page(&findings.title, introduction, std::slice::from_ref(&findings)));
-        written.map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))?;
-        complain(&format!("page written to {}\n", file.display()));
+        outputs::write(file, "--html", &page(&findings.title, introduction, std::slice::from_ref(&findings)))?;
+        complain(&format!("page written to {}\n", file.path().display()));
     }
     let text = if options.json { format!("{}\n", json!({ "schema": 1, "comparison": findings })) } else { findings.text(width(), style()) };
     print(&text).map_err(Failure::failed)?;

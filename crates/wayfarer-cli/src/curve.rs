@@ -1,18 +1,17 @@
 //! Covered states against steps and time, for `--curve`.
 
-use crate::Failure;
+use crate::{Failure, outputs};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
-use wayfarer::Report;
 use wayfarer::search::{Control, Progress, Stop};
+use wayfarer::{Outlet, Report};
 
 /// Points of a curve lie this far apart, as a share of the steps so far: about 470 to a factor of ten thousand.
 const APART: f64 = 0.02;
 
 /// The points of all runs, and where they go.
 pub(crate) struct Curve {
-    file: Option<PathBuf>,
+    file: Option<Outlet>,
     text: String,
     seed: u64,
     started: Instant,
@@ -20,14 +19,9 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// A curve that is written to `file`, which is made at once so that a wrong name is noticed before the run.
-    pub(crate) fn new(file: Option<&Path>) -> Result<Curve, Failure> {
-        let mut curve = Curve { file: None, text: String::from("seed,steps,seconds,states\n"), seed: 0, started: Instant::now(), next: 0 };
-        if let Some(file) = file {
-            curve.file = Some(file.to_path_buf());
-            curve.write()?;
-        }
-        Ok(curve)
+    /// A curve that is written to `file`.
+    pub(crate) fn new(file: Option<Outlet>) -> Curve {
+        Curve { file, text: String::from("seed,steps,seconds,states\n"), seed: 0, started: Instant::now(), next: 0 }
     }
 
     /// A control that takes points down and passes the question on.
@@ -51,7 +45,7 @@ impl Curve {
 
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let Some(file) = &self.file else { return Ok(()) };
-        std::fs::write(file, &self.text).map_err(|error| Failure::failed(format!("cannot write the curve to `{}`: {error}", file.display())))
+        outputs::write(file, "--curve", &self.text)
     }
 }
 

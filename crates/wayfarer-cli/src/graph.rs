@@ -3,9 +3,10 @@
 use crate::model::Walked;
 use crate::options::GraphOptions;
 use crate::output::{print, warning};
-use crate::{Exit, Failure, model, sizes};
+use crate::{Exit, Failure, model, outputs, sizes};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::path::Path;
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Firing, Space, States, Steps};
 
@@ -25,7 +26,7 @@ pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
         _ => return Err(Failure::wrong(format!("`--output {}` has no form; end the name in .aut or .dot, or write -", options.output))),
     };
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let reachable = Reachable::explore(walked.space(), options.states)?;
     if reachable.faults > 0 {
         let firings = sizes::counted(reachable.faults, "firing");
@@ -38,7 +39,7 @@ pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
     if options.output == "-" {
         print(&text).map_err(Failure::failed)?;
     } else {
-        std::fs::write(&options.output, text).map_err(|error| Failure::failed(format!("cannot write the graph to `{}`: {error}", options.output)))?;
+        outputs::write(&outputs::outlet(Path::new(&options.output), "--output", &[&options.model.model])?, "--output", &text)?;
     }
     Ok(Exit::Well)
 }

@@ -5,10 +5,11 @@ mod watch;
 use crate::options::{Lab, LabOptions};
 use crate::output::{Paint, complain, print};
 use crate::signals::Signals;
-use crate::{Exit, Failure, suggest};
+use crate::{Exit, Failure, outputs, suggest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use watch::Watcher;
+use wayfarer::Outlet;
 use wayfarer_lab::text::Style;
 use wayfarer_lab::{Desk, Experiment, Findings, Judgement, LabError, Shelf, experiments, page};
 
@@ -43,7 +44,7 @@ fn list(json: bool) -> Result<Exit, Failure> {
 }
 
 fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<PathBuf>) -> Result<Exit, Failure> {
-    writable(options.html.as_deref())?;
+    let page_file = options.html.as_deref().map(|file| outputs::outlet(file, "--html", &[])).transpose()?;
     let shelf = match &folder {
         Some(folder) => {
             Some(Shelf::open(folder).map_err(|error| Failure::failed(format!("cannot make the folder `{}`: {error}", folder.display())))?)
@@ -77,7 +78,7 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
         }
         all.push(findings);
     }
-    give(options.html.as_deref(), options.json, options.quick, options.seed, &all)?;
+    give(page_file.as_ref(), options.json, options.quick, options.seed, &all)?;
     if !options.json {
         print(&format!("{}\n", summary(&all))).map_err(Failure::failed)?;
     }
@@ -99,23 +100,15 @@ fn failure(error: &LabError, experiment: &Experiment, done: usize, chosen: usize
     }
 }
 
-/// A wrong name is noticed before the work; what the file held is kept until there is something to put there.
-pub(crate) fn writable(file: Option<&Path>) -> Result<(), Failure> {
-    let Some(file) = file else { return Ok(()) };
-    let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
-    opened.map(drop).map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))
-}
-
-fn give(html: Option<&Path>, json: bool, quick: bool, seed: u64, all: &[Findings]) -> Result<(), Failure> {
+fn give(html: Option<&Outlet>, json: bool, quick: bool, seed: u64, all: &[Findings]) -> Result<(), Failure> {
     if let Some(file) = html {
         let how = if quick { "quick settings: few repetitions" } else { "full settings" };
         let introduction = format!(
             "The experiments of five papers on random and memory-saving exploration, rerun with {how}. Each of the papers' claims is judged by the figures beside it: {}.",
             summary(all)
         );
-        let written = std::fs::write(file, page("Wayfarer laboratory", &introduction, all));
-        written.map_err(|error| Failure::failed(format!("cannot write the page to `{}`: {error}", file.display())))?;
-        complain(&format!("page written to {}\n", file.display()));
+        outputs::write(file, "--html", &page("Wayfarer laboratory", &introduction, all))?;
+        complain(&format!("page written to {}\n", file.path().display()));
     }
     if json {
         let object = json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "quick": quick, "seed": seed, "experiments": all });

@@ -1,9 +1,7 @@
 //! The command `wayfarer`: a thin rim over the library that reads the command line, shows how a run goes and says what came of it.
 
 mod check;
-mod ci;
 mod compare;
-mod confidence;
 mod corpus;
 mod curve;
 mod formulas;
@@ -14,6 +12,7 @@ mod manual;
 mod model;
 mod options;
 mod output;
+mod outputs;
 mod predict;
 mod progress;
 mod render;
@@ -49,6 +48,10 @@ enum Exit {
     Failed = 3,
     /// The budget ended before everything was visited, and that was asked for.
     Cut = 4,
+    /// Ctrl-C ended the run before anything was found.
+    Interrupted = 130,
+    /// SIGTERM ended the run before anything was found.
+    Terminated = 143,
 }
 
 /// Nesting in a model becomes nesting of calls here and there; this much stack is beyond all of it. Only what is used is ever taken.
@@ -57,7 +60,10 @@ const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 fn main() -> ExitCode {
     wayfarer::memory::give_back_at_once();
     let command = match CommandLine::try_parse() {
-        Ok(line) => line.command,
+        Ok(line) => {
+            output::set_colour(line.color);
+            line.command
+        }
         Err(error) => return usage(&error),
     };
     let command = std::sync::Arc::new(command);

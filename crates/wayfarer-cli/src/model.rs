@@ -1,7 +1,7 @@
 //! Reads the model that a command works on, and walks in it for the commands that do so step by step.
 
 use crate::Failure;
-use crate::options::ModelOptions;
+use crate::options::{LoopOption, ModelOptions};
 use crate::output::{Paint, complain};
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
@@ -34,8 +34,8 @@ pub(crate) struct Walked<'a> {
 }
 
 impl<'a> Walked<'a> {
-    pub(crate) fn new(opened: &'a Opened, options: &ModelOptions) -> Self {
-        let plan = Plan { loop_limit: options.loop_limit, ..Plan::default() };
+    pub(crate) fn new(opened: &'a Opened, loops: &LoopOption) -> Self {
+        let plan = Plan { loop_limit: loops.loop_limit, ..Plan::default() };
         Walked { subject: &*opened.subject, replaying: opened.subject.replaying(&plan) }
     }
 

@@ -1,18 +1,23 @@
 //! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
 mod compare;
+mod formats;
 mod lab;
+mod plan;
 mod predict;
 
-use crate::sizes::{parse_audit, parse_confidence, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use crate::output::Colour;
+use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::CompareOptions;
+pub(crate) use formats::FormatArgs;
 pub(crate) use lab::{Lab, LabOptions};
+pub(crate) use plan::{All, PlanArgs};
 pub(crate) use predict::{GraphOptions, MOST_STEPS, Method, Predict, PredictOutput, Question, StorageOptions};
 use std::path::PathBuf;
 use std::time::Duration;
+use wayfarer::options::quoted;
 use wayfarer::search::Deadlock;
-use wayfarer::{StoreSpec, StrategySpec, SymmetryChoice};
 
 const ABOUT: &str = "Explores the state space of a concurrent system within a budget of memory and time";
 
@@ -62,7 +67,8 @@ Exit codes:
   1  a violation was found
   2  the model or the command line is wrong
   3  the run could not be carried out
-  4  with --exhaustive: the budget ended before everything was visited";
+  4  with --exhaustive: the budget ended before everything was visited
+  130, 143  Ctrl-C or SIGTERM ended the run before anything was found";
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -123,6 +129,10 @@ Exit codes:
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
+    pub(crate) color: Colour,
 }
 
 /// What to do.
@@ -195,10 +205,6 @@ pub(crate) struct ModelOptions {
     /// Whether copying an undefined value is a fault
     #[arg(long, value_enum, value_name = "RULE", default_value_t = Undefined::Copy, help_heading = "Model")]
     pub(crate) undefined: Undefined,
-
-    /// Loop rounds and calls that one firing may take before it counts as endless
-    #[arg(long, value_name = "N", default_value = "1000000", value_parser = parse_count, help_heading = "Model")]
-    pub(crate) loop_limit: u64,
 }
 
 /// Whether copying an undefined value is a fault.
@@ -210,153 +216,37 @@ pub(crate) enum Undefined {
     Strict,
 }
 
-/// Whether something is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    /// Yes
-    On,
-    /// No
-    Off,
+/// How long one firing may take, for the commands that take single steps.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LoopOption {
+    /// Loop rounds and calls that one firing may take before it counts as endless
+    #[arg(long, value_name = "N", default_value = "1000000", value_parser = parse_count, help_heading = "Model")]
+    pub(crate) loop_limit: u64,
 }
 
-/// When a state counts as a deadlock.
+/// When a state counts as a deadlock, for the commands that take single steps.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeadlockOption {
-    /// When a state counts as a deadlock
-    /// [default: as the model's language has it; stuttering for Murphi]
-    #[arg(long = "deadlock", value_enum, value_name = "RULE", help_heading = "What to look for")]
-    pub(crate) rule: Option<DeadlockRule>,
+    /// When a state counts as a deadlock: off, stuck or stuttering [default: as the model's language has it]
+    #[arg(long = "deadlock", value_name = "RULE", value_parser = str::parse::<Deadlock>, help_heading = "What to look for")]
+    pub(crate) rule: Option<Deadlock>,
 }
 
 impl DeadlockOption {
     /// The rule for a subject: the one given, or that of its language.
     pub(crate) fn of(&self, subject: &dyn wayfarer::Subject) -> Deadlock {
-        self.rule.map_or_else(|| subject.deadlock(), Into::into)
-    }
-}
-
-/// What a search looks for.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct TargetOptions {
-    #[command(flatten)]
-    pub(crate) deadlock: DeadlockOption,
-
-    /// Judge this property only
-    ///
-    /// May be given several times. Deadlocks and faults of rules are looked for besides. `wayfarer info MODEL` lists the names.
-    #[arg(long = "property", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) properties: Vec<String>,
-
-    /// Look for a state that satisfies this expression of the model's language, instead of violations
-    #[arg(long, value_name = "EXPRESSION", help_heading = "What to look for")]
-    pub(crate) find: Option<String>,
-
-    /// Look for a firing of this rule, instead of violations
-    ///
-    /// A name means every instance of the rule; with its parameters' values, as witnesses show it, one. May be given several times.
-    #[arg(long = "find-rule", value_name = "NAME", help_heading = "What to look for")]
-    pub(crate) find_rules: Vec<String>,
-}
-
-/// When a state counts as a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DeadlockRule {
-    /// Never
-    Off,
-    /// When no rule is enabled
-    Stuck,
-    /// When every enabled rule leads back to the same state
-    Stuttering,
-}
-
-impl std::fmt::Display for DeadlockRule {
-    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let value = self.to_possible_value();
-        out.write_str(value.as_ref().map_or("", |value| value.get_name()))
-    }
-}
-
-impl From<DeadlockRule> for Deadlock {
-    fn from(rule: DeadlockRule) -> Deadlock {
-        match rule {
-            DeadlockRule::Off => Deadlock::Off,
-            DeadlockRule::Stuck => Deadlock::Stuck,
-            DeadlockRule::Stuttering => Deadlock::Stuttering,
-        }
+        self.rule.unwrap_or_else(|| subject.deadlock())
     }
 }
 
 /// The options of `check`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckOptions {
-    /// Memory that the run may take, such as 512M or 2G [default: three quarters of what is free]
-    ///
-    /// K, M, G, T and KiB, MiB, GiB, TiB are powers of 1024; kB, MB, GB, TB powers of 1000. What is free is the least of what the machine, its control
-    /// groups and the limit on address space leave. From 64M on, the whole process counts; below, what it needs in any case (the model, code, stacks) comes on top.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
-    pub(crate) memory: Option<usize>,
+    #[command(flatten)]
+    pub(crate) run: PlanArgs<All>,
 
-    /// Time that the run may take, such as 30s, 10m or 1h30m
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
-    pub(crate) time: Option<Duration>,
-
-    /// Stop after so many distinct states
-    ///
-    /// Counts may be written as 1000000, 1_000_000, 500k or 1M.
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
-    pub(crate) states: Option<u64>,
-
-    /// Stop after so many steps: fired rules, or random choices where the strategy makes them
-    ///
-    /// Unlike --time this gives the same report every time: a run that the clock ended names the number that repeats it.
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
-    pub(crate) steps: Option<u64>,
-
-    /// Do not go on from states at this depth
-    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Budget")]
-    pub(crate) depth: Option<u32>,
-
-    /// Walks of each sampler that audit a run which found nothing, or off [default: as many as a twentieth of the search's steps buys, at most 3000]
-    ///
-    /// The audit makes independent random walks after the search and counts how many end in a state that was not visited. That bounds, with 95 % confidence, how much of
-    /// what such walks end in was missed. Its time is part of --time; a violation that a walk meets is reported like any other. Off with --runs, unless given.
-    #[arg(long, value_name = "N", value_parser = parse_audit, help_heading = "Budget")]
-    pub(crate) audit: Option<u64>,
-
-    /// Where to look first: auto, bfs, dfs, rdfs, walk, random, urs, sdrs, rurs, rsdrs, highway or rbfs, with parameters as in walk:restart=1000,lanes=4
-    ///
-    /// `auto` never gives up: it is `bfs` with some random searches beside it while memory lasts; then the same search goes on over fingerprints of the states, as
-    /// many bits each as there is room for, and over again under another hash, until it is sure enough (--confidence) or the time is over. `bfs` finds
-    /// shortest witnesses, `dfs` goes deep, `rdfs` deep in random order; these three visit everything while memory lasts. The others are
-    /// random and never run out of memory: `walk` and `random` need none, `urs` and `sdrs` go on from what they have visited, `rurs` and `rsdrs` start anew
-    /// when memory is full, `highway` keeps so many states to a level, `rbfs` forgets and says how likely it is to have missed something. A name or
-    /// parameter that does not exist lists what does.
-    #[arg(long, value_name = "STRATEGY", default_value = "auto", value_parser = str::parse::<StrategySpec>, help_heading = "Search")]
-    pub(crate) strategy: StrategySpec,
-
-    /// How sure `auto` must be that no state was omitted before it ends, where memory is too small for every state
-    ///
-    /// A probability such as 0.999. What counts is whether a whole pass took no state at all for a known one, since any that it did may hide others; where memory is
-    /// much too small for that, `auto` ends when passes find nothing new.
-    #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = parse_confidence, help_heading = "Search")]
-    pub(crate) confidence: f64,
-
-    /// What to remember of visited states: exact, tree, difference:delta=20, compact:bits=64,floor=24, bitstate:k=3 or cache:slots=N,ways=8,bits=40,replace=random [default: what suits the strategy]
-    ///
-    /// `exact`, `tree` and `difference` remember every state: `tree` by sharing parts between states, which pays where states are wide, `difference` as its
-    /// change from another, every delta-th whole. `compact` keeps a
-    /// fingerprint of each and gives up bits of it when it is full, `bitstate` sets a few bits for each, and `cache` forgets. `pool:slots=N` holds some
-    /// states whole, for strategies that take them out again, and `nothing` none, for walks. Over all but the first three nothing
-    /// is ever said to hold: the report tells how many states are expected to be missing.
-    #[arg(long, value_name = "STORE", value_parser = str::parse::<StoreSpec>, help_heading = "Search")]
-    pub(crate) store: Option<StoreSpec>,
-
-    /// Whether states that differ only in which element of a scalarset is which count as one: off, on or auto
-    ///
-    /// `auto` does so where the model has scalarsets and is shown to treat their elements alike, and says in a note where it is not. `on` refuses models
-    /// that certainly do not, and takes your word where nothing can be shown. Witnesses are runs of the model itself in any case.
-    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = str::parse::<SymmetryChoice>, help_heading = "Search")]
-    pub(crate) symmetry: SymmetryChoice,
+    #[command(flatten)]
+    pub(crate) model: ModelOptions,
 
     /// Repeat the run with so many seeds, from --seed on, and sum up what they found
     ///
@@ -364,48 +254,12 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "K", default_value = "1", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
-    /// The seed of everything random; the same seed gives the same report
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
-    pub(crate) seed: u64,
-
-    /// How many threads search [default: one for each processor this process may use]
-    ///
-    /// Breadth-first search, and auto with it, goes level by level over one store: over exact, tree and difference states, rules fired, the verdict and the
-    /// length of the shortest witness are the same for any number. Random strategies walk each for itself. Other searches use one thread, and so do
-    /// searches over caches and pools and breadth-first search with --states, --steps or --profile.
-    #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Search")]
-    pub(crate) threads: Option<u32>,
-
-    /// Interpret the model instead of compiling it to machine code
-    #[arg(long, help_heading = "Search")]
-    pub(crate) interpret: bool,
-
-    #[command(flatten)]
-    pub(crate) target: TargetOptions,
-
     /// Answer all formulas of this file, instead of looking for violations
     ///
     /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or ReachabilityDeadlock) about a Petri net. One run
     /// answers all of them: each is true, false, or open if the budget ended before that was known.
-    #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rules", "runs"])]
+    #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rule", "runs"])]
     pub(crate) formulas: Option<String>,
-
-    /// Go on until so many violations are found
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_depth, help_heading = "What to look for")]
-    pub(crate) max_errors: u32,
-
-    /// Go on until everything was visited, and show each violated property once
-    ///
-    /// Of each property, kind of fault and deadlock the first violation is shown with its witness; --max-errors does not count then.
-    #[arg(long, conflicts_with_all = ["max_errors", "find", "find_rules"], help_heading = "What to look for")]
-    pub(crate) all_violations: bool,
-
-    /// Exit with code 4 where a budget ended before everything was visited
-    #[arg(long, help_heading = "What to look for")]
-    pub(crate) exhaustive: bool,
-
-    #[command(flatten)]
-    pub(crate) model: ModelOptions,
 
     /// How to show a witness: changes, full, none, or a file to write it to
     ///
@@ -413,10 +267,6 @@ pub(crate) struct CheckOptions {
     /// that the witness is written to in addition, as JSON in the Informal Trace Format. May be given several times.
     #[arg(long, value_name = "FORM|FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) witness: Vec<String>,
-
-    /// Whether witnesses that may not be shortest are made shorter: by searches of at most two seconds, or a tenth of the run's time
-    #[arg(long, value_enum, value_name = "WHETHER", default_value_t = Switch::On, help_heading = "Output")]
-    pub(crate) shorten: Switch,
 
     /// Print one JSON object on the standard output, and nothing else there
     #[arg(long, help_heading = "Output")]
@@ -426,35 +276,24 @@ pub(crate) struct CheckOptions {
     #[arg(long, help_heading = "Output", requires = "formulas", conflicts_with = "json")]
     pub(crate) mcc: bool,
 
-    /// Write a JUnit XML file for continuous integration: one test case for each property, one for deadlocks and one for faults
-    ///
-    /// A case passes only where its property is proved. What the budget left open is skipped with the reason, and fails with --exhaustive. A violation fails
-    /// with its place and its witness; so does what --find or --find-rule found. A model that cannot be read gives one case that ends in an error.
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath, conflicts_with = "plan")]
-    pub(crate) junit: Option<PathBuf>,
-
-    /// Write a SARIF 2.1.0 file for code scanning: each violation at its place, with the witness as a code flow
-    ///
-    /// Paths are relative to the repository that holds the model. What the budget left open is a notification, and a result with --exhaustive; errors in the model
-    /// are results at their places.
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath, conflicts_with = "plan")]
-    pub(crate) sarif: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) formats: FormatArgs,
 
     /// Write covered states against steps and time to a file, as comma-separated values
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) curve: Option<PathBuf>,
 
-    /// How many states are reachable, where you know it: coverage and cover times are then shown
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Output")]
-    pub(crate) size: Option<u64>,
-
-    /// Count how often states are visited, and show how many were visited how often
-    #[arg(long, help_heading = "Output")]
-    pub(crate) profile: bool,
-
     /// Print what the budget would be allotted to, and run nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
+
+    /// Show only parts of a state whose names contain one of these, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
+    pub(crate) show: Vec<String>,
+
+    /// Show everything: all figures, how often each rule fired, the audit's samplers
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
 
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]
@@ -478,6 +317,9 @@ pub(crate) struct SimulateOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
+    #[command(flatten)]
+    pub(crate) loops: LoopOption,
+
     /// How many steps to make
     #[arg(long, value_name = "N", default_value = "20", value_parser = parse_count, help_heading = "Run")]
     pub(crate) steps: u64,
@@ -500,6 +342,9 @@ pub(crate) struct StepOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
+    #[command(flatten)]
+    pub(crate) loops: LoopOption,
+
     /// The seed of the command `r`
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Run")]
     pub(crate) seed: u64,
@@ -510,6 +355,9 @@ pub(crate) struct StepOptions {
 pub(crate) struct ReplayOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
+
+    #[command(flatten)]
+    pub(crate) loops: LoopOption,
 
     /// The witness, as `wayfarer check --witness FILE` wrote it; `-` reads the standard input
     #[arg(value_name = "WITNESS", value_hint = clap::ValueHint::FilePath)]
@@ -564,9 +412,22 @@ pub(crate) struct CorpusOptions {
 }
 
 impl ModelOptions {
+    /// The words that say the same on a command line.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let constants = self.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}"))));
+        let undefined = (self.undefined == Undefined::Strict).then(|| "--undefined strict".to_string());
+        [quoted(&self.model)].into_iter().chain(constants).chain(undefined).collect()
+    }
+
     /// How the library is to read the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
-        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, formulas: None, strict_undefined: self.undefined == Undefined::Strict, colour }
+        wayfarer::LoadOptions {
+            constants: self.constants.clone(),
+            find: None,
+            formulas: None,
+            strict_undefined: self.undefined == Undefined::Strict,
+            colour,
+        }
     }
 }
 

@@ -28,6 +28,42 @@ pub(crate) fn warning(message: &str) {
     complain(&format!("{} {message}\n", paint.doubt("warning:")));
 }
 
+/// Text broken at words so that it fits the terminal; lines after the first are indented. Other programs get whole lines.
+pub(crate) fn wrapped(text: &str, indent: usize) -> String {
+    let width =
+        terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map_or(usize::MAX, |(width, _)| usize::from(width.0).clamp(40, 120));
+    // A number stays with its sign.
+    let kept = text.replace(" %", "\u{1}%");
+    wayfarer_lab::text::wrapped(&kept, width, indent).trim_start().replace('\u{1}', " ")
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Colour {
+    /// If the output is a terminal and neither NO_COLOR nor TERM=dumb forbids it
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+static COLOUR: std::sync::OnceLock<Colour> = std::sync::OnceLock::new();
+
+/// Says once, at the start, when to colour.
+pub(crate) fn set_colour(colour: Colour) {
+    let _ = COLOUR.set(colour);
+}
+
+fn coloured(terminal: bool) -> bool {
+    match COLOUR.get().copied().unwrap_or_default() {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => terminal && wanted(),
+    }
+}
+
 /// Colours, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
@@ -38,12 +74,12 @@ pub(crate) struct Paint {
 impl Paint {
     /// Colours where standard output is a terminal and the user did not forbid them (`NO_COLOR`).
     pub(crate) fn stdout() -> Paint {
-        Paint { colour: io::stdout().is_terminal() && wanted() }
+        Paint { colour: coloured(io::stdout().is_terminal()) }
     }
 
     /// The same for standard error.
     pub(crate) fn stderr() -> Paint {
-        Paint { colour: io::stderr().is_terminal() && wanted() }
+        Paint { colour: coloured(io::stderr().is_terminal()) }
     }
 
     fn wrap(self, code: &str, text: &str) -> String {

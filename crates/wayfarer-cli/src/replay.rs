@@ -18,7 +18,7 @@ pub(crate) fn replay(options: &ReplayOptions) -> Result<Exit, Failure> {
     }
     let trace = read(&options.witness)?;
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let replay = Replay { walked: &walked, trace: &trace, deadlock: options.deadlock.of(walked.subject()) };
     let paint = Paint::stdout();
     let (text, exit) = match replay.run() {

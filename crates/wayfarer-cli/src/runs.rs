@@ -4,8 +4,8 @@ use crate::Failure;
 use crate::options::CheckOptions;
 use crate::output::{Paint, print};
 use crate::sizes::{count, counted};
-use wayfarer::Report;
 use wayfarer::repeated::{Interval, Repeated, length, raw_length, states, steps};
+use wayfarer::{Report, Stop};
 
 /// Prints what the runs found.
 pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failure> {
@@ -26,7 +26,12 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
     );
     out.push_str(&format!(
         "  {}\n",
-        paint.faint(&format!("{}, seeds {} to {}", options.strategy, options.seed, options.seed + done.runs.len() as u64 - 1))
+        paint.faint(&format!(
+            "{}, seeds {} to {}",
+            options.run.plan.strategy,
+            options.run.plan.seed,
+            options.run.plan.seed + done.runs.len() as u64 - 1
+        ))
     ));
     if found > 0 {
         out.push_str(&format!("\n  {:<28} {:>12}  {:<25} {:>12}  {}\n", "in those that did", "mean", "95 %", "median", "95 %"));
@@ -46,14 +51,14 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
         }
     }
     if found < done.runs.len() {
-        let others: Vec<&Report> = done.runs.iter().filter(|report| report.verdict != "violated").collect();
+        let others: Vec<&Report> = done.runs.iter().filter(|report| !report.is_violated()).collect();
         let covered = others.iter().map(|report| report.states as f64).sum::<f64>() / others.len() as f64;
         let most = others.iter().map(|report| report.stop).max_by_key(|stop| others.iter().filter(|report| report.stop == *stop).count());
         out.push_str(&format!(
             "\n  {} found nothing; they covered {} states on average and mostly ended because of: {}\n",
             counted(others.len() as u64, "run"),
             count(covered.round() as u64),
-            most.unwrap_or_default()
+            most.map_or("", Stop::word)
         ));
     }
     print(&out).map_err(Failure::failed)

@@ -1,14 +1,17 @@
 //! Signals: Ctrl-C and SIGTERM ask a run to end with the verdict so far, a second one ends the program at once, SIGUSR1 asks for a line.
 
+use crate::Exit;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What was asked for by signals since they are caught.
+/// The requests that signals made since they are caught.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signals {
     end: Arc<AtomicBool>,
+    /// Whether SIGTERM was among them.
+    term: Arc<AtomicBool>,
     line: Arc<AtomicBool>,
 }
 
@@ -21,6 +24,7 @@ impl Signals {
             flag::register_conditional_shutdown(signal, code, signals.end.clone())?;
             flag::register(signal, signals.end.clone())?;
         }
+        flag::register(SIGTERM, signals.term.clone())?;
         flag::register(SIGUSR1, signals.line.clone())?;
         Ok(signals)
     }
@@ -28,6 +32,11 @@ impl Signals {
     /// Whether the run was asked to end.
     pub(crate) fn end(&self) -> bool {
         self.end.load(Ordering::Relaxed)
+    }
+
+    /// How a command ends that was asked to end before it had an answer.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.term.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
     }
 
     /// Whether a line was asked for; asking takes the request away.

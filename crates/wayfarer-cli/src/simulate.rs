@@ -11,7 +11,7 @@ use wayfarer::space::{Fired, Firing, Rng, Word};
 /// Carries out `wayfarer simulate`.
 pub(crate) fn simulate(options: &SimulateOptions) -> Result<Exit, Failure> {
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let form = if options.full { Form::Full } else { Form::Changes };
     let mut run = Run {
         walked: &walked,

@@ -21,7 +21,7 @@ pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
         return Err(Failure::wrong("`step` reads commands from the standard input, so the model must be a file"));
     }
     let opened = model::open(&options.model)?;
-    let walked = Walked::new(&opened, &options.model);
+    let walked = Walked::new(&opened, &options.loops);
     let starts = walked.starts();
     if starts.is_empty() {
         return Err(Failure::wrong("the model has no start state, so there is nowhere to begin"));

@@ -2,6 +2,7 @@
 //! speak the same way.
 
 use crate::output::Paint;
+use crate::render::View;
 use crate::sizes;
 use wayfarer::ir::show::ABSENT;
 use wayfarer::space::Word;
@@ -19,34 +20,59 @@ pub(crate) enum Form {
     None,
 }
 
-/// A whole witness.
-pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, form: Form, paint: Paint) -> String {
+/// Values of the last state that are shown before they are only counted.
+const END_SHOWN: usize = 100;
+
+/// A whole witness, its last state in full.
+pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &View) -> String {
+    let View { paint, form, only, .. } = *view;
     let mut out = paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step")));
-    if witness.raw_length > witness.length {
-        out.push_str(&paint.faint(&format!(" (found with {})", sizes::count(witness.raw_length as u64))));
+    let shortest = if witness.shortest { "no shorter one exists" } else { "not known to be shortest" };
+    let before = match witness.raw_length > witness.length {
+        true => format!("; {} before shortening", sizes::count(witness.raw_length as u64)),
+        false => String::new(),
+    };
+    out.push_str(&format!("{}\n", paint.faint(&format!(" ({shortest}{before})"))));
+    if form == Form::None {
+        return out;
     }
-    out.push('\n');
     out.push_str(&format!("  {} {}\n", paint.faint("start"), paint.strong(&witness.start)));
     if let Some(first) = witness.raw.states.first() {
-        out.push_str(&state(subject, first, form, paint));
+        out.push_str(&shown(subject, first, form, only, paint));
     }
     let digits = witness.steps.len().to_string().len().max(4);
     for (index, step) in witness.steps.iter().enumerate() {
         out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
+        for line in step.printed.concat().lines() {
+            out.push_str(&format!("      | {line}\n"));
+        }
         match (&step.fault, form, witness.raw.states.get(index + 1)) {
             (Some(fault), ..) => out.push_str(&format!("        {}\n", paint.bad(&format!("fails: {fault}")))),
-            (None, Form::Full, Some(after)) => out.push_str(&state(subject, after, form, paint)),
+            (None, Form::Full, Some(after)) => out.push_str(&shown(subject, after, form, only, paint)),
             _ => {
-                for change in &step.changes {
-                    out.push_str(&change_line(&change.path, &change.from, &change.to, paint));
-                }
+                let changes = step.changes.iter().filter(|change| is_wanted(&change.path, only));
+                changes.for_each(|change| out.push_str(&change_line(&change.path, &change.from, &change.to, paint)));
                 if step.changes.is_empty() {
                     out.push_str(&format!("        {}\n", paint.faint("nothing changes")));
                 }
             }
         }
     }
+    if let (Form::Changes, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
+        let text = shown(subject, last, form, only, paint);
+        let lines = text.lines().count();
+        out.push_str(&format!("  {}\n", paint.faint("state at the end")));
+        text.lines().take(END_SHOWN).for_each(|line| out.push_str(&format!("{line}\n")));
+        if lines > END_SHOWN {
+            out.push_str(&format!("        {} (--witness full shows all)\n", sizes::counted((lines - END_SHOWN) as u64, "other value")));
+        }
+    }
     out
+}
+
+/// Whether a part of a state is among those that the user wants to see.
+fn is_wanted(path: &str, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|name| path.contains(name.as_str()))
 }
 
 /// The heading of a step: its number, the rule with its parameters, and where the rule was written.
@@ -75,9 +101,13 @@ fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
 
 /// A whole state. Undefined values are left out and counted, unless the full form is wanted.
 pub(crate) fn state(subject: &dyn Subject, state: &[Word], form: Form, paint: Paint) -> String {
+    shown(subject, state, form, &[], paint)
+}
+
+fn shown(subject: &dyn Subject, state: &[Word], form: Form, only: &[String], paint: Paint) -> String {
     let mut out = String::new();
     let mut undefined = 0;
-    for part in subject.words().values(state) {
+    for part in subject.words().values(state).into_iter().filter(|part| is_wanted(&part.path, only)) {
         if form != Form::Full && !part.defined {
             undefined += 1;
         } else {

@@ -12,6 +12,7 @@
 //! - [`acts`], [`effects`]: what functions do, and which bits a rule or property reads and writes
 //! - [`show`]: rules, states and values as a person reads them
 //! - [`symmetry`]: states up to exchanges of scalarset elements
+//! - [`walk`]: visits every part of a tree
 //! - `generate`: random programs, for fuzzing (feature `generate`)
 
 pub mod acts;
@@ -29,7 +30,7 @@ pub mod symmetry;
 pub mod text;
 pub mod types;
 pub mod verify;
-mod walk;
+pub mod walk;
 
 pub use code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, FunctionId, Index, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test,

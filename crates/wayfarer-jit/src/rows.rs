@@ -325,7 +325,9 @@ mod tests {
         change.add(3, 2, 3);
         change.add(5, 4, (-2i64) as u64);
         change.add(60, 4, 9);
-        for (low, two, four, top) in (0..8u64).flat_map(|low| (0..4).flat_map(move |two| (0..16).flat_map(move |four| (0..16).map(move |top| (low, two, four, top))))) {
+        for (low, two, four, top) in
+            (0..8u64).flat_map(|low| (0..4).flat_map(move |two| (0..16).flat_map(move |four| (0..16).map(move |top| (low, two, four, top)))))
+        {
             let rest = 0b1011 << 20;
             let before = low | two << 3 | four << 5 | rest | top << 60;
             let after = 5 | ((two + 3) & 3) << 3 | ((four + 14) & 15) << 5 | rest | ((top + 9) & 15) << 60;

@@ -104,7 +104,7 @@ fn shape(report: &Report) -> Option<(f64, u32, u64)> {
 
 /// A strategy without chance needs no repetition.
 fn runs(question: &Comparison, strategy: &StrategySpec) -> u32 {
-    if ["bfs", "dfs"].contains(&strategy.name()) { 1 } else { question.runs.max(1) }
+    if strategy.nature().seeded { question.runs.max(1) } else { 1 }
 }
 
 fn side(desk: &Desk, question: &Comparison, strategy: &StrategySpec) -> Result<Side, LabError> {
@@ -155,7 +155,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
             side.done.mean(length).into(),
             side.done.mean(raw_length).into(),
             side.mean(|report| report.redundancy.unwrap_or(f64::NAN)).into(),
-            most.into(),
+            most.map(wayfarer::Stop::word).into(),
         ]);
     }
     findings.tables.push(table);

@@ -142,7 +142,7 @@ impl<'a> Desk<'a> {
         let mut widened = subject.clone();
         let report =
             plan.check_widening(&mut widened, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
-        if report.stop == "interrupted" { Err(LabError::Interrupted) } else { Ok(report) }
+        if report.stop == Stop::Interrupted { Err(LabError::Interrupted) } else { Ok(report) }
     }
 
     /// Carries out a plan with so many seeds, from the first on.

@@ -1,9 +1,7 @@
 //! Searches on a space that is made once for many runs, with a note of every state whose successors are looked at.
 
 use std::sync::Mutex;
-use wayfarer::search::{
-    Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Settings, Site, Store, StoreSpec, StrategySpec, Unbounded, Unlimited, explore,
-};
+use wayfarer::search::{Deadlock, Job, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited};
 use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// What a search on a graph did.
@@ -28,22 +26,13 @@ pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: 
 /// Runs a strategy on a space over the store that suits it; what it finds comes without a witness.
 pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits, deadlock: Deadlock) -> Outcome {
     let (chosen, packing) = (strategy.default_store(), space.packing());
-    let exact = || -> Box<dyn Store> {
-        match ExactStore::new(packing.clone(), &Unlimited, MOST_BYTES) {
-            Some(store) => Box::new(store),
-            None => Box::new(NoStore),
-        }
-    };
-    let store: Box<dyn Store> = match chosen {
-        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots.unwrap_or(u64::MAX), replace, seed, &Unlimited)),
-        StoreSpec::Nothing => Box::new(NoStore),
-        _ => exact(),
-    };
+    let room = Room { packing, account: &Unlimited, most: MOST_BYTES, fixed: MOST_BYTES, bounded: false, seed };
+    let store = chosen.build(&room).unwrap_or_else(|| Box::new(NoStore));
     let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
-    explore(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }, &mut Unbounded)
+    Job::new(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }).run(&mut Unbounded)
 }
 
-/// Room for an exact store; it takes what it needs.
+/// Room for a store; it takes what it needs.
 const MOST_BYTES: usize = 1 << 32;
 
 /// A space that tells of each state whose successors are asked for, and whether it has none.

@@ -3,6 +3,7 @@
 
 pub mod aut;
 pub mod diagnostics;
+pub mod mcrl2;
 pub mod murphi;
 pub mod pnml;
 pub mod source;

@@ -10,12 +10,39 @@
 //! Setting a bit is one atomic *or*. Two workers that bring the same new state at the same moment may both be told that it is new, never both that it is
 //! known. Nothing waits for anything.
 
+use crate::choice::{any, as_given};
 use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::spec::{Accepts, Entry, Parameter, widened};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Hash, States};
+
+/// The row of `bitstate`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry {
+        name: "bitstate",
+        help: "a few bits per state in one large filter",
+        parameters: &[Parameter::new("k", Accepts::Number(widened(&BitstateStore::K)), "3", "the bits that are set for each state")],
+    },
+    abilities: Abilities {
+        remembers: true,
+        exact: false,
+        recalls: false,
+        in_order: false,
+        locates: false,
+        empties: false,
+        evicts: false,
+        varying: true,
+        shared: true,
+    },
+    agree: any,
+    least: |_, most| ExactStore::least(most),
+    settle: as_given,
+    takes: |given, room| (room.fixed, format!("{} bits set for each state; touched as it is used", given.number("k").unwrap_or(0))),
+    build: |given, room| Some(Box::new(BitstateStore::new(given.number("k").unwrap_or(0) as u32, room.fixed, room.account)?)),
+};
 
 const NOWHERE: Handle = Handle(u32::MAX);
 /// Candidates whose cache lines are fetched together.
@@ -231,9 +258,11 @@ impl Store for BitstateStore {
         self.lines.bytes()
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
+    fn figures(&self) -> Figures {
         let Filling { fill, hash_factor, expected_omissions, .. } = self.filling();
         let any = -(-expected_omissions).exp_m1();
-        vec![("share of bits set", fill), ("hash factor", hash_factor), ("probability that any state was omitted", any)]
+        let bytes = self.bytes() as f64;
+        let figures = Figures::default().mean("share of bits set", fill, bytes).mean("hash factor", hash_factor, bytes);
+        figures.most("probability that any state was omitted", Some(any))
     }
 }

@@ -10,11 +10,79 @@
 //! Slots are replaced by compare-and-swap, and a bucket's history by compare-and-swap that may fail: what workers do at the same moment can cost order of
 //! replacement, never a wrong fingerprint. Two workers that bring the same new state at once may both be told that it is new when its bucket is full.
 
+use crate::choice::{any, usual_words};
 use crate::lines::sync::AtomicU64;
 use crate::lines::{Lines, WORDS};
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::spec::{Accepts, Entry, Given, Parameter, widened};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Room, Seat, Store, StoreRow, StoreSpec, Visit};
 use std::sync::atomic::Ordering;
 use wayfarer_space::{Hash, Rng, States};
+
+/// The row of `cache`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry {
+        name: "cache",
+        help: "fingerprints of some states; a new one takes the place of another",
+        parameters: &[
+            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit", "how many fingerprints it holds"),
+            Parameter::new("ways", Accepts::Number(widened(&CacheStore::WAYS)), "8", "the slots that a state may lie in"),
+            Parameter::new("bits", Accepts::Number(widened(&CacheStore::BITS)), "40", "the bits of a fingerprint"),
+            Parameter::new("replace", Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), "random", "which fingerprint a new one replaces"),
+        ],
+    },
+    abilities: Abilities {
+        remembers: true,
+        exact: false,
+        recalls: false,
+        in_order: false,
+        locates: false,
+        empties: false,
+        evicts: true,
+        varying: true,
+        shared: false,
+    },
+    agree: any,
+    least: |_, most| ExactStore::least(most),
+    settle,
+    takes: |given, _| {
+        let Asked { slots, ways, bits, replace } = Asked::of(given);
+        let slots = slots.unwrap_or(0);
+        (CacheStore::bytes_for(slots, ways, bits, replace), format!("{slots} slots"))
+    },
+    build: |given, room| {
+        let Asked { slots, ways, bits, replace } = Asked::of(given);
+        Some(Box::new(CacheStore::new(slots.unwrap_or(1), ways, bits, replace, room.seed, room.account)?))
+    },
+};
+
+/// The parameters of a cache.
+struct Asked {
+    slots: Option<u64>,
+    ways: u32,
+    bits: u32,
+    replace: Replacement,
+}
+
+impl Asked {
+    fn of(given: &Given) -> Self {
+        let short = |name: &str| given.number(name).unwrap_or(0) as u32;
+        let replace = given.text("replace").and_then(Replacement::named).unwrap_or_default();
+        Asked { slots: given.number("slots"), ways: short("ways"), bits: short("bits"), replace }
+    }
+}
+
+/// As many slots as there is room for, beside the queue of a search over a cache, which keeps whole states.
+fn settle(given: Given, room: &Room) -> Given {
+    let Asked { slots: None, ways, bits, .. } = Asked::of(&given) else { return given };
+    // A search that is bounded has a place in its queue for every seventh slot only.
+    let slot = match room.bounded {
+        true => 8 + (room.packing.words() as u64 * 8 + 24) / 3,
+        false => u64::from(bits + 8).div_ceil(8) + usual_words(room.packing) as u64 * 8 + 24,
+    };
+    let ways = u64::from(ways);
+    let slots = (room.fixed as u64 / slot / ways * ways).max(ways);
+    given.with("slots", Some(slots.to_string()))
+}
 
 const NOWHERE: Handle = Handle(u32::MAX);
 /// Candidates whose cache lines are fetched together.
@@ -32,6 +100,21 @@ pub enum Replacement {
     Lru,
     /// The one that was asked for least often since it came, as far as a few bits can count.
     Lfu,
+}
+
+const REPLACEMENTS: [(&str, Replacement); 4] =
+    [("random", Replacement::Random), ("fifo", Replacement::Fifo), ("lru", Replacement::Lru), ("lfu", Replacement::Lfu)];
+
+impl Replacement {
+    /// The replacement of this name.
+    pub(crate) fn named(name: &str) -> Option<Replacement> {
+        REPLACEMENTS.iter().find(|found| found.0 == name).map(|found| found.1)
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        REPLACEMENTS.iter().find(|found| found.1 == self).map_or("random", |found| found.0)
+    }
 }
 
 /// Remembers fingerprints of some of the states.
@@ -72,6 +155,14 @@ enum Put {
 }
 
 impl CacheStore {
+    /// The choice of a cache with these parameters; as many slots as fit if none are given.
+    pub fn spec(slots: Option<u64>, ways: u32, bits: u32, replace: Replacement) -> StoreSpec {
+        let slots = slots.map(|slots| slots.to_string());
+        let values =
+            [("slots", slots), ("ways", Some(ways.to_string())), ("bits", Some(bits.to_string())), ("replace", Some(replace.name().to_owned()))];
+        StoreSpec::of(&ROW, &values)
+    }
+
     /// How many slots a bucket may have.
     pub const WAYS: std::ops::RangeInclusive<u32> = 1..=16;
     /// How many bits a fingerprint may have.
@@ -377,8 +468,9 @@ impl Store for CacheStore {
         self.lines.bytes()
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        vec![("slots", self.slots() as f64), ("collisions", self.collisions() as f64), ("evictions", self.evictions() as f64)]
+    fn figures(&self) -> Figures {
+        let [slots, collisions, evictions] = [self.slots(), self.collisions(), self.evictions()].map(|count| count as f64);
+        Figures::default().sum("slots", slots).sum("collisions", collisions).sum("evictions", evictions)
     }
 }
 

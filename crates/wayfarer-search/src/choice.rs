@@ -1,151 +1,202 @@
-//! Which store a user asked for: `name` or `name:parameter=value,…`, read and checked in one place.
+//! The stores a user can ask for: one file each, and one row each in [`ROWS`].
 //!
-//! One table, [`STORES`], says what exists, what each parameter may be and what it is when it is not given; errors quote it.
+//! A row says what a store is called, what it can do and how it is built. Everything else about it is read from the row: nobody asks for a store by name.
 
-use crate::spec::{self, Accepts, Entry, Parameter, SpecError};
-use crate::{BitstateStore, CacheStore, CompactStore, Replacement};
+use crate::spec::{self, Entry, Given, Parameter, SpecError};
+use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, pool, tree};
 use std::fmt;
-use std::ops::RangeInclusive;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
+use wayfarer_space::Packing;
 
-/// How often the difference store keeps a state whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Delta {
-    /// Every so many states along a path; 1 keeps all whole.
-    Every(u32),
-    /// As the budget suggests.
-    Auto,
+/// All stores, in the order in which they are listed to users.
+static ROWS: [&StoreRow; 8] = [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &nothing::ROW];
+
+/// What a store can do. Every row answers every question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// It remembers states at all.
+    pub remembers: bool,
+    /// It never takes a new state for a known one and never forgets one.
+    pub exact: bool,
+    /// It gives states back by their handles, and says from where each was first reached.
+    pub recalls: bool,
+    /// With one worker, its handles are the order of insertion, from 0 on.
+    pub in_order: bool,
+    /// It says of a known state under which handle it is kept.
+    pub locates: bool,
+    /// States can be taken out of it, one by one or all at once.
+    pub empties: bool,
+    /// It forgets by itself to make room, so that it is never full.
+    pub evicts: bool,
+    /// It keeps states of varying width.
+    pub varying: bool,
+    /// Several workers may search over it together.
+    pub shared: bool,
+}
+
+/// A store that can be chosen by name.
+pub(crate) struct StoreRow {
+    pub(crate) entry: Entry,
+    pub(crate) abilities: Abilities,
+    /// Judges the parameters together, each of which is within its own range.
+    pub(crate) agree: fn(Given) -> Result<Given, SpecError>,
+    /// The bytes it begins with, of those it may take.
+    pub(crate) least: fn(&Packing, usize) -> usize,
+    /// Fills in from the memory there is what the user left open.
+    pub(crate) settle: fn(Given, &Room) -> Given,
+    /// The bytes it may take in a run, and how it takes them.
+    pub(crate) takes: fn(&Given, &Room) -> (usize, String),
+    /// Builds it from settled parameters; none if there is no room for it.
+    pub(crate) build: for<'a> fn(&Given, &Room<'a>) -> Option<Box<dyn Store + 'a>>,
+}
+
+/// What a store is built from.
+#[derive(Clone, Copy)]
+pub struct Room<'a> {
+    /// The packing of its states.
+    pub packing: &'a Packing,
+    /// Asked before anything grows.
+    pub account: &'a dyn Account,
+    /// The bytes that a store which grows may grow to.
+    pub most: usize,
+    /// The bytes of a store that takes them at once.
+    pub fixed: usize,
+    /// Whether the store must bound itself, because it is one of several beside a search.
+    pub bounded: bool,
+    /// The seed of everything random.
+    pub seed: u64,
 }
 
 /// A store and its parameters, all within their ranges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum StoreSpec {
-    /// Every state, packed.
-    Exact,
-    /// Every state, by shared pairs of words.
-    Tree,
-    /// Every state, as the change from its predecessor.
-    Difference {
-        /// How often whole.
-        delta: Delta,
-    },
-    /// A fingerprint per state.
-    Compact {
-        /// Its bits.
-        bits: u32,
-        /// The fewest bits it may fall to; at most `bits`.
-        floor: u32,
-    },
-    /// A few bits per state.
-    Bitstate {
-        /// How many.
-        k: u32,
-    },
-    /// Some states, whole, which can be taken out again: for strategies that own what they remember.
-    Pool {
-        /// How many; as many as the budget holds where not given.
-        slots: Option<u64>,
-        /// Which goes when there is no room; none where the pool is then full.
-        replace: Option<Replacement>,
-    },
-    /// Nothing: for walks.
-    Nothing,
-    /// Fingerprints of some states.
-    Cache {
-        /// How many; as many as the budget holds where not given.
-        slots: Option<u64>,
-        /// Slots in a bucket.
-        ways: u32,
-        /// Bits of a fingerprint.
-        bits: u32,
-        /// Which goes when a bucket is full.
-        replace: Replacement,
-    },
-}
-
-const fn widened(range: &RangeInclusive<u32>) -> RangeInclusive<u64> {
-    *range.start() as u64..=*range.end() as u64
-}
-
-const REPLACEMENTS: [(&str, Replacement); 4] =
-    [("random", Replacement::Random), ("fifo", Replacement::Fifo), ("lru", Replacement::Lru), ("lfu", Replacement::Lfu)];
-
-/// All stores, in the order in which they are listed to users.
-const STORES: [Entry; 8] = [
-    Entry { name: "exact", parameters: &[] },
-    Entry { name: "tree", parameters: &[] },
-    Entry { name: "difference", parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20")] },
-    Entry {
-        name: "compact",
-        parameters: &[
-            Parameter::new("bits", Accepts::Number(widened(&CompactStore::BITS)), "64"),
-            Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24"),
-        ],
-    },
-    Entry { name: "bitstate", parameters: &[Parameter::new("k", Accepts::Number(widened(&BitstateStore::K)), "3")] },
-    Entry {
-        name: "cache",
-        parameters: &[
-            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit"),
-            Parameter::new("ways", Accepts::Number(widened(&CacheStore::WAYS)), "8"),
-            Parameter::new("bits", Accepts::Number(widened(&CacheStore::BITS)), "40"),
-            Parameter::new("replace", Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), "random"),
-        ],
-    },
-    Entry {
-        name: "pool",
-        parameters: &[
-            Parameter::open("slots", Accepts::Number(1..=u32::MAX as u64 - 1), "as many as fit"),
-            Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none"),
-        ],
-    },
-    Entry { name: "nothing", parameters: &[] },
-];
-
-impl Replacement {
-    /// The replacement of this name.
-    pub(crate) fn named(name: &str) -> Option<Replacement> {
-        REPLACEMENTS.iter().find(|found| found.0 == name).map(|found| found.1)
-    }
-
-    fn name(self) -> &'static str {
-        REPLACEMENTS.iter().find(|found| found.1 == self).map_or("random", |found| found.0)
-    }
+#[derive(Clone)]
+pub struct StoreSpec {
+    row: &'static StoreRow,
+    given: Given,
 }
 
 impl StoreSpec {
     /// Reads `name` or `name:parameter=value,…`.
     pub fn parse(text: &str) -> Result<StoreSpec, SpecError> {
-        let (entry, given) = spec::read("store", STORES.iter(), text)?;
-        let short = |name: &str| given.number(name).unwrap_or(0) as u32;
-        let replace = given.text("replace").and_then(Replacement::named);
-        Ok(match entry.name {
-            "exact" => StoreSpec::Exact,
-            "tree" => StoreSpec::Tree,
-            "difference" => StoreSpec::Difference { delta: given.number("delta").map_or(Delta::Auto, |delta| Delta::Every(delta as u32)) },
-            "compact" => {
-                let (bits, floor) = (short("bits"), short("floor"));
-                if floor > bits && given.stated("floor") {
-                    let accepted = format!("at most bits, here {} to {bits}", CompactStore::BITS.start());
-                    return Err(SpecError::BadValue { part: "store `compact`".to_owned(), parameter: "floor", value: floor.to_string(), accepted });
-                }
-                StoreSpec::Compact { bits, floor: floor.min(bits) }
-            }
-            "bitstate" => StoreSpec::Bitstate { k: short("k") },
-            "pool" => StoreSpec::Pool { slots: given.number("slots"), replace },
-            "nothing" => StoreSpec::Nothing,
-            _ => StoreSpec::Cache { slots: given.number("slots"), ways: short("ways"), bits: short("bits"), replace: replace.unwrap_or_default() },
-        })
+        let (entry, given) = spec::read("store", ROWS.iter().map(|row| &row.entry), text)?;
+        let row = ROWS.iter().find(|row| std::ptr::eq(&row.entry, entry)).unwrap_or(&ROWS[0]);
+        Ok(StoreSpec { row, given: (row.agree)(given.in_digits())? })
     }
 
-    /// Whether it can give states back by their handles.
-    pub fn gives_back(&self) -> bool {
-        matches!(self, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. } | StoreSpec::Pool { .. })
+    /// The store of a row with the given values of some parameters; the others are what they are if none is given.
+    pub(crate) fn of(row: &'static StoreRow, values: &[(&str, Option<String>)]) -> StoreSpec {
+        let given = values.iter().fold(row.entry.plain(), |given, (name, value)| given.with(name, value.clone()));
+        StoreSpec { row, given }
     }
 
-    /// What exists: every store with its parameters, their ranges and what they are when not given.
+    /// Every store, with the parameters that it has if none is given.
+    pub fn all() -> impl Iterator<Item = StoreSpec> {
+        ROWS.iter().map(|row| StoreSpec::of(row, &[]))
+    }
+
+    /// Every store with its parameters, their ranges and defaults, one line each.
     pub fn list() -> String {
-        spec::list(STORES.iter())
+        spec::list(ROWS.iter().map(|row| &row.entry))
+    }
+
+    /// Every store with its help, and its parameters with theirs.
+    pub fn guide() -> String {
+        spec::guide(ROWS.iter().map(|row| &row.entry))
+    }
+
+    /// The store that keeps every state, packed.
+    pub fn exact() -> StoreSpec {
+        StoreSpec::of(&exact::ROW, &[])
+    }
+
+    /// The store's name.
+    pub fn name(&self) -> &'static str {
+        self.row.entry.name
+    }
+
+    /// One line that says what it does.
+    pub fn help(&self) -> &'static str {
+        self.row.entry.help
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.row.entry.parameters
+    }
+
+    /// What it can do.
+    pub fn abilities(&self) -> Abilities {
+        self.row.abilities
+    }
+
+    /// The value of a parameter as a number; none if it is open, a word, or of another store.
+    pub fn number(&self, parameter: &str) -> Option<u64> {
+        self.given.number(parameter)
+    }
+
+    /// The bytes it begins with, of `most` that it may take.
+    pub fn least(&self, packing: &Packing, most: usize) -> usize {
+        (self.row.least)(packing, most)
+    }
+
+    /// The same with what the user left open filled in.
+    pub fn settled(&self, room: &Room) -> StoreSpec {
+        StoreSpec { row: self.row, given: (self.row.settle)(self.given.clone(), room) }
+    }
+
+    /// The bytes it may take in a run, and how it takes them.
+    pub fn takes(&self, room: &Room) -> (usize, String) {
+        (self.row.takes)(&self.given, room)
+    }
+
+    /// Builds it; none if there is no room for it.
+    pub fn build<'a>(&self, room: &Room<'a>) -> Option<Box<dyn Store + 'a>> {
+        (self.row.build)(&self.given, room)
+    }
+}
+
+/// For rows: any parameters within their ranges go together.
+pub(crate) fn any(given: Given) -> Result<Given, SpecError> {
+    Ok(given)
+}
+
+/// For rows: nothing is left open.
+pub(crate) fn as_given(given: Given, _room: &Room) -> Given {
+    given
+}
+
+/// For rows: a store that takes little before it grows.
+pub(crate) fn little(_packing: &Packing, _most: usize) -> usize {
+    64 << 10
+}
+
+/// For rows: a store that grows by segments and is the frontier as well.
+pub(crate) fn by_segments(_given: &Given, room: &Room) -> (usize, String) {
+    (room.most, "at most: grows by segments, and is the frontier as well".to_string())
+}
+
+/// Words of a tight state; if states have each their own number, as many as many have.
+pub(crate) fn usual_words(packing: &Packing) -> usize {
+    if packing.is_varying() { 4 } else { packing.words() }
+}
+
+impl PartialEq for StoreSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name() && self.given.means(&other.given)
+    }
+}
+
+impl Eq for StoreSpec {}
+
+impl Hash for StoreSpec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_string().hash(state);
+    }
+}
+
+impl fmt::Debug for StoreSpec {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 
@@ -157,66 +208,42 @@ impl FromStr for StoreSpec {
     }
 }
 
-/// The text that reads as this choice.
+/// The text that reads as this choice, with every parameter that has a value.
 impl fmt::Display for StoreSpec {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            StoreSpec::Exact => write!(f, "exact"),
-            StoreSpec::Tree => write!(f, "tree"),
-            StoreSpec::Difference { delta: Delta::Auto } => write!(f, "difference:delta=auto"),
-            StoreSpec::Difference { delta: Delta::Every(delta) } => write!(f, "difference:delta={delta}"),
-            StoreSpec::Compact { bits, floor } => write!(f, "compact:bits={bits},floor={floor}"),
-            StoreSpec::Bitstate { k } => write!(f, "bitstate:k={k}"),
-            StoreSpec::Cache { slots, ways, bits, replace } => {
-                write!(f, "cache:")?;
-                if let Some(slots) = slots {
-                    write!(f, "slots={slots},")?;
-                }
-                write!(f, "ways={ways},bits={bits},replace={}", replace.name())
-            }
-            StoreSpec::Pool { slots, replace } => {
-                write!(f, "pool:")?;
-                if let Some(slots) = slots {
-                    write!(f, "slots={slots},")?;
-                }
-                write!(f, "replace={}", replace.map_or("none", Replacement::name))
-            }
-            StoreSpec::Nothing => write!(f, "nothing"),
-        }
+        write!(f, "{}{}", self.name(), self.given.in_full())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{CacheStore, Replacement, Unlimited};
 
     #[test]
     fn names_and_parameters_are_read() {
         let read = |text: &str| StoreSpec::parse(text).unwrap();
-        assert_eq!(read("exact"), StoreSpec::Exact);
-        assert_eq!(read(" tree "), StoreSpec::Tree);
-        assert_eq!(read("difference"), StoreSpec::Difference { delta: Delta::Every(20) });
-        assert_eq!(read("difference:delta=auto"), StoreSpec::Difference { delta: Delta::Auto });
-        assert_eq!(read("compact"), StoreSpec::Compact { bits: 64, floor: 24 });
-        assert_eq!(read("compact:bits=16"), StoreSpec::Compact { bits: 16, floor: 16 });
-        assert_eq!(read("compact:floor=40, bits=48"), StoreSpec::Compact { bits: 48, floor: 40 });
-        assert_eq!(read("bitstate:k=5"), StoreSpec::Bitstate { k: 5 });
-        let cache = StoreSpec::Cache { slots: Some(1000), ways: 4, bits: 40, replace: Replacement::Lfu };
-        assert_eq!(read("cache:slots=1000,ways=4,replace=lfu"), cache);
-        for text in [
-            "exact",
-            "tree",
-            "difference:delta=7",
-            "compact",
-            "bitstate",
-            "cache",
-            "cache:slots=5,replace=fifo",
-            "pool",
-            "pool:slots=1k,replace=lru",
-            "nothing",
+        assert_eq!(read("exact"), StoreSpec::exact());
+        for (text, meant) in [
+            ("exact", "exact"),
+            (" tree ", "tree"),
+            ("difference", "difference:delta=20"),
+            ("difference:delta=auto", "difference:delta=auto"),
+            ("compact", "compact:bits=64,floor=24"),
+            ("compact:bits=16", "compact:bits=16,floor=16"),
+            ("compact:floor=40, bits=48", "compact:bits=48,floor=40"),
+            ("bitstate:k=5", "bitstate:k=5"),
+            ("cache", "cache:ways=8,bits=40,replace=random"),
+            ("cache:slots=5,replace=fifo", "cache:slots=5,ways=8,bits=40,replace=fifo"),
+            ("pool", "pool:replace=none"),
+            ("pool:slots=1k,replace=lru", "pool:slots=1000,replace=lru"),
+            ("nothing", "nothing"),
         ] {
-            assert_eq!(read(&read(text).to_string()), read(text));
+            assert_eq!(read(text).to_string(), meant);
+            assert_eq!(read(meant), read(text));
         }
+        assert_eq!(read("cache:slots=1000,ways=4,replace=lfu"), CacheStore::spec(Some(1000), 4, 40, Replacement::Lfu));
+        assert_eq!((read("pool:slots=1k").number("slots"), read("pool").number("slots"), read("exact").number("slots")), (Some(1000), None, None));
     }
 
     #[test]
@@ -237,5 +264,40 @@ mod tests {
         assert_eq!(error("cache:ways=4,ways=5"), "`ways` of the store `cache` is given twice");
         assert_eq!(error("cache:ways"), "`ways` after the store `cache` is not of the form parameter=value");
         assert!(error("").starts_with("no store is called ``"));
+    }
+
+    /// A row's abilities are what the store it builds does.
+    #[test]
+    fn rows_speak_the_truth_about_their_stores() {
+        use crate::{Candidates, Fidelity, Visit};
+        use wayfarer_space::{Firing, States, Steps, Width};
+        let packing = Packing::new(vec![0xFFFF]);
+        let room = Room { packing: &packing, account: &Unlimited, most: 1 << 22, fixed: 1 << 20, bounded: false, seed: 7 };
+        for spec in StoreSpec::all() {
+            let can = spec.abilities();
+            let store = spec.settled(&room).build(&room).unwrap_or_else(|| panic!("{spec} is not built"));
+            let mut seat = store.seat().unwrap();
+            let mut steps = Steps::new(Width::Fixed(1));
+            (1..=20).for_each(|word| steps.push(0, Firing::of(0), &[0], &[word]));
+            let mut visits = Vec::new();
+            let candidates = Candidates { steps: &steps, sources: &[] };
+            store.insert(&mut seat, candidates, None, u64::MAX, &mut visits);
+            let handles: Vec<_> = visits.iter().map(|visit| if let Visit::New(at) = visit { *at } else { panic!("{spec}: {visit:?}") }).collect();
+            let mut out = States::new(Width::Fixed(1));
+            assert_eq!(store.state(handles[3], &mut out), can.recalls, "{spec} recalls");
+            assert_eq!(store.fidelity() == Fidelity::Exact, can.exact, "{spec} is exact");
+            if can.in_order {
+                assert!(handles.iter().enumerate().all(|(at, handle)| handle.0 as usize == at), "{spec} is in order");
+            }
+            store.probe(&mut seat, candidates, &mut visits);
+            assert_eq!(visits.iter().all(|visit| matches!(visit, Visit::Seen(_))), can.remembers, "{spec} remembers");
+            let located = visits.iter().zip(&handles).all(|(visit, handle)| *visit == Visit::Seen(*handle)) && can.recalls;
+            assert_eq!(located, can.locates, "{spec} locates");
+            assert_eq!(store.forget(handles[0]) || store.clear(), can.empties, "{spec} empties");
+            let varying = Packing::varying();
+            let room = Room { packing: &varying, ..room };
+            assert_eq!(spec.settled(&room).build(&room).is_some(), can.varying, "{spec} takes states of varying width");
+            assert!(!spec.help().is_empty() && spec.parameters().iter().all(|parameter| !parameter.help().is_empty()), "{spec} has no help");
+        }
     }
 }

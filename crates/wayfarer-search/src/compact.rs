@@ -20,8 +20,10 @@ mod scan;
 mod shape;
 mod table;
 
+use crate::choice::as_given;
 use crate::lines::Lines;
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
@@ -29,6 +31,47 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use table::{Put, Table};
 use wayfarer_space::{Hash, States};
+
+/// The row of `compact`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry {
+        name: "compact",
+        help: "a fingerprint of each state, which gives up bits when memory is full",
+        parameters: &[
+            Parameter::new("bits", Accepts::Number(widened(&CompactStore::BITS)), "64", "the bits of a fingerprint at first"),
+            Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24", "the fewest bits that it may fall to"),
+        ],
+    },
+    abilities: Abilities {
+        remembers: true,
+        exact: false,
+        recalls: false,
+        in_order: false,
+        locates: false,
+        empties: false,
+        evicts: false,
+        varying: true,
+        shared: true,
+    },
+    agree: |given| {
+        let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));
+        if floor > bits && given.stated("floor") {
+            let accepted = format!("at most bits, here {} to {bits}", CompactStore::BITS.start());
+            return Err(SpecError::BadValue { part: "store `compact`".to_owned(), parameter: "floor", value: floor.to_string(), accepted });
+        }
+        Ok(given.with("floor", Some(floor.min(bits).to_string())))
+    },
+    least: |_, most| ExactStore::least(most),
+    settle: as_given,
+    takes: |given, room| {
+        let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));
+        (room.fixed, format!("gives up bits, down to {floor}, before it is full at {bits}; touched as it is used"))
+    },
+    build: |given, room| {
+        let bits = |name: &str| given.number(name).unwrap_or(0) as u32;
+        Some(Box::new(CompactStore::new(bits("bits"), bits("floor"), room.fixed, room.account)?))
+    },
+};
 
 /// The handle of states that cannot be given back.
 const NOWHERE: Handle = Handle(u32::MAX);
@@ -395,13 +438,13 @@ impl Store for CompactStore<'_> {
         if self.account.is_some() { self.in_use(&self.enter().shape) } else { self.table.lines().bytes() }
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        let precision = self.precision();
-        let kept = match self.filtering() {
-            Some(odds) => ("odds that a new state is omitted", odds),
-            None => ("fingerprint bits", precision.bits),
+    fn figures(&self) -> Figures {
+        let (precision, bytes) = (self.precision(), self.bytes() as f64);
+        let figures = match self.filtering() {
+            Some(odds) => Figures::default().most("odds that a new state is omitted", Some(odds)),
+            None => Figures::default().mean("fingerprint bits", precision.bits, bytes),
         };
-        let lowered = ("times bits were given up", f64::from(precision.lowered));
-        vec![kept, lowered, ("probability that any state was omitted", precision.any_omission())]
+        let figures = figures.sum("times bits were given up", f64::from(precision.lowered));
+        figures.most("probability that any state was omitted", Some(precision.any_omission()))
     }
 }

@@ -20,13 +20,51 @@
 mod chain;
 
 use crate::arena::prefetch_line;
-use crate::choice::Delta;
+use crate::choice::{any, as_given, by_segments};
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
-use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+use crate::spec::{Accepts, Entry, Parameter};
+use crate::{Abilities, Account, Candidates, Fidelity, Handle, Hint, Seat, Store, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_space::{Hash, Packing, States, Steps, Word, hash};
+
+/// The row of `difference`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry {
+        name: "difference",
+        help: "every state, as its change from the state it was reached from",
+        parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "every how many states along a path one is kept whole")],
+    },
+    abilities: Abilities {
+        remembers: true,
+        exact: true,
+        recalls: true,
+        in_order: true,
+        locates: true,
+        empties: false,
+        evicts: false,
+        varying: false,
+        shared: true,
+    },
+    agree: any,
+    least: DifferenceStore::least,
+    settle: as_given,
+    takes: by_segments,
+    build: |given, room| {
+        let delta = given.number("delta").map_or(Delta::Auto, |delta| Delta::Every(delta as u32));
+        Some(Box::new(DifferenceStore::new(room.packing.clone(), delta, room.account, room.most)?))
+    },
+};
+
+/// How often the difference store keeps a state whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delta {
+    /// Once every this many states along a path; 1 keeps all whole.
+    Every(u32),
+    /// As the budget suggests.
+    Auto,
+}
 
 /// Candidates whose cache lines are fetched together.
 const GROUP: usize = 96;

@@ -14,7 +14,9 @@ use crate::arena::prefetch_line;
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::records::Records;
 
-use crate::{Account, Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+use crate::choice::{any, as_given, by_segments};
+use crate::spec::Entry;
+use crate::{Abilities, Account, Candidates, Fidelity, Handle, Hint, Seat, Store, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub(crate) use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -23,6 +25,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use strings::Strings;
 use wayfarer_space::{Hash, Packing, States, Steps};
+
+/// The row of `exact`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry { name: "exact", help: "every state, packed to the bit; the default while memory lasts", parameters: &[] },
+    abilities: Abilities {
+        remembers: true,
+        exact: true,
+        recalls: true,
+        in_order: true,
+        locates: true,
+        empties: false,
+        evicts: false,
+        varying: true,
+        shared: true,
+    },
+    agree: any,
+    least: |_, most| ExactStore::least(most),
+    settle: as_given,
+    takes: by_segments,
+    build: |_, room| Some(Box::new(ExactStore::new(room.packing.clone(), room.account, room.most)?)),
+};
 
 /// The usual size of a segment of records.
 const SEGMENT: usize = 2 << 20;

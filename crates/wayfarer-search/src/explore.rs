@@ -3,6 +3,7 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+mod device;
 mod judging;
 mod profile;
 
@@ -11,9 +12,12 @@ use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
+pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
@@ -26,6 +30,26 @@ pub enum Deadlock {
     /// When no rule leads to another state.
     #[default]
     Stuttering,
+}
+
+impl Deadlock {
+    /// All rules with their names.
+    pub const ALL: [(Deadlock, &'static str); 3] = [(Deadlock::Off, "off"), (Deadlock::Stuck, "stuck"), (Deadlock::Stuttering, "stuttering")];
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(Self::ALL.iter().find(|(rule, _)| rule == self).map_or("off", |(_, name)| name))
+    }
+}
+
+impl FromStr for Deadlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(_, name)| *name == text).map(|(rule, _)| *rule);
+        found.ok_or_else(|| format!("`{text}` is not a rule for deadlocks; it is off, stuck or stuttering"))
+    }
 }
 
 /// What a witness shows, where a shorter one is looked for.
@@ -91,13 +115,6 @@ impl Default for Settings {
     }
 }
 
-/// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
-pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut outcome = work(space, store, strategy, settings, control, Entering::default());
-    conclude(space, store, settings, &mut outcome);
-    outcome
-}
-
 /// How a worker begins.
 #[derive(Debug)]
 pub(crate) struct Entering {
@@ -135,7 +152,11 @@ pub(crate) fn work(
     // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order && run.record.is_none() && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty()) && store.fidelity() == Fidelity::Exact {
+    if in_order
+        && run.record.is_none()
+        && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
+        && store.fidelity() == Fidelity::Exact
+    {
         run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
@@ -456,10 +477,19 @@ impl<'a> Run<'a> {
         control.ask(&progress)
     }
 
+    /// Whether the states that the store took for new are the distinct ones: a store that does not forget takes none for new twice, so its own count is better
+    /// than an estimate.
+    fn counts(&self) -> bool {
+        self.store.fidelity() != Fidelity::Amnesic && !self.settings.record_always
+    }
+
     fn progress(&self, strategy: &dyn Strategy) -> Progress {
         let steps = strategy.steps().unwrap_or(self.outcome.fired);
         Progress {
-            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate().value as u64),
+            states: match &self.record {
+                Some(record) if !self.counts() => record.estimate().at_most(self.outcome.states).value as u64,
+                _ => self.outcome.states,
+            },
             fired: self.outcome.fired,
             steps,
             frontier: strategy.frontier(),
@@ -475,9 +505,10 @@ impl<'a> Run<'a> {
         self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
         self.outcome.details = strategy.details();
         self.outcome.shortest = strategy.level().is_some();
+        self.outcome.counted = self.counts();
         self.outcome.covered = match &self.record {
-            Some(record) => record.estimate(),
-            None => Estimate { value: self.outcome.states as f64, error: 0.0 },
+            Some(record) if !self.outcome.counted => record.estimate().at_most(self.outcome.states),
+            _ => Estimate { value: self.outcome.states as f64, error: 0.0 },
         };
         self.outcome.profile = self.profile.take().map_or_else(Vec::new, |counts| histogram(&counts));
         self.outcome.stop = match stop {

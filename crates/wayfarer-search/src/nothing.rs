@@ -1,11 +1,41 @@
 //! A store that remembers nothing: for random walks, which need no memory. Every state is new to it.
 
-use crate::{Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::choice::{any, as_given, little};
+use crate::spec::Entry;
+use crate::{Abilities, Candidates, Fidelity, Handle, Seat, Store, StoreRow, StoreSpec, Visit};
 use wayfarer_space::States;
+
+/// The row of `nothing`.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry { name: "nothing", help: "no states at all, for walks", parameters: &[] },
+    abilities: Abilities {
+        remembers: false,
+        exact: false,
+        recalls: false,
+        in_order: false,
+        locates: false,
+        empties: false,
+        evicts: false,
+        varying: true,
+        shared: false,
+    },
+    agree: any,
+    least: little,
+    settle: as_given,
+    takes: |_, _| (0, "nothing is remembered".to_string()),
+    build: |_, _| Some(Box::new(NoStore)),
+};
 
 /// Remembers nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoStore;
+
+impl NoStore {
+    /// The choice of no store.
+    pub fn spec() -> StoreSpec {
+        StoreSpec::of(&ROW, &[])
+    }
+}
 
 impl Store for NoStore {
     fn seat(&self) -> Option<Seat> {

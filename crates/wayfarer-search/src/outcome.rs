@@ -2,6 +2,7 @@
 
 use crate::witness::chain;
 use crate::{Details, Estimate, Fidelity, Handle, Phase, Record, Store};
+use std::fmt;
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, Word};
 
 /// Why a run ended.
@@ -56,6 +57,12 @@ impl Stop {
             Stop::Collisions => "collisions",
             Stop::Restarts => "restarts",
         }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
     }
 }
 
@@ -141,6 +148,8 @@ pub struct Outcome {
     pub states: u64,
     /// Distinct states: counted where the store is exact, else estimated from the record.
     pub covered: Estimate,
+    /// Whether no state was counted twice: the store does not forget, and no other store was searched beside it.
+    pub(crate) counted: bool,
     /// Steps taken, as the strategy counts them.
     pub steps: u64,
     /// How often states were visited, where that was asked for and the store tells states apart: at place i the number of states visited 2^i times and
@@ -194,6 +203,23 @@ pub enum Verdict {
     NotFound,
 }
 
+impl Verdict {
+    /// The word for it in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::NotFound => "not-found",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
+    }
+}
+
 impl Outcome {
     /// An empty outcome for a space of so many rules.
     pub(crate) fn new(rules: u32) -> Self {
@@ -202,6 +228,7 @@ impl Outcome {
             violations: Vec::new(),
             states: 0,
             covered: Estimate::default(),
+            counted: true,
             steps: 0,
             profile: Vec::new(),
             details: Details::default(),
@@ -269,16 +296,17 @@ impl Outcome {
                 None => self.profile.push(*more),
             }
         }
-        for ((_, sum), (_, more)) in self.details.figures.iter_mut().zip(&other.details.figures) {
-            *sum += more;
-        }
-        self.covered = match (&mut self.record, &other.record) {
+        self.details.absorb(other.details);
+        self.counted &= other.counted;
+        let estimate = match (&mut self.record, &other.record) {
             (Some(record), Some(more)) => {
                 record.absorb(more);
-                record.estimate()
+                Some(record.estimate().at_most(self.states))
             }
-            _ => Estimate { value: self.states as f64, error: 0.0 },
+            _ => None,
         };
+        let counted = Estimate { value: self.states as f64, error: 0.0 };
+        self.covered = estimate.filter(|_| !self.counted).unwrap_or(counted);
         // A reason that ended one worker ended all; running dry is the weakest.
         if self.stop == Stop::Exhausted {
             self.stop = other.stop;

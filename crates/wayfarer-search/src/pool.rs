@@ -6,10 +6,65 @@
 //!
 //! One worker owns a pool; the lock inside is there for the trait and is never waited for.
 
+use crate::choice::{any, little, usual_words};
 use crate::slab::Slab;
-use crate::{Account, Candidates, Fidelity, Handle, Replacement, Seat, Store, Visit};
+use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::{Abilities, Account, Candidates, Fidelity, Handle, Replacement, Room, Seat, Store, StoreRow, StoreSpec, Visit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Packing, Rng, States, Word};
+
+/// The row of `pool`. Its slots are used again, so that handles are not in the order of insertion.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: Entry {
+        name: "pool",
+        help: "some states, whole, which a search can take out again",
+        parameters: &[
+            Parameter::open("slots", Accepts::Number(1..=u32::MAX as u64 - 1), "as many as fit", "how many states it holds"),
+            Parameter::new(
+                "replace",
+                Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]),
+                "none",
+                "which state goes when it is full; with none, it is full",
+            ),
+        ],
+    },
+    abilities: Abilities {
+        remembers: true,
+        exact: false,
+        recalls: true,
+        in_order: false,
+        locates: true,
+        empties: true,
+        evicts: false,
+        varying: true,
+        shared: false,
+    },
+    agree: any,
+    least: little,
+    settle,
+    takes: |given, room| (room.most, given.number("slots").map_or("at most".to_string(), |slots| format!("at most {slots} states"))),
+    build: |given, room| {
+        let slots = given.number("slots").unwrap_or(u64::MAX);
+        Some(Box::new(PoolStore::new(room.packing.clone(), slots, replacement(given), room.seed, room.account)))
+    },
+};
+
+/// Which state goes when a pool is full; none if it is then full.
+fn replacement(given: &Given) -> Option<Replacement> {
+    given.text("replace").and_then(Replacement::named)
+}
+
+/// A pool that replaces, or must bound itself, has as many slots as there is room for. Ghosts may be as many as states.
+fn settle(given: Given, room: &Room) -> Given {
+    if given.number("slots").is_some() || !(room.bounded || replacement(&given).is_some()) {
+        return given;
+    }
+    let slots = match room.bounded {
+        true => room.fixed / 3 / (room.packing.words() * 8 + 24),
+        false => (room.fixed / (2 * (usual_words(room.packing) * 8 + 24) + 24)).max(64),
+    };
+    given.with("slots", Some(slots.to_string()))
+}
 
 const NONE: u32 = u32::MAX;
 /// Slots that are taken from the account together.
@@ -49,6 +104,12 @@ struct Inside {
 }
 
 impl<'a> PoolStore<'a> {
+    /// The choice of a pool with these parameters; as many slots as fit if none are given.
+    pub fn spec(slots: Option<u64>, replace: Option<Replacement>) -> StoreSpec {
+        let replace = replace.map_or("none", Replacement::name).to_owned();
+        StoreSpec::of(&ROW, &[("slots", slots.map(|slots| slots.to_string())), ("replace", Some(replace))])
+    }
+
     /// An empty pool for at most `most` states that asks `account` before it grows.
     pub fn new(packing: Packing, most: u64, replacement: Option<Replacement>, seed: u64, account: &'a dyn Account) -> Self {
         let inside = Inside {

@@ -20,6 +20,13 @@ pub struct Estimate {
     pub error: f64,
 }
 
+impl Estimate {
+    /// The estimate, given that it counts some of so many things.
+    pub(crate) fn at_most(self, most: u64) -> Estimate {
+        Estimate { value: self.value.min(most as f64), ..self }
+    }
+}
+
 /// The k states with the smallest second hash.
 #[derive(Clone, Debug)]
 pub struct Record {

@@ -5,7 +5,7 @@
 //! turns, and their bounds grow from turn to turn until nothing is left to gain, memory is short, or the outside says that it is enough.
 
 use crate::witness::{Stage, chain, stage_store};
-use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Limits, Settings, Sought, Stop, Witness, explore};
+use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Job, Limits, Settings, Sought, Stop, Witness};
 use std::collections::HashMap;
 use wayfarer_space::{Space, Word};
 
@@ -83,7 +83,7 @@ fn from_start(
     let depth = witness.firings.len() as u32;
     let limits = Limits { states, depth, ..Limits::default() };
     let settings = Settings { limits, deadlock, sought, aim: Some(Aim { ending: witness.ending, any_rule }), ..Settings::default() };
-    let outcome = explore(space, &store, &mut Bfs::new(&limits), &settings, control);
+    let outcome = Job::new(space, &store, &mut Bfs::new(&limits), &settings).run(control);
     let found = outcome.violations.first().and_then(|violation| Witness::trace(space, &store, violation, account).ok());
     (found, outcome.stop)
 }
@@ -135,7 +135,7 @@ fn short_cut(
     let stage = Stage { space, from: Some(&states[at]), goal: &ahead };
     let limits = Limits { states: window, ..Limits::default() };
     let settings = Settings { limits, deadlock: Deadlock::Off, max_errors: MEETINGS, ..Settings::default() };
-    let outcome = explore(&stage, &store, &mut Bfs::new(&limits), &settings, control);
+    let outcome = Job::new(&stage, &store, &mut Bfs::new(&limits), &settings).run(control);
     if matches!(outcome.stop, Stop::Time | Stop::Interrupted | Stop::Memory) {
         return Err(outcome.stop);
     }

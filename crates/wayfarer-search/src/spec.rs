@@ -1,51 +1,79 @@
-//! How a user names a part and its parameters: `name` or `name:parameter=value,…`. Stores and strategies are tables of [`Entry`]; errors quote the tables.
+//! How a user names a part and its parameters: `name` or `name:parameter=value,…`.
+//!
+//! Stores and strategies are tables of rows, and each row has an [`Entry`]. Names, help texts and error messages come from the entries.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// What a parameter may be.
+/// The values that a parameter may have.
+#[derive(Debug)]
 pub(crate) enum Accepts {
     Number(RangeInclusive<u64>),
     /// A number, or the word.
     NumberOr(RangeInclusive<u64>, &'static str),
-    /// A share between the two, ends included.
+    /// A real number between the two, ends included.
     Real(f64, f64),
-    /// A share, or the word.
+    /// A real number, or the word.
     RealOr(f64, f64, &'static str),
     OneOf(&'static [&'static str]),
 }
 
 /// A parameter of a part.
-pub(crate) struct Parameter {
-    pub(crate) name: &'static str,
-    pub(crate) accepts: Accepts,
-    /// What it is when not given; empty where there is no such thing.
-    pub(crate) default: &'static str,
-    /// What happens when it is not given and there is no default.
-    pub(crate) otherwise: &'static str,
+#[derive(Debug)]
+pub struct Parameter {
+    name: &'static str,
+    accepts: Accepts,
+    /// The value if none is given; empty if there is no such value.
+    default: &'static str,
+    /// What happens if none is given and there is no default.
+    otherwise: &'static str,
+    help: &'static str,
 }
 
 impl Parameter {
     /// A parameter that always has a value.
-    pub(crate) const fn new(name: &'static str, accepts: Accepts, default: &'static str) -> Self {
-        Parameter { name, accepts, default, otherwise: "" }
+    pub(crate) const fn new(name: &'static str, accepts: Accepts, default: &'static str, help: &'static str) -> Self {
+        Parameter { name, accepts, default, otherwise: "", help }
     }
 
     /// A parameter that may be left open.
-    pub(crate) const fn open(name: &'static str, accepts: Accepts, otherwise: &'static str) -> Self {
-        Parameter { name, accepts, default: "", otherwise }
+    pub(crate) const fn open(name: &'static str, accepts: Accepts, otherwise: &'static str, help: &'static str) -> Self {
+        Parameter { name, accepts, default: "", otherwise, help }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// One line that says what it is for.
+    pub fn help(&self) -> &'static str {
+        self.help
+    }
+
+    /// The values it may have, in words.
+    pub fn accepts(&self) -> String {
+        self.accepts.to_string()
+    }
+
+    /// The value it has if none is given, or what happens then.
+    pub fn default(&self) -> &'static str {
+        if self.default.is_empty() { self.otherwise } else { self.default }
     }
 }
 
 /// A part that can be chosen by name.
+#[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
+    /// One line that says what it does.
+    pub(crate) help: &'static str,
     pub(crate) parameters: &'static [Parameter],
 }
 
 /// The parameters of a chosen part, all within their ranges.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Given {
+pub(crate) struct Given {
     names: Vec<&'static str>,
     values: Vec<Option<String>>,
     stated: Vec<bool>,
@@ -114,13 +142,26 @@ pub(crate) fn read<'e>(what: &'static str, entries: impl Iterator<Item = &'e Ent
     Ok((entry, entry.read(what, parameters)?))
 }
 
-/// Every part with its parameters, their ranges and what they are when not given.
+/// Every part with its parameters, their ranges and defaults, one line each.
 pub(crate) fn list<'e>(entries: impl Iterator<Item = &'e Entry>) -> String {
     entries.map(Entry::describe).collect::<Vec<_>>().join("\n")
 }
 
+/// Every part with its help, and its parameters with theirs.
+pub(crate) fn guide<'e>(entries: impl Iterator<Item = &'e Entry>) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        out.push_str(&format!("{}: {}\n", entry.name, entry.help));
+        for parameter in entry.parameters {
+            let (accepts, default) = (&parameter.accepts, parameter.default());
+            out.push_str(&format!("  {}: {} ({accepts}; default: {default})\n", parameter.name, parameter.help));
+        }
+    }
+    out
+}
+
 impl Entry {
-    /// Its parameters where none is given.
+    /// Its parameters if none is given.
     pub(crate) fn plain(&self) -> Given {
         let values = self.parameters.iter().map(|parameter| (!parameter.default.is_empty()).then(|| parameter.default.to_owned())).collect();
         Given { names: self.parameters.iter().map(|parameter| parameter.name).collect(), values, stated: vec![false; self.parameters.len()] }
@@ -160,14 +201,8 @@ impl Entry {
     }
 
     fn describe(&self) -> String {
-        let parameters: Vec<String> = self
-            .parameters
-            .iter()
-            .map(|parameter| {
-                let default = if parameter.default.is_empty() { parameter.otherwise } else { parameter.default };
-                format!("{} {} (else {default})", parameter.name, parameter.accepts)
-            })
-            .collect();
+        let parameters: Vec<String> =
+            self.parameters.iter().map(|parameter| format!("{} {} (else {})", parameter.name, parameter.accepts, parameter.default())).collect();
         if parameters.is_empty() { self.name.to_owned() } else { format!("{}: {}", self.name, parameters.join(", ")) }
     }
 }
@@ -194,6 +229,36 @@ impl Given {
         self.text(name)?.parse().ok()
     }
 
+    /// The same with another value of a parameter; unchanged if there is no such parameter.
+    pub(crate) fn with(mut self, name: &str, value: Option<String>) -> Self {
+        if let Some(at) = self.names.iter().position(|known| *known == name) {
+            self.values[at] = value;
+        }
+        self
+    }
+
+    /// Every parameter that has a value, stated or not, as `:name=value,…`.
+    pub(crate) fn in_full(&self) -> String {
+        let valued = self.names.iter().zip(&self.values).filter_map(|(name, value)| Some(format!("{name}={}", value.as_deref()?)));
+        let written = valued.collect::<Vec<_>>().join(",");
+        if written.is_empty() { written } else { format!(":{written}") }
+    }
+
+    /// The same with numbers in plain digits: `1k` becomes `1000`.
+    pub(crate) fn in_digits(mut self) -> Self {
+        for value in self.values.iter_mut().flatten() {
+            if let Some(number) = number(value) {
+                *value = number.to_string();
+            }
+        }
+        self
+    }
+
+    /// Whether it means the same as another: the same values, stated or not.
+    pub(crate) fn means(&self, other: &Given) -> bool {
+        self.names == other.names && self.values == other.values
+    }
+
     /// Whether the user wrote it.
     pub(crate) fn stated(&self, name: &str) -> bool {
         self.names.iter().position(|known| *known == name).is_some_and(|at| self.stated[at])
@@ -210,6 +275,11 @@ impl fmt::Display for Given {
         }
         Ok(())
     }
+}
+
+/// The same range in 64 bits, for [`Accepts::Number`].
+pub(crate) const fn widened(range: &RangeInclusive<u32>) -> RangeInclusive<u64> {
+    *range.start() as u64..=*range.end() as u64
 }
 
 /// A whole number, with `_` and the endings k, M and G allowed.

@@ -1,5 +1,6 @@
 //! What a store is to the loop.
 
+use crate::Figures;
 use std::any::Any;
 use wayfarer_space::{States, Steps, Word};
 
@@ -149,7 +150,7 @@ pub trait Store: Sync {
     fn bytes(&self) -> usize;
 
     /// Figures of the store's own, for the report.
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        Vec::new()
+    fn figures(&self) -> Figures {
+        Figures::default()
     }
 }

@@ -1,4 +1,6 @@
 //! The strategies a user can ask for: one file each, and one row each in [`ROWS`].
+//!
+//! A row says what a strategy is called, what it is and what it needs. Everything else about it is read from the row: nobody asks for a strategy by name.
 
 mod auto;
 mod bfs;
@@ -10,8 +12,8 @@ mod sdrs;
 mod urs;
 mod walk;
 
-pub use bfs::{Bfs, QueuedBfs};
-pub(crate) use bfs::{Frontier, LAG, Origin, Spill, Waiting, next_batch};
+pub use bfs::Bfs;
+pub(crate) use bfs::Level;
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};
@@ -19,14 +21,14 @@ pub use sdrs::Sdrs;
 pub use urs::Urs;
 pub use walk::Walk;
 
-use crate::spec::{self, Entry, Given, SpecError};
-use crate::{Account, Limits, StoreSpec, Strategy};
+use crate::spec::{self, Entry, Given, Parameter, SpecError};
+use crate::{Abilities, Account, Limits, StoreSpec, Strategy};
 use std::fmt;
 use std::str::FromStr;
 use wayfarer_space::Packing;
 
 /// What a strategy is built from.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Site<'a> {
     /// How far it may go.
     pub limits: &'a Limits,
@@ -43,11 +45,95 @@ pub struct Site<'a> {
 /// A strategy that can be chosen by name.
 pub(crate) struct Row {
     pub(crate) entry: Entry,
-    /// The store it takes where none is asked for.
+    /// The store it takes if none is asked for.
     pub(crate) store: fn(&Given) -> StoreSpec,
-    /// Whether it works over a store; else what it needs.
-    pub(crate) suits: fn(&Given, &StoreSpec) -> Result<(), &'static str>,
+    /// What it is, with these parameters.
+    pub(crate) nature: fn(&Given) -> Nature,
     pub(crate) build: for<'a> fn(&Given, &Site<'a>) -> Box<dyn Strategy + 'a>,
+}
+
+/// What a strategy is. Every row answers every question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nature {
+    /// What it needs of a store.
+    pub needs: Need,
+    /// How several workers carry it out.
+    pub crewing: Crewing,
+    /// Whether it visits everything before it runs dry.
+    pub exhaustive: bool,
+    /// Whether it draws the states it visits, so that how often it met them says something about how many there are.
+    pub draws: bool,
+    /// Whether it expands each state once, so that redundancy says nothing about its choices.
+    pub expands_once: bool,
+    /// Whether it counts how deep it is.
+    pub counts_depth: bool,
+    /// Whether it goes level by level, so that its depth is that of the system.
+    pub by_levels: bool,
+    /// Whether the seed changes what it does.
+    pub seeded: bool,
+}
+
+/// How several workers carry out a strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crewing {
+    /// Together, level by level, over one store.
+    Together,
+    /// Each for itself, over stores of their own.
+    Apart,
+    /// Not at all: one worker does it.
+    Alone,
+    /// In phases, each of them together, level by level.
+    Phases,
+}
+
+/// What a strategy needs of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: any store will do.
+    Nothing,
+    /// That it remembers states.
+    Memory,
+    /// That it gives states back.
+    Recall,
+    /// That it says where it keeps a state.
+    Place,
+    /// That it can be emptied.
+    Emptying,
+    /// That it forgets by itself.
+    Eviction,
+}
+
+impl Need {
+    /// Whether a store with these abilities will do.
+    pub fn is_met_by(self, can: Abilities) -> bool {
+        match self {
+            Need::Nothing => true,
+            Need::Memory => can.remembers,
+            Need::Recall => can.recalls,
+            Need::Place => can.recalls && can.locates,
+            Need::Emptying => can.recalls && can.empties,
+            Need::Eviction => can.evicts,
+        }
+    }
+
+    /// The need as a noun, with the stores that meet it.
+    fn in_words(self) -> String {
+        let what = match self {
+            Need::Nothing => "any store",
+            Need::Memory => "a store that remembers states",
+            Need::Recall => "a store that can give states back",
+            Need::Place => "a store that says where it keeps a state",
+            Need::Emptying => "a store that can be emptied",
+            Need::Eviction => "a store that forgets",
+        };
+        let names: Vec<String> =
+            StoreSpec::all().filter(|store| self.is_met_by(store.abilities())).map(|store| format!("`{}`", store.name())).collect();
+        match names.split_last() {
+            Some((last, [])) => format!("{what} ({last})"),
+            Some((last, others)) => format!("{what} ({} or {last})", others.join(", ")),
+            None => what.to_owned(),
+        }
+    }
 }
 
 /// All strategies, in the order in which they are listed to users.
@@ -66,21 +152,6 @@ static ROWS: [&Row; 12] = [
     &rbfs::ROW,
 ];
 
-/// How several workers carry out a strategy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crewing {
-    /// Together, level by level, over one store that gives states back.
-    Levels,
-    /// Together, level by level, over one store that does not.
-    Segments,
-    /// Each for itself, over stores of their own.
-    Apart,
-    /// Not at all: one worker does it.
-    Alone,
-    /// In phases, each of them together, level by level.
-    Phases,
-}
-
 /// A strategy and its parameters, all within their ranges.
 #[derive(Clone)]
 pub struct StrategySpec {
@@ -92,13 +163,23 @@ impl StrategySpec {
     /// Reads `name` or `name:parameter=value,…`.
     pub fn parse(text: &str) -> Result<StrategySpec, SpecError> {
         let (entry, given) = spec::read("strategy", ROWS.iter().map(|row| &row.entry), text)?;
-        let row = ROWS.iter().find(|row| row.entry.name == entry.name).unwrap_or(&ROWS[0]);
+        let row = ROWS.iter().find(|row| std::ptr::eq(&row.entry, entry)).unwrap_or(&ROWS[0]);
         Ok(StrategySpec { row, given })
     }
 
-    /// What exists: every strategy with its parameters, their ranges and what they are when not given.
+    /// Every strategy, with the parameters that it has if none is given.
+    pub fn all() -> impl Iterator<Item = StrategySpec> {
+        ROWS.iter().map(|row| StrategySpec { row, given: row.entry.plain() })
+    }
+
+    /// Every strategy with its parameters, their ranges and defaults, one line each.
     pub fn list() -> String {
         spec::list(ROWS.iter().map(|row| &row.entry))
+    }
+
+    /// Every strategy with its help, and its parameters with theirs.
+    pub fn guide() -> String {
+        spec::guide(ROWS.iter().map(|row| &row.entry))
     }
 
     /// The names of all strategies.
@@ -111,25 +192,47 @@ impl StrategySpec {
         self.row.entry.name
     }
 
-    /// The store it takes where none is asked for.
+    /// One line that says what it does.
+    pub fn help(&self) -> &'static str {
+        self.row.entry.help
+    }
+
+    /// Its parameters.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.row.entry.parameters
+    }
+
+    /// The value of a parameter as a number; none if it is open, a word, or of another strategy.
+    pub fn number(&self, parameter: &str) -> Option<u64> {
+        self.given.number(parameter)
+    }
+
+    /// Whether a parameter has this value.
+    pub fn is(&self, parameter: &str, value: &str) -> bool {
+        self.given.is(parameter, value)
+    }
+
+    /// What it is.
+    pub fn nature(&self) -> Nature {
+        (self.row.nature)(&self.given)
+    }
+
+    /// The store it takes if none is asked for.
     pub fn default_store(&self) -> StoreSpec {
         (self.row.store)(&self.given)
     }
 
-    /// Whether it works over a store; else what it needs, as a clause.
-    pub fn suits(&self, store: &StoreSpec) -> Result<(), &'static str> {
-        (self.row.suits)(&self.given, store)
+    /// Whether it works over a store; else what it needs, as a noun.
+    pub fn suits(&self, store: &StoreSpec) -> Result<(), String> {
+        let needs = self.nature().needs;
+        if needs.is_met_by(store.abilities()) { Ok(()) } else { Err(needs.in_words()) }
     }
 
-    /// How several workers carry it out over a store.
+    /// How several workers carry it out over a store: together only if they can share it.
     pub fn crew(&self, store: &StoreSpec) -> Crewing {
-        match self.name() {
-            "auto" => Crewing::Phases,
-            "bfs" if matches!(store, StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. }) => Crewing::Levels,
-            "bfs" if matches!(store, StoreSpec::Compact { .. } | StoreSpec::Bitstate { .. }) => Crewing::Segments,
-            "bfs" | "dfs" | "rdfs" => Crewing::Alone,
-            _ if self.given.is("close", "on") => Crewing::Alone,
-            _ => Crewing::Apart,
+        match self.nature().crewing {
+            Crewing::Together if !store.abilities().shared => Crewing::Alone,
+            crewing => crewing,
         }
     }
 
@@ -183,24 +286,62 @@ impl FromStr for StrategySpec {
 
 /// For rows: the exact store.
 fn exact(_given: &Given) -> StoreSpec {
-    StoreSpec::Exact
+    StoreSpec::exact()
 }
 
-/// For rows: any store that remembers states.
-fn remembering(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
-    if *store == StoreSpec::Nothing { Err("a store that remembers states") } else { Ok(()) }
-}
+/// For rows: a search that visits every state once, whatever the seed.
+const SYSTEMATIC: Nature = Nature {
+    needs: Need::Memory,
+    crewing: Crewing::Alone,
+    exhaustive: true,
+    draws: false,
+    expands_once: true,
+    counts_depth: true,
+    by_levels: false,
+    seeded: false,
+};
 
-/// For rows: stores that can give states back.
-fn giving_back(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
-    if store.gives_back() { Ok(()) } else { Err("a store that can give states back (`exact`, `tree`, `difference` or `pool`)") }
-}
+/// For rows: a search that draws where it goes, each worker for itself.
+const RANDOM: Nature = Nature {
+    needs: Need::Nothing,
+    crewing: Crewing::Apart,
+    exhaustive: false,
+    draws: true,
+    expands_once: false,
+    counts_depth: false,
+    by_levels: false,
+    seeded: true,
+};
 
-/// For rows: stores that say of a known state where they keep it.
-fn knowing(given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
-    match store {
-        // The root set of a tree knows that a state is there, but not under which number.
-        StoreSpec::Tree => Err("a store that says where it keeps a state (`exact`, `difference` or `pool`)"),
-        _ => giving_back(given, store),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unlimited;
+
+    /// A row's nature is that of the strategy it builds.
+    #[test]
+    fn rows_speak_the_truth_about_their_strategies() {
+        let packing = Packing::new(vec![0xFF]);
+        let variants = ["urs:close=on", "urs:close=delete", "walk:from=visited", "rbfs:own=on"].map(|text| StrategySpec::parse(text).unwrap());
+        for spec in StrategySpec::all().chain(variants) {
+            let (nature, store) = (spec.nature(), spec.default_store());
+            assert_eq!(spec.suits(&store), Ok(()), "{spec} over {store}");
+            let site = Site { limits: &Limits::default(), packing: &packing, account: &Unlimited, seed: 1, store };
+            let built = spec.build(&site);
+            assert_eq!(built.exhaustive(), nature.exhaustive, "{spec} is exhaustive");
+            assert_eq!(built.depth().is_some(), nature.counts_depth, "{spec} counts depth");
+            assert_eq!(built.level().is_some(), nature.by_levels, "{spec} goes by levels");
+            assert!(!spec.help().is_empty() && spec.parameters().iter().all(|parameter| !parameter.help().is_empty()), "{spec} has no help");
+        }
+    }
+
+    #[test]
+    fn a_strategy_names_the_stores_it_can_work_over() {
+        let needs = |strategy: &str, store: &str| StrategySpec::parse(strategy).unwrap().suits(&StoreSpec::parse(store).unwrap()).unwrap_err();
+        assert_eq!(needs("urs", "compact"), "a store that can give states back (`exact`, `tree`, `difference` or `pool`)");
+        assert_eq!(needs("sdrs", "tree"), "a store that says where it keeps a state (`exact`, `difference` or `pool`)");
+        assert_eq!(needs("urs:close=delete", "exact"), "a store that can be emptied (`pool`)");
+        assert_eq!(needs("rbfs", "exact"), "a store that forgets (`cache`)");
+        assert!(needs("bfs", "nothing").starts_with("a store that remembers states (`exact`, "));
     }
 }

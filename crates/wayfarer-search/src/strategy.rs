@@ -1,6 +1,6 @@
 //! What a strategy is to the loop: it selects what to expand, says which new states to admit, and learns what became of them.
 
-use crate::{Candidates, Handle, Stop, Store, Visit};
+use crate::{Candidates, Figures, Handle, Stop, Store, Visit};
 use wayfarer_space::{Firing, Rng, Space, States, Steps, Width, Word};
 
 /// How far a run may go, by the logical clock alone.
@@ -97,15 +97,39 @@ pub enum Meeting {
 /// Figures of a strategy's own, for the report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// Names and values, in the order in which they are shown.
-    pub figures: Vec<(&'static str, f64)>,
-    /// What randomised breadth-first search knew after each visit.
+    /// Named figures.
+    pub figures: Figures,
+    /// The figures of randomised breadth-first search after each visit, worker by worker.
     pub visits: Vec<VisitFigures>,
 }
 
-/// What randomised breadth-first search knew after a visit.
+impl Details {
+    /// The name of the figure that says how likely a state was omitted.
+    pub(crate) const OMISSION: &'static str = "one-step omission probability (samples)";
+
+    /// Details that are figures alone.
+    pub(crate) fn of(figures: Figures) -> Self {
+        Details { figures, visits: Vec::new() }
+    }
+
+    /// The greatest one-step omission probability that any worker knows of, if the strategy reckons it and all workers know it.
+    pub fn omission_probability(&self) -> Option<f64> {
+        self.figures.get(Details::OMISSION)
+    }
+
+    /// Takes in the details of another worker. Its visits stay its own.
+    pub(crate) fn absorb(&mut self, other: Details) {
+        self.figures.absorb(other.figures);
+        let worker = self.visits.last().map_or(0, |last| last.worker + 1);
+        self.visits.extend(other.visits.into_iter().map(|visit| VisitFigures { worker: worker + visit.worker, ..visit }));
+    }
+}
+
+/// The figures of randomised breadth-first search after a visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VisitFigures {
+    /// The worker that made it, from 0 on.
+    pub worker: u32,
     /// The greatest one-step omission probability among the samples. Where there are none: 0 if nothing could have been lost, else unknown.
     pub pom1s: Option<f64>,
     /// How many states were inserted so far, those included that came back.

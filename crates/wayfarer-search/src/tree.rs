@@ -19,8 +19,9 @@ mod pairs;
 mod sequence;
 mod shape;
 
+use crate::choice::{any, as_given, by_segments};
 use crate::recent::Recent;
-use crate::{Account, Candidates, Fidelity, Handle, Seat, Store, Visit};
+use crate::{Abilities, Account, Candidates, Fidelity, Handle, Seat, Store, StoreRow, Visit, spec};
 use nodes::Nodes;
 use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
 use pairs::{Pairs, Put};
@@ -30,6 +31,27 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 use wayfarer_space::{Packing, States, Steps, Word};
+
+/// The row of `tree`. The root set knows that a state is there, but not under which number.
+pub(crate) static ROW: StoreRow = StoreRow {
+    entry: spec::Entry { name: "tree", help: "every state, by parts that states share; pays if states are wide", parameters: &[] },
+    abilities: Abilities {
+        remembers: true,
+        exact: true,
+        recalls: true,
+        in_order: true,
+        locates: false,
+        empties: false,
+        evicts: false,
+        varying: false,
+        shared: true,
+    },
+    agree: any,
+    least: |_, most| TreeStore::least(most),
+    settle: as_given,
+    takes: by_segments,
+    build: |_, room| Some(Box::new(TreeStore::new(room.packing.clone(), room.account, room.most)?)),
+};
 
 /// Candidates whose cache lines are fetched together.
 const GROUP: usize = 96;

@@ -3,7 +3,7 @@
 use crate::memory::Budget;
 use crate::subject::Subject;
 use crate::{Plan, stores};
-use wayfarer_search::{Account, CacheStore, Record, StoreSpec, StrategySpec};
+use wayfarer_search::{Account, Crewing, Record, Room};
 
 /// A part of a run and the memory it may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,31 +34,16 @@ impl Plan {
             bytes: budget.reserve(),
             how: "kept free for what grows inside a round, and for the witness".to_string(),
         });
-        let (exact, bytes, how) = match store {
-            _ if self.strategy == StrategySpec::default() => {
+        let room = Room { most: budget.free(), ..stores::room(self, packing, budget, 1) };
+        let (bytes, how) = match self.strategy.nature().crewing {
+            Crewing::Phases => {
                 let how = "at most: every state while there is room, then fingerprints of them beside the frontier; some percent for random searches beside";
-                (true, budget.free(), how.to_string())
+                (budget.free(), how.to_string())
             }
-            StoreSpec::Exact | StoreSpec::Tree | StoreSpec::Difference { .. } => {
-                (true, budget.free(), "at most: grows by segments, and is the frontier as well".to_string())
-            }
-            StoreSpec::Compact { bits, floor } => {
-                let most = stores::fixed_bytes(budget);
-                (false, most, format!("gives up bits, down to {floor}, before it is full at {bits}; touched as it is used"))
-            }
-            StoreSpec::Bitstate { k } => {
-                let most = stores::fixed_bytes(budget);
-                (false, most, format!("{k} bits set for each state; touched as it is used"))
-            }
-            StoreSpec::Cache { slots, ways, bits, replace } => {
-                let slots = slots.unwrap_or(0);
-                (false, CacheStore::bytes_for(slots, ways, bits, replace), format!("{slots} slots"))
-            }
-            StoreSpec::Pool { slots, .. } => (false, budget.free(), slots.map_or("at most".to_string(), |slots| format!("at most {slots} states"))),
-            StoreSpec::Nothing => (false, 0, "nothing is remembered".to_string()),
+            _ => store.takes(&room),
         };
         parts.push(Allotment { part: "store", bytes, how: format!("{store}: {how}") });
-        if !exact {
+        if !store.abilities().exact {
             let bytes = Record::bytes_for(record, packing);
             parts.push(Allotment { part: "record", bytes, how: format!("at most: {record} whole states, from which distinct states are estimated") });
             parts.push(Allotment { part: "frontier", bytes: budget.free().saturating_sub(bytes), how: "at most: what is left".to_string() });

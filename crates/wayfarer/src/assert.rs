@@ -1,16 +1,17 @@
 //! A report as text, and what tests ask of it.
 
-use crate::{Report, sizes, stop_words};
+use crate::{Kind, Report, sizes, stop_words};
 use std::fmt;
+use wayfarer_search::{Stop, Verdict};
 
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let verdict = match self.verdict {
-            "violated" if self.sought => "found".to_string(),
-            "holds" if self.sought => "unreachable: what was looked for is in no reachable state".to_string(),
-            "holds" => "holds: every reachable state was visited and none is bad".to_string(),
-            "violated" => "violated".to_string(),
-            _ => format!("not found: nothing is wrong so far, but not everything was visited ({})", stop_words(self.stop)),
+            Verdict::Violated if self.sought => "found".to_string(),
+            Verdict::Holds if self.sought => "unreachable: what was looked for is in no reachable state".to_string(),
+            Verdict::Holds => "holds: every reachable state was visited and none is bad".to_string(),
+            Verdict::Violated => "violated".to_string(),
+            Verdict::NotFound => format!("not found: nothing is wrong so far, but not everything was visited ({})", stop_words(self.stop)),
         };
         writeln!(out, "{}: {verdict}", self.model)?;
         for condition in self.conditions() {
@@ -25,11 +26,11 @@ impl fmt::Display for Report {
         let orbits = if self.symmetry { " up to symmetry" } else { "" };
         let (states, steps, seconds) = (counted(self.states, "state"), counted(self.steps, "step"), sizes::seconds(self.seconds));
         writeln!(out, "{about}{states}{orbits}, {steps}{depth}, {seconds}, {} at most", sizes::bytes(self.peak_memory_bytes))?;
-        for check in self.checks.iter().filter(|check| check.kind == "cover" && check.verdict == "not-found") {
+        for check in self.checks.iter().filter(|check| check.kind == Kind::Cover && check.verdict.is_open()) {
             writeln!(out, "not reached so far: {}", check.label())?;
         }
         match &self.again {
-            Some(again) if self.repeatable || matches!(self.stop, "time" | "interrupted") && self.threads == 1 => {
+            Some(again) if self.repeatable || matches!(self.stop, Stop::Time | Stop::Interrupted) && self.threads == 1 => {
                 writeln!(out, "to repeat exactly this run: {again}")
             }
             Some(again) => writeln!(out, "to run it again: {again}"),
@@ -45,7 +46,7 @@ impl Report {
     /// With the report, its witness and the line that repeats the run.
     #[track_caller]
     pub fn assert_holds(&self) {
-        assert!(self.verdict == "holds", "the model should hold\n{self}");
+        assert!(self.holds(), "the model should hold\n{self}");
     }
 
     /// Fails unless this is violated: a property, `"deadlock"`, or a fault by a part of its message.
@@ -54,7 +55,7 @@ impl Report {
     /// With the report and the line that repeats the run.
     #[track_caller]
     pub fn assert_violated(&self, name: &str) {
-        let meant = self.violations.iter().any(|violation| violation.name == name || violation.kind == "fault" && violation.name.contains(name));
+        let meant = self.violations.iter().any(|violation| violation.name == name || violation.kind == Kind::Fault && violation.name.contains(name));
         if !meant {
             let known: Vec<&str> = self.checks.iter().filter(|check| check.name != name).map(|check| check.name.as_str()).collect();
             let unknown = self.checks.iter().all(|check| check.name != name);

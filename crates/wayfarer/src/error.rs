@@ -38,7 +38,7 @@ pub enum RunError {
         /// The strategy's name.
         strategy: &'static str,
         /// What it needs instead.
-        needs: &'static str,
+        needs: String,
         /// The store, as it was asked for.
         store: String,
     },
@@ -73,6 +73,11 @@ pub enum RunError {
     Write {
         /// Which.
         file: String,
+        /// Why.
+        message: String,
+    },
+    /// The run was to take place on a GPU, and cannot.
+    Device {
         /// Why.
         message: String,
     },
@@ -125,6 +130,7 @@ impl fmt::Display for RunError {
             RunError::Misuse(misuse) => write!(out, "{}", misuse_text(misuse)),
             RunError::Wrong { option, message } => write!(out, "{option}: {message}"),
             RunError::Write { file, message } => write!(out, "cannot write `{file}`: {message}"),
+            RunError::Device { message } => write!(out, "the search cannot run on the GPU: {message}"),
             RunError::NoStartState => write!(out, "the model has no start state, so there is nothing to explore"),
             RunError::Replay(error) => write!(out, "a violation was found but its witness does not replay ({error}): this is a defect of wayfarer"),
         }

@@ -49,7 +49,7 @@
 //! let report = Plan::packed(River).memory("64M").time("10s").run()?;
 //! println!("{report}");
 //! report.assert_violated("all are across");
-//! assert_eq!(report.violations[0].witness.as_ref().map(|witness| witness.length), Some(7));
+//! assert_eq!(report.witness().map(|witness| witness.length), Some(7));
 //! # Ok::<(), RunError>(())
 //! ```
 //!
@@ -64,6 +64,7 @@
 //!
 //! - `murphi`: models in Murphi and graphs in Aldebaran files, through `Plan::from_file`
 //! - `jit`: the same compiled to machine code, at the cost of building Cranelift
+//! - `gpu`: the same on a GPU, if one is there when it runs
 
 // The report is one large `json!`.
 #![recursion_limit = "256"]
@@ -71,6 +72,8 @@
 mod allotment;
 mod assert;
 mod auditing;
+#[cfg(feature = "gpu")]
+mod device;
 mod error;
 #[cfg(feature = "murphi")]
 pub mod languages;
@@ -90,10 +93,11 @@ pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
 pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
-pub use plan::{Amount, Plan, Planned};
+pub use plan::{Amount, DeviceChoice, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
-    Change, CheckReport, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, Finding, Interval, Outlet, RARE, Repeated, Report, RuleReport,
-    SamplerReport, StepReport, ViolationReport, WitnessReport, itf, junit_failure, repeated, sarif_failure, stop_words,
+    Answer, Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind,
+    Outlet, RARE, Repeated, Report, RuleReport, SamplerReport, StepReport, Times, ViolationReport, WitnessReport, itf, junit_failure, repeated,
+    sarif_failure, stop_words,
 };
 pub use subject::symmetry::SymmetryChoice;
 pub use subject::{Explicit, Modelled, Subject};
@@ -106,7 +110,7 @@ pub use wayfarer_lang as lang;
 pub use wayfarer_model as model;
 pub use wayfarer_model::{Model, Packed, Properties, Representative};
 pub use wayfarer_search as search;
-pub use wayfarer_search::{StoreSpec, StrategySpec};
+pub use wayfarer_search::{Stop, StoreSpec, StrategySpec, Verdict};
 pub use wayfarer_space as space;
 pub use wayfarer_theory as theory;
 

@@ -1,10 +1,14 @@
 //! Everything chosen for a run.
 
 mod amount;
+mod device;
+pub mod options;
 mod planned;
 mod widening;
 
 pub use amount::Amount;
+pub use device::DeviceChoice;
+pub use options::{OPTIONS, PlanOption};
 pub use planned::Planned;
 
 use crate::SymmetryChoice;
@@ -65,6 +69,10 @@ pub struct Plan {
     pub loop_limit: u64,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// Where the run takes place.
+    pub device: DeviceChoice,
+    /// The memory of a GPU that the run may take, in bytes; nearly all that is free if it is not given.
+    pub device_memory: Option<usize>,
 }
 
 impl Default for Plan {
@@ -95,6 +103,8 @@ impl Default for Plan {
             shorten: true,
             loop_limit: 1_000_000,
             interpret: false,
+            device: DeviceChoice::default(),
+            device_memory: None,
         }
     }
 }
@@ -107,6 +117,6 @@ impl Plan {
 
     /// The store: the one asked for, or what suits the strategy.
     pub fn store(&self) -> StoreSpec {
-        self.store.unwrap_or_else(|| self.strategy.default_store())
+        self.store.clone().unwrap_or_else(|| self.strategy.default_store())
     }
 }

@@ -1,11 +1,13 @@
-//! What came of a run, as plain data.
+//! The result of a run, as plain data, and the forms in which it is written.
 
 mod checks;
 mod confidence;
 mod discovery;
 mod finding;
+mod formats;
 pub mod itf;
 mod junit;
+mod kinds;
 mod outlet;
 pub mod repeated;
 mod sarif;
@@ -17,7 +19,9 @@ pub use confidence::{Confidence, ERROR, RARE, SamplerReport};
 pub(crate) use discovery::Course;
 pub use discovery::Discovery;
 pub use finding::Finding;
+pub use formats::{FORMATS, Format};
 pub use junit::junit_failure;
+pub use kinds::{Answer, CheckVerdict, Kind};
 pub use outlet::Outlet;
 pub use repeated::{Interval, Repeated};
 pub use sarif::sarif_failure;
@@ -25,17 +29,19 @@ pub use story::stop_words;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use wayfarer_search::Phase;
+use wayfarer_search::{Phase, Stop, Verdict};
 
-/// What came of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
+/// The result of a run. The fields of the JSON form are listed in [`Report::to_json`]; later versions add fields and never rename them.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
 pub struct Report {
     /// The model's name, as the user gave it.
     pub model: String,
-    /// `holds`, `violated` or `not-found`.
-    pub verdict: &'static str,
+    /// The verdict on the whole model.
+    pub verdict: Verdict,
     /// Why the run ended.
-    pub stop: &'static str,
+    pub stop: Stop,
     /// Whether every reachable state was visited.
     pub complete: bool,
     /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
@@ -72,8 +78,10 @@ pub struct Report {
     pub depth: Option<u32>,
     /// States known but not expanded when the run ended.
     pub frontier: u64,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of everything: exploration, audit, witnesses.
     pub seconds: f64,
+    /// The same apart.
+    pub times: Times,
     /// Peak of the memory account.
     pub peak_memory_bytes: usize,
     /// What the store holds, per state; none where there is no state.
@@ -84,6 +92,8 @@ pub struct Report {
     pub seed: u64,
     /// How many workers there were.
     pub threads: usize,
+    /// The GPU that the search ran on, if it did.
+    pub device: Option<String>,
     /// Whether the same plan gives the same report again, less seconds and memory.
     pub repeatable: bool,
     /// The strategy, as it was asked for.
@@ -114,6 +124,17 @@ pub struct Report {
     pub remarks: Vec<String>,
 }
 
+/// Wall-clock seconds of the parts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// Exploration.
+    pub exploring: f64,
+    /// The audit.
+    pub audit: f64,
+    /// Finding, shortening and replaying witnesses.
+    pub witnesses: f64,
+}
+
 /// How soon a share of the states was covered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CoverTime {
@@ -134,11 +155,12 @@ pub struct RuleReport {
     pub fired: u64,
 }
 
-/// Something wrong.
+/// A violation.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ViolationReport {
-    /// `invariant`, `never`, `deadlock`, `assertion`, `error`, `fault`, `cover` or `liveness`; `found` or `rule` for what was looked for.
-    pub kind: &'static str,
+    /// The kind of property or fault.
+    pub kind: Kind,
     /// The property's name or the fault's message.
     pub name: String,
     /// `file:line:column` of what was violated; empty for a deadlock.
@@ -151,11 +173,14 @@ pub struct ViolationReport {
 
 /// The way to a violation, for a person.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WitnessReport {
     /// How many firings.
     pub length: usize,
-    /// How many there were before ways back to the same state were cut out.
+    /// How many there were before shortening.
     pub raw_length: usize,
+    /// Whether no shorter witness exists.
+    pub shortest: bool,
     /// The start state's name.
     pub start: String,
     /// Every variable of the start state with its value.
@@ -175,8 +200,10 @@ pub struct StepReport {
     pub at: String,
     /// What it changed.
     pub changes: Vec<Change>,
-    /// What went wrong in it, for a last firing that fails.
+    /// The fault it ends in, for a last firing that fails.
     pub fault: Option<String>,
+    /// The output of the model in this step.
+    pub printed: Vec<String>,
 }
 
 /// A variable's change.
@@ -193,8 +220,27 @@ pub struct Change {
 impl Report {
     /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
-        let name = self.strategy.split(':').next().unwrap_or_default();
-        ["auto", "bfs", "dfs", "rdfs"].contains(&name)
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
+    }
+
+    /// Whether every reachable state was visited and nothing is wrong.
+    pub fn holds(&self) -> bool {
+        self.verdict == Verdict::Holds
+    }
+
+    /// Whether something is wrong, or what was looked for was found.
+    pub fn is_violated(&self) -> bool {
+        self.verdict == Verdict::Violated
+    }
+
+    /// The first violation, if there is one.
+    pub fn violation(&self) -> Option<&ViolationReport> {
+        self.violations.first()
+    }
+
+    /// The way to the first violation that has one.
+    pub fn witness(&self) -> Option<&WitnessReport> {
+        self.violations.iter().find_map(|violation| violation.witness.as_ref())
     }
 
     /// Names of the rules that never fired.
@@ -208,8 +254,8 @@ impl Report {
         json!({
             "schema": 1,
             "model": self.model,
-            "verdict": self.verdict,
-            "stop": self.stop,
+            "verdict": self.verdict.word(),
+            "stop": self.stop.word(),
             "complete": self.complete,
             "assumed": self.assumed,
             "bounded": self.bounded,
@@ -230,11 +276,13 @@ impl Report {
             "depth": self.depth,
             "frontier": self.frontier,
             "seconds": self.seconds,
+            "times": self.times,
             "peak_memory_bytes": self.peak_memory_bytes,
             "bytes_per_state": self.bytes_per_state,
             "state_bits": self.state_bits,
             "seed": self.seed,
             "threads": self.threads,
+            "device": self.device,
             "repeatable": self.repeatable,
             "strategy": self.strategy,
             "store": self.store,
@@ -265,6 +313,7 @@ fn phase(phase: &Phase) -> Value {
 /// A visit of randomised breadth-first search.
 fn visit(visit: &wayfarer_search::VisitFigures) -> Value {
     json!({
+        "worker": visit.worker,
         "pom1s": visit.pom1s,
         "insertions": visit.insertions,
         "samples": visit.samples,
@@ -296,9 +345,9 @@ impl WitnessReport {
                     }
                     changes.insert(path, json!([change.from, change.to]));
                 }
-                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault })
+                json!({ "rule": step.rule, "at": step.at, "changes": changes, "fault": step.fault, "printed": step.printed })
             })
             .collect();
-        json!({ "length": self.length, "raw_length": self.raw_length, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
+        json!({ "length": self.length, "raw_length": self.raw_length, "shortest": self.shortest, "start": self.start, "start_state": named(&self.start_state), "steps": steps })
     }
 }

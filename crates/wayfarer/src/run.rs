@@ -1,16 +1,19 @@
 //! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
 
+#[cfg(feature = "gpu")]
+mod device;
+
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
-use crate::report::{Course, Report, RuleReport, checks};
+use crate::report::{Course, Report, RuleReport, Times, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Details, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop,
-    Store, StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
@@ -25,6 +28,9 @@ impl Plan {
         if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
             let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
             return plan.attempt(subject, end_at_limit, budget, control);
+        }
+        if let Some(report) = self.elsewhere(subject, end_at_limit, budget, control)? {
+            return Ok(report);
         }
         let started = Instant::now();
         let replayed = subject.replaying(self);
@@ -42,28 +48,27 @@ impl Plan {
         budget.note_code(running.code_bytes());
         let crew = self.crew();
         let chosen = stores::settled(self, space.packing(), budget, crew.stores());
-        stores::refuse_varying(chosen, space.packing())?;
-        let mut strategy = stores::strategy(self, chosen, &settings.limits, space.packing(), budget)?;
+        stores::refuse_varying(&chosen, space.packing())?;
+        let mut strategy = stores::strategy(self, &chosen, &settings.limits, space.packing(), budget)?;
         let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
         let store: Box<dyn Store> = match crew {
             Crew::Apart(_) | Crew::Phases(_) => Box::new(NoStore),
-            _ => stores::store(self, chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
+            _ => stores::store(self, &chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
         };
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
-        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(chosen, space.packing()) });
+        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
         let mut watch = Watch { inner: control, budget, running, held, until, reserve, asked: 0, cover, course };
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
         let mut outcome = match crew {
-            Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
-            Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
-            Crew::Segments(workers) => explore_over_fingerprints(space, &*store, workers, &settings, budget, &mut watch),
+            Crew::One => Job::new(space, &*store, &mut *strategy, &settings).run(&mut watch),
+            Crew::Together(workers) => Job::together(space, &*store, chosen.abilities().recalls, budget, workers, &settings).run(&mut watch),
             Crew::Phases(workers) => {
                 let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
                 let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
-                let (outcome, store) = explore_in_phases(space, &auto, &settings, &mut watch);
-                last = Some(store);
+                let (outcome, store) = Job::in_phases(space, auto, &settings).run_keeping(&mut watch);
+                last = store;
                 outcome
             }
             Crew::Apart(workers) => {
@@ -71,13 +76,14 @@ impl Plan {
                     // The first walker is the one that would walk alone.
                     let seed = if worker == 0 { self.seed } else { Rng::new(self.seed, "workers").split(worker as u64).next_word() };
                     let plan = Plan { seed, ..self.clone() };
-                    let store = stores::store(&plan, chosen, space.packing(), budget, workers)?;
-                    let strategy = stores::strategy(&plan, chosen, &settings.limits, space.packing(), budget).ok()?;
+                    let store = stores::store(&plan, &chosen, space.packing(), budget, workers)?;
+                    let strategy = stores::strategy(&plan, &chosen, &settings.limits, space.packing(), budget).ok()?;
                     Some((store, strategy))
                 };
-                explore_apart(space, &part, workers, &settings, &mut watch)
+                Job::apart(space, &part, workers, &settings).run(&mut watch)
             }
         };
+        let explored = started.elapsed();
         if self.all_violations {
             outcome.keep_each_once();
         }
@@ -92,7 +98,13 @@ impl Plan {
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(&outcome, expected_omissions(&outcome, store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
+            Confidence::of(
+                &outcome,
+                expected_omissions(&outcome, store),
+                course.discovery(outcome.steps, outcome.covered.value as u64),
+                self.draws(),
+                self.size,
+            )
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -103,12 +115,24 @@ impl Plan {
             let mut watch = AuditWatch { until, budget, running, inner: control, progress };
             auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
-        let mut writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
+        let audit_done = started.elapsed();
+        let mut writer = Writer {
+            plan: self,
+            subject,
+            properties: &properties,
+            replaying: &*replayed,
+            shortest: outcome.shortest,
+            space,
+            inner,
+            orbits,
+            store,
+            budget,
+        };
         let mut audited = None;
         if let Some(met) = met {
             audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
             confidence = None;
-            (outcome.violations, outcome.shortest) = (met.violations, false);
+            (outcome.violations, outcome.shortest, writer.shortest) = (met.violations, false, false);
             if !met.among_representatives {
                 (writer.space, writer.orbits) = (inner, None);
             }
@@ -116,15 +140,27 @@ impl Plan {
         let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
-            Report { violations, ..self.report((subject, &properties), replaying, &outcome, (chosen, store), budget, started.elapsed()) };
+            Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
+        let seconds = |time: Duration| time.as_secs_f64();
+        let (audit, witnesses) = (seconds(audit_done - explored), seconds(started.elapsed() - audit_done));
+        report.times = Times { exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = cover.until(report.states, report.steps);
-        report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
+        report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark.into_iter().chain(audited));
         report.confidence = confidence;
         Ok(report)
+    }
+
+    /// Carries the plan out on a GPU if that is wanted, and pays.
+    #[cfg(not(feature = "gpu"))]
+    fn elsewhere(&self, _: &dyn Subject, _: bool, _: &Budget, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
+        match self.device {
+            crate::DeviceChoice::Gpu(_) => Err(RunError::Device { message: "this program was built without the feature `gpu`".to_string() }),
+            _ => Ok(None),
+        }
     }
 
     /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
@@ -140,7 +176,7 @@ impl Plan {
 
     /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
     fn draws(&self) -> bool {
-        !["auto", "bfs", "dfs", "rdfs", "rbfs"].contains(&self.strategy.name())
+        self.strategy.nature().draws
     }
 
     /// Who carries the plan out.
@@ -154,8 +190,7 @@ impl Plan {
         match self.strategy.crew(&self.store()) {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
-            Crewing::Levels if !limited => Crew::Levels(workers),
-            Crewing::Segments if !limited => Crew::Segments(workers),
+            Crewing::Together if !limited => Crew::Together(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
         }
@@ -216,14 +251,17 @@ impl Plan {
         (subject, properties): (&dyn Subject, &[PropertyFacts]),
         space: &dyn Space,
         outcome: &Outcome,
-        parts: (StoreSpec, &dyn Store),
+        parts: (&StoreSpec, &dyn Store),
         budget: &Budget,
         time: Duration,
     ) -> Report {
         let (chosen, store) = parts;
         // What the store of the last of several passes says of itself is not true of the run.
         let speaks = !outcome.phases.iter().any(Phase::begins_again);
-        let figures = outcome.details.figures.iter().copied().chain(store.figures().into_iter().filter(|_| speaks)).collect();
+        let mut details = outcome.details.clone();
+        if speaks {
+            details.figures.append(store.figures());
+        }
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
             let FaultFacts { message, at, .. } = subject.words().fault(fault, self);
@@ -232,12 +270,8 @@ impl Plan {
         }
         Report {
             model: subject.source().to_string(),
-            verdict: match outcome.verdict() {
-                Verdict::Holds => "holds",
-                Verdict::Violated => "violated",
-                Verdict::NotFound => "not-found",
-            },
-            stop: outcome.stop.word(),
+            verdict: outcome.verdict(),
+            stop: outcome.stop,
             complete: outcome.is_complete(),
             assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
             bounded: outcome.discarded > 0 && subject.is_bounded(),
@@ -246,13 +280,14 @@ impl Plan {
             insertions: outcome.states,
             steps: outcome.steps,
             redundancy: redundancy(outcome),
-            density_factor: if ["auto", "bfs"].contains(&self.strategy.name()) { density_factor(outcome) } else { None },
+            density_factor: if self.strategy.nature().by_levels { density_factor(outcome) } else { None },
             profile: outcome.profile.clone(),
-            details: Details { figures, ..outcome.details.clone() },
+            details,
             rules_fired: outcome.fired,
             depth: outcome.depth,
             frontier: outcome.frontier,
             seconds: time.as_secs_f64(),
+            times: Times::default(),
             peak_memory_bytes: budget.peak(),
             bytes_per_state: (speaks && !store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
             state_bits: space.packing().bits(),
@@ -265,6 +300,7 @@ impl Plan {
             coverage: None,
             cover_times: Vec::new(),
             threads: 1,
+            device: None,
             repeatable: true,
             expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),
@@ -305,8 +341,8 @@ fn density_factor(outcome: &Outcome) -> Option<f64> {
 }
 
 /// About how many bytes a state takes that waits to be expanded: where the store does not give it back, a packed one with a number, and a part of a waypoint.
-fn waiting(store: StoreSpec, packing: &wayfarer_space::Packing) -> usize {
-    match (store.gives_back(), packing.is_varying()) {
+fn waiting(store: &StoreSpec, packing: &wayfarer_space::Packing) -> usize {
+    match (store.abilities().recalls, packing.is_varying()) {
         (true, _) => 8,
         (false, true) => 48,
         (false, false) => (packing.bits() + 32).div_ceil(64) * 8 + packing.words() * 2 + 3,
@@ -322,8 +358,7 @@ fn store_of(outcome: &Outcome) -> &'static str {
 #[derive(Clone, Copy, Debug)]
 enum Crew {
     One,
-    Levels(usize),
-    Segments(usize),
+    Together(usize),
     Apart(usize),
     Phases(usize),
 }
@@ -332,7 +367,7 @@ impl Crew {
     fn workers(self) -> usize {
         match self {
             Crew::One => 1,
-            Crew::Levels(workers) | Crew::Segments(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
+            Crew::Together(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
         }
     }
 
@@ -345,8 +380,8 @@ impl Crew {
     /// first, and so does where a budget cuts the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
-            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, "time" | "interrupted" | "memory"),
-            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.verdict == "holds",
+            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
+            Crew::Together(_) | Crew::Phases(_) => report.holds(),
         }
     }
 }

@@ -80,7 +80,7 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 
 /// A number of walks; 0 for `off`.
 pub fn parse_audit(text: &str) -> Result<u64, String> {
-    if text == "off" { Ok(0) } else { parse_count(text).map_err(|_| "it is a number of walks, such as 3000, or `off`".to_string()) }
+    if matches!(text, "off" | "0") { Ok(0) } else { parse_count(text).map_err(|_| "it is a number of walks, such as 3000, or `off`".to_string()) }
 }
 
 /// A count that fits 32 bits.

@@ -24,7 +24,7 @@ pub use program::Programmed;
 pub use running::space_of;
 pub use words::{FaultFacts, ValueFacts, Words};
 
-use crate::{Plan, RunError};
+use crate::{Kind, Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Steps, Word};
@@ -48,6 +48,12 @@ pub trait Subject: Send + Sync {
 
     /// The same behaviour by means that are independent of [`running`](Subject::running) if there are any: every witness is replayed here.
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a>;
+
+    /// The program that a GPU can run in its place, if there is one.
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<wayfarer_ir::Program>> {
+        None
+    }
 
     /// The symmetry that a run of this plan uses, if any, and a remark on why or why not if the user may wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
@@ -237,12 +243,16 @@ impl Asks {
 
     /// The word for it in reports.
     pub fn word(self) -> &'static str {
+        if self == Asks::Assumed { "assumption" } else { self.kind().word() }
+    }
+
+    /// The kind of violation that speaks against it.
+    pub(crate) fn kind(self) -> Kind {
         match self {
-            Asks::Always => "invariant",
-            Asks::Never => "never",
-            Asks::Assumed => "assumption",
-            Asks::Reachable => "cover",
-            Asks::Exists | Asks::Forall => "formula",
+            Asks::Never => Kind::Never,
+            Asks::Reachable => Kind::Cover,
+            Asks::Exists | Asks::Forall => Kind::Formula,
+            Asks::Always | Asks::Assumed => Kind::Invariant,
         }
     }
 }

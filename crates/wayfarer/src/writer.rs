@@ -3,9 +3,9 @@
 use crate::memory::Budget;
 use crate::report::{StepReport, ViolationReport, WitnessReport};
 use crate::subject::symmetry;
-use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
+use crate::subject::{FaultFacts, PropertyFacts, Replaying, Representatives, Subject};
 use crate::watch::Deadline;
-use crate::{Plan, RunError};
+use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
 use wayfarer_space::{Firing, Space};
 
@@ -15,7 +15,9 @@ pub(crate) struct Writer<'a> {
     pub(crate) subject: &'a dyn Subject,
     pub(crate) properties: &'a [PropertyFacts],
     /// What witnesses are replayed in.
-    pub(crate) replaying: &'a dyn Space,
+    pub(crate) replaying: &'a dyn Replaying,
+    /// Whether the search found shortest witnesses.
+    pub(crate) shortest: bool,
     pub(crate) space: &'a dyn Space,
     /// The space of the subject itself, and its representatives where these were explored.
     pub(crate) inner: &'a dyn Space,
@@ -40,7 +42,7 @@ impl Writer<'_> {
                 };
                 let witness = self.concrete(witness)?;
                 witness
-                    .replay(self.replaying, self.plan.deadlock != Some(Deadlock::Stuck))
+                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
@@ -70,7 +72,7 @@ impl Writer<'_> {
         symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))
     }
 
-    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (&'static str, String, String, Option<String>) {
+    fn cause(&self, cause: &Cause, witness: Option<&Witness>) -> (Kind, String, String, Option<String>) {
         let property = |number: u32| {
             let PropertyFacts { name, at, .. } = &self.properties[number as usize];
             (name.clone(), at.clone())
@@ -79,16 +81,16 @@ impl Writer<'_> {
         match *cause {
             Cause::Property(number) => {
                 let (name, at) = property(number);
-                let kind = self.properties[number as usize].kind.word();
+                let kind = self.properties[number as usize].kind.kind();
                 (kind, name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {
                 let FaultFacts { message, at, .. } = self.subject.words().fault(fault, self.plan);
-                ("fault", message, at, Some(format!("while judging `{}`", property(number).0)))
+                (Kind::Fault, message, at, Some(format!("while judging `{}`", property(number).0)))
             }
             Cause::Deadlock => {
                 let detail = if self.plan.deadlock == Some(Deadlock::Stuck) { "no rule is enabled" } else { "no rule leads to another state" };
-                ("deadlock", "deadlock".to_string(), String::new(), Some(detail.to_string()))
+                (Kind::Deadlock, "deadlock".to_string(), String::new(), Some(detail.to_string()))
             }
             Cause::Fault(firing, fault) => {
                 let FaultFacts { kind, message, at, note } = self.subject.words().fault(fault, self.plan);
@@ -102,15 +104,15 @@ impl Writer<'_> {
             }
             Cause::Found(number) => {
                 let (name, at) = property(number);
-                ("found", name, at, None)
+                (Kind::Found, name, at, None)
             }
             Cause::Rule(firing) => {
                 let (name, at) = self.subject.words().firing(last.map(Vec::as_slice), firing);
-                ("rule", name, at, None)
+                (Kind::Rule, name, at, None)
             }
             Cause::NotReached(number) => {
                 let (name, at) = property(number);
-                ("cover", name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
+                (Kind::Cover, name, at, Some("every reachable state was visited, and none satisfies it".to_string()))
             }
         }
     }
@@ -128,18 +130,20 @@ impl Writer<'_> {
         let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
         if let Ending::Rule(firing) = raw.ending {
             let mut after = Vec::new();
-            self.replaying.fire(last, firing, &mut after);
+            self.replaying.space().fire(last, firing, &mut after);
             steps.push(StepReport { changes: words.changes(last, &after), ..self.step(last, firing) });
         }
         if let Ending::Fault(firing, fault) = raw.ending {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
             steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
         }
-        WitnessReport { length: raw.len(), raw_length, start: words.start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, shortest: self.shortest, start: words.start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, from: &[u64], firing: Firing) -> StepReport {
         let (rule, at) = self.subject.words().firing(Some(from), firing);
-        StepReport { rule, at, changes: Vec::new(), fault: None }
+        let mut printed = Vec::new();
+        self.replaying.fire(from, firing, &mut Vec::new(), &mut printed);
+        StepReport { rule, at, changes: Vec::new(), fault: None, printed }
     }
 }

@@ -1,12 +1,12 @@
 //! The options of `compare`.
 
-use super::{ModelOptions, TargetOptions};
-use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
+use super::ModelOptions;
+use super::plan::{Compared, PlanArgs};
+use crate::sizes::parse_depth;
 use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
-use wayfarer::{StrategySpec, SymmetryChoice};
+use wayfarer::StrategySpec;
 
 pub(super) const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -69,32 +69,8 @@ pub(crate) struct CompareOptions {
     #[arg(long, value_name = "K", default_value = "10", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
-    /// The first seed
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Search")]
-    pub(crate) seed: u64,
-
-    /// Whether states that differ only in which element of a scalarset is which count as one: off, on or auto
-    #[arg(long, value_name = "CHOICE", default_value = "auto", value_parser = str::parse::<SymmetryChoice>, help_heading = "Search")]
-    pub(crate) symmetry: SymmetryChoice,
-
-    /// Steps of each run: fired rules, or random choices where the strategy makes them
-    #[arg(long, value_name = "N", default_value = "1M", value_parser = parse_count, help_heading = "Budget")]
-    pub(crate) steps: u64,
-
-    /// Distinct states of each run
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
-    pub(crate) states: Option<u64>,
-
-    /// Time of each run; figures then depend on the machine
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Budget")]
-    pub(crate) time: Option<Duration>,
-
-    /// Memory of each run [default: three quarters of what is free]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Budget")]
-    pub(crate) memory: Option<usize>,
-
     #[command(flatten)]
-    pub(crate) target: TargetOptions,
+    pub(crate) run: PlanArgs<Compared>,
 
     /// Write one page that needs nothing else, for a browser or for print
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]

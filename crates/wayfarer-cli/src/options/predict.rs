@@ -173,6 +173,9 @@ pub(crate) struct GraphOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
+    #[command(flatten)]
+    pub(crate) loops: super::LoopOption,
+
     /// Where the graph goes: a file that ends in .aut or .dot, or - for Aldebaran on the standard output
     #[arg(long, short, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) output: String,

@@ -284,11 +284,27 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
     for option in ["--junit", "--sarif"] {
         wayfarer(&["check", &file, option, &folder.path("no/such/folder.xml")]).exits(3).complains(&format!("{option} cannot write"));
         wayfarer(&["check", &file, option, folder.0.to_str().unwrap()]).exits(3).complains("it is a folder");
-        wayfarer(&["check", &file, option, &folder.path("x"), "--runs", "2"]).exits(2).complains("do not go with --runs");
+        wayfarer(&["check", &file, option, &folder.path("x"), "--runs", "2"]).exits(2).complains("does not go with --runs");
         wayfarer(&["check", &file, option, &folder.path("x"), "--plan"]).exits(2).complains("--plan");
     }
     let same = folder.path("same");
     wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("name the same file");
+}
+
+/// An output that names the model would destroy it.
+#[test]
+fn no_output_overwrites_the_model() {
+    let folder = Folder::new();
+    let file = folder.file("model.m", COUNTER);
+    std::os::unix::fs::symlink(&file, folder.path("link.m")).unwrap();
+    for output in [file.clone(), folder.path("link.m"), folder.path("../") + folder.0.file_name().unwrap().to_str().unwrap() + "/model.m"] {
+        for option in ["--witness", "--junit", "--sarif", "--curve"] {
+            wayfarer(&["check", &file, option, &output]).exits(2).complains("would overwrite");
+        }
+        wayfarer(&["compare", &file, "--html", &output]).exits(2).complains("would overwrite");
+    }
+    wayfarer(&["check", &file, "--witness", "ful"]).exits(2).complains("did you mean `full`?");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), COUNTER);
 }
 
 #[test]

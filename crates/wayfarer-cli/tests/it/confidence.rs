@@ -49,13 +49,31 @@ fn a_run_that_found_nothing_is_audited() {
 
 #[test]
 fn the_headline_says_what_it_does_not_mean() {
-    check(&counters(61), &["--states", "500", "--threads", "1"])
+    check(&counters(61), &["--states", "500", "--threads", "1", "--verbose"])
         .exits(0)
         .prints("what \"not found\" is worth")
         .prints("With 95 % confidence, at most")
-        .prints("a share of that sampler's mass and not of the states")
+        .prints("This bounds what such walks reach, not how many states there are")
         .prints("priority walk")
-        .prints("none on the walks: at most");
+        .prints("No walk met a violation, so at most");
+}
+
+/// A search that ran dry has no future, and a store that does not forget counts better than any estimate.
+#[test]
+fn a_finished_search_over_fingerprints_counts_and_forecasts_nothing() {
+    let model = counters(61);
+    let exact = report(&model, &["--threads", "1"]);
+    for store in ["compact:bits=64", "bitstate"] {
+        for threads in ["1", "2"] {
+            let found = report(&model, &["--store", store, "--threads", threads, "--memory", "64M"]);
+            assert_eq!((&found["states"], &found["states_error"]), (&exact["states"], &0.0.into()), "{store}, {threads} threads");
+            assert_eq!(found["confidence"]["forecast"], Value::Null, "{store}, {threads} threads");
+        }
+    }
+    check(&model, &["--store", "compact:bits=64", "--memory", "64M"]).prints("very likely every state was visited (not proved)");
+    let size = exact["states"].to_string();
+    let all = report(&model, &["--strategy", "rbfs:own", "--size", &size, "--threads", "1", "--memory", "16M"]);
+    assert!(all["coverage"].as_f64().unwrap() <= 1.0 && all["confidence"]["forecast"] == Value::Null, "{all:#}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn the_laboratory_lists_what_it_has() {
     assert!(names.len() >= 7 && names.contains(&"components"), "{names:?}");
     wayfarer(&["lab", "run", "diamant"]).exits(2).complains("there is no experiment `diamant`; did you mean `diamond`?");
     wayfarer(&["lab", "run"]).exits(2);
-    wayfarer(&["lab", "run", "diamond", "--html", "/nowhere/page.html"]).exits(3).complains("cannot write the page");
+    wayfarer(&["lab", "run", "diamond", "--html", "/nowhere/page.html"]).exits(3).complains("--html cannot write");
 }
 
 /// Figures without the clock.

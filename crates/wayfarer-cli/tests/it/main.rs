@@ -14,6 +14,7 @@ mod predict;
 mod searches;
 mod signals;
 mod symmetry;
+mod tidy;
 mod verdicts;
 mod walks;
 

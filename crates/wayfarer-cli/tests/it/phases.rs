@@ -28,7 +28,7 @@ fn a_full_store_gives_way_to_fingerprints_of_the_same_states() {
         let peak = report["peak_memory_bytes"].as_u64().unwrap();
         assert!(peak <= (700 << 10) + (64 << 10), "{peak}");
     }
-    check(COUNTERS, &["--memory", "700K", "--threads", "1"]).exits(0).prints("bfs over exact, until").prints("bfs over compact, until");
+    check(COUNTERS, &["--memory", "700K", "--threads", "1", "--verbose"]).exits(0).prints("bfs over exact, until").prints("bfs over compact, until");
 }
 
 #[test]

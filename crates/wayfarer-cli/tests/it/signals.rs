@@ -36,12 +36,12 @@ fn send(signal: &str, child: &Child) {
 
 #[test]
 fn an_interrupted_run_gives_the_verdict_so_far() {
-    for signal in ["-INT", "-TERM"] {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
         let folder = Folder::new();
         let child = endless(&folder, &["--json", "--quiet"]);
         std::thread::sleep(Duration::from_millis(100));
         send(signal, &child);
-        let report = Done::new(&child.wait_with_output().unwrap()).exits(0).json();
+        let report = Done::new(&child.wait_with_output().unwrap()).exits(code).json();
         assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"interrupted".into()), "{signal}");
         assert!(report["states"].as_u64().unwrap() > 0);
     }
@@ -61,11 +61,11 @@ fn an_interrupted_prediction_gives_no_figures() {
 }
 
 #[test]
-fn an_interrupted_exhaustive_run_was_cut() {
+fn an_interrupted_exhaustive_run_says_that_it_was_interrupted() {
     let folder = Folder::new();
     let child = endless(&folder, &["--exhaustive", "--quiet"]);
     send("-INT", &child);
-    Done::new(&child.wait_with_output().unwrap()).exits(4).prints("interrupted");
+    Done::new(&child.wait_with_output().unwrap()).exits(130).prints("interrupted");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn sigusr1_prints_a_line_at_once_even_in_a_quiet_run() {
     send("-USR1", &child);
     std::thread::sleep(Duration::from_millis(300));
     send("-INT", &child);
-    let done = Done::new(&child.wait_with_output().unwrap()).exits(0);
+    let done = Done::new(&child.wait_with_output().unwrap()).exits(130);
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
     assert!(done.err.contains("states (") && done.err.contains("depth"), "{}", done.err);
 }

@@ -22,8 +22,8 @@ fn states_count_up_to_symmetry_where_the_model_allows_it() {
     // So many are on, and the last one to move is among them or not.
     assert_eq!((auto["states"].as_u64(), auto["symmetry"].as_bool()), (Some(8), Some(true)));
     assert_eq!(auto["states"], on["states"]);
-    check(&text, &[]).exits(0).prints("states           8 up to symmetry\n");
-    check(&text, &["--symmetry", "off"]).exits(0).prints("states           64\n");
+    check(&text, &[]).exits(0).prints("explored  8 states up to symmetry");
+    check(&text, &["--symmetry", "off"]).exits(0).prints("explored  64 states,");
 }
 
 #[test]

@@ -104,7 +104,8 @@ fn steps_that_a_sieve_leaves_out_are_counted() {
         // Commands without tests: those with tests are not sifted.
         program.rules.iter_mut().for_each(|rule| rule.command.block.retain(|statement| !matches!(statement, Stmt::Check { .. })));
         let program = Arc::new(program);
-        let (interpreter, compiled) = (Interpreter::new(program.clone(), Limits::default()), Compiled::new(program, Limits::default()).expect("code"));
+        let (interpreter, compiled) =
+            (Interpreter::new(program.clone(), Limits::default()), Compiled::new(program, Limits::default()).expect("code"));
         let (mut all, mut sifted) = (Steps::new(Width::Fixed(1)), Steps::new(Width::Fixed(1)));
         sifted.sieve = Sieve::new(Width::Fixed(1));
         let mut batch = States::new(Width::Fixed(1));
@@ -117,7 +118,8 @@ fn steps_that_a_sieve_leaves_out_are_counted() {
             assert!(sifted.sifted);
             assert_eq!(all.enabled, sifted.enabled);
             known.extend(batch.words().iter().copied());
-            let mut given = (0..sifted.len()).map(|index| (sifted.sources[index], sifted.firings[index].rule, sifted.states.get(index)[0])).peekable();
+            let mut given =
+                (0..sifted.len()).map(|index| (sifted.sources[index], sifted.firings[index].rule, sifted.states.get(index)[0])).peekable();
             let mut omitted = sifted.omitted.iter().peekable();
             for index in 0..all.len() {
                 let step = (all.sources[index], all.firings[index].rule, all.states.get(index)[0]);

@@ -109,7 +109,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             })?;
             // Breadth-first search that ended keeps what it has.
             curve.extend([(report.steps as f64, report.states as f64), (steps.max(report.steps) as f64, report.states as f64)]);
-            runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop, curve });
+            runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop.word(), curve });
             desk.tick()?;
         }
         let breadth_first = runs[0].covered.max(1) as f64;

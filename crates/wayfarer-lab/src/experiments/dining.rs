@@ -53,7 +53,7 @@ fn runs_of_five(quick: bool) -> u32 {
 /// When each run found the deadlock; none where it did not.
 fn finds(desk: &Desk, space: &dyn Space, strategy: &str, limits: Limits, runs: u32) -> Result<Vec<Option<u64>>, LabError> {
     let strategy = spec(strategy)?;
-    let walks = strategy.name() == "random";
+    let walks = !strategy.default_store().abilities().remembers;
     let seeds: Vec<u64> = (0..u64::from(runs)).map(|run| desk.seed.wrapping_add(run)).collect();
     let parts: Vec<&[u64]> = seeds.chunks(runs.div_ceil(8).max(1) as usize).collect();
     let one = |seed: &u64| {

@@ -48,8 +48,13 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         let counted = system.count(desk)?;
         desk.tick()?;
         let strategy = spec("walk:restart=10000,lanes=1,choice=states")?;
-        let plan =
-            Plan { steps: Some(steps(desk.quick) * counted.states), store: Some(StoreSpec::Exact), profile: true, seed: desk.seed, ..plan(strategy) };
+        let plan = Plan {
+            steps: Some(steps(desk.quick) * counted.states),
+            store: Some(StoreSpec::exact()),
+            profile: true,
+            seed: desk.seed,
+            ..plan(strategy)
+        };
         let report = desk.run(&counted.loaded, &plan)?;
         desk.tick()?;
         let visited: u64 = report.profile.iter().sum();

@@ -170,7 +170,7 @@ pub(super) fn overhead(report: &Report) -> f64 {
 }
 
 pub(super) fn is_accepted(report: &Report) -> bool {
-    report.stop == "accepted"
+    report.stop == wayfarer::Stop::Accepted
 }
 
 fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabError> {

@@ -30,7 +30,7 @@ impl Runs {
         let logs = desk
             .each(&parts, |seeds| Ok(seeds.iter().map(|seed| searches::search(graph, &strategy, *seed, limits).visited).collect::<Vec<_>>()))?
             .concat();
-        let repeats = ["random", "walk"].contains(&strategy.name());
+        let repeats = !strategy.default_store().abilities().remembers;
         let firsts = logs.iter().map(|log| first_visits(log, graph.nodes(), repeats)).collect();
         Ok(Runs { name: name.to_string(), firsts })
     }

@@ -82,7 +82,7 @@ impl System {
         let report = desk.run(&loaded, &plan(StrategySpec::default()))?;
         let stuck = desk.run(&loaded, &Plan { deadlock: Some(Deadlock::Stuttering), ..plan(StrategySpec::default()) })?;
         let (depth, density) = (report.depth.unwrap_or(0), report.density_factor.unwrap_or(f64::NAN));
-        Ok(Counted { loaded, states: report.states, depth, density, ends: stuck.verdict == "violated" })
+        Ok(Counted { loaded, states: report.states, depth, density, ends: stuck.is_violated() })
     }
 }
 

@@ -257,7 +257,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
 
 fn measure(desk: &Desk, case: &Case, loaded: &Loaded, strategy: &str) -> Result<Row, LabError> {
     let strategy = spec(strategy)?;
-    let walks = strategy.name() == "random";
+    let walks = !strategy.default_store().abilities().remembers;
     let (find, find_rules) = match case.goal {
         Goal::State(goal) => (vec![goal.to_string()], Vec::new()),
         Goal::Rule(rule) => (Vec::new(), vec![rule.to_string()]),

@@ -185,7 +185,8 @@ impl<'a> Reader<'_, 'a, '_> {
             parts.extend_from_slice(self.net.parts(*component));
         }
         if components.is_empty() || count > MOST_COLOURS || parts.len() > 64 {
-            let message = format!("a product of {} components with {count} values: it must have 1 to 64 and at most {MOST_COLOURS}", components.len());
+            let message =
+                format!("a product of {} components with {count} values: it must have 1 to 64 and at most {MOST_COLOURS}", components.len());
             self.findings.error(xml::span(element), message);
             return None;
         }

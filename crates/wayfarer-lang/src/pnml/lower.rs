@@ -185,7 +185,10 @@ impl Lowering<'_> {
 
 /// Whether a transition puts back into a set the token that it takes.
 fn keeps_one(transition: &super::flat::FlatTransition, set: &OneToken) -> bool {
-    transition.inputs.iter().any(|(place, count)| set.places.contains(place) && transition.outputs.iter().any(|(other, put)| other == place && put >= count))
+    transition
+        .inputs
+        .iter()
+        .any(|(place, count)| set.places.contains(place) && transition.outputs.iter().any(|(other, put)| other == place && put >= count))
 }
 
 /// The condition under which tokens are there: a constant 0 where they can never be.

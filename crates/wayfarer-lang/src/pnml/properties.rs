@@ -38,7 +38,8 @@ impl Reader<'_> {
         for property in xml::children(root).filter(|inner| xml::name(*inner) == "property") {
             let (name, span) = xml::child(property, "id").map_or_else(|| (String::new(), xml::span(property)), xml::text);
             if name.is_empty() || !known.insert(name.clone()) {
-                self.findings.error(span, if name.is_empty() { "a property without an `id`".to_string() } else { format!("`{name}` is there twice") });
+                self.findings
+                    .error(span, if name.is_empty() { "a property without an `id`".to_string() } else { format!("`{name}` is there twice") });
                 continue;
             }
             let at = self.findings.at(xml::span(property));

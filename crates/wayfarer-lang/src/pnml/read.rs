@@ -288,7 +288,9 @@ impl Reader<'_, '_> {
     fn arc(&mut self, arc: Element) {
         for inner in xml::children(arc) {
             let kind = match xml::name(inner) {
-                "type" | "arctype" => inner.attribute("value").map(str::to_string).or_else(|| xml::label(inner).map(|(text, _)| text)).unwrap_or_default(),
+                "type" | "arctype" => {
+                    inner.attribute("value").map(str::to_string).or_else(|| xml::label(inner).map(|(text, _)| text)).unwrap_or_default()
+                }
                 "name" | "graphics" | "toolspecific" | "inscription" | "hlinscription" => continue,
                 other => other.to_string(),
             };

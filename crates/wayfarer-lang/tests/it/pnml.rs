@@ -17,7 +17,9 @@ fn net(body: &str) -> String {
 /// A coloured net with some declarations and elements.
 fn coloured(declarations: &str, body: &str) -> String {
     let declaration = format!("<declaration><structure><declarations>{declarations}</declarations></structure></declaration>");
-    format!("<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/symmetricnet\">{declaration}<page id=\"g\">\n{body}\n</page></net></pnml>")
+    format!(
+        "<pnml><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/symmetricnet\">{declaration}<page id=\"g\">\n{body}\n</page></net></pnml>"
+    )
 }
 
 fn load(text: &str) -> Loaded {
@@ -32,112 +34,192 @@ fn refused(text: &str, expected: Expect) {
     let source = Source::new("net.pnml", text);
     let (loaded, diagnostics) = pnml::load(&source);
     assert!(loaded.is_none() && diagnostics.has_errors());
-    let lines: Vec<String> = diagnostics.iter().map(|found| {
-        let at = source.position(found.span.start);
-        format!("{}:{}: {}\n", at.line, at.column, found.message)
-    }).collect();
+    let lines: Vec<String> = diagnostics
+        .iter()
+        .map(|found| {
+            let at = source.position(found.span.start);
+            format!("{}:{}: {}\n", at.line, at.column, found.message)
+        })
+        .collect();
     expected.assert_eq(&lines.concat());
 }
 
 #[test]
 fn bad_nets_are_refused_where_they_are_wrong() {
-    refused("", expect![[r#"
+    refused(
+        "",
+        expect![[r#"
         1:1: this is not well-formed XML: the document does not have a root node
-    "#]]);
-    refused("<pnml><net></pnml>", expect![[r#"
+    "#]],
+    );
+    refused(
+        "<pnml><net></pnml>",
+        expect![[r#"
         1:12: this is not well-formed XML: expected 'net' tag, not 'pnml'
-    "#]]);
-    refused("<!DOCTYPE x [<!ENTITY a 'b'>]><pnml>&a;</pnml>", expect![[r#"
+    "#]],
+    );
+    refused(
+        "<!DOCTYPE x [<!ENTITY a 'b'>]><pnml>&a;</pnml>",
+        expect![[r#"
         1:1: this is not well-formed XML: XML with DTD detected
-    "#]]);
-    refused("<html/>", expect![[r#"
+    "#]],
+    );
+    refused(
+        "<html/>",
+        expect![[r#"
         1:1: a Petri net begins with the element `pnml`, and this with `html`
-    "#]]);
-    refused("<pnml/>", expect![[r#"
+    "#]],
+    );
+    refused(
+        "<pnml/>",
+        expect![[r#"
         1:1: there is no net in this file
-    "#]]);
-    refused("<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/hlpnng'/></pnml>", expect![[r#"
+    "#]],
+    );
+    refused(
+        "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/hlpnng'/></pnml>",
+        expect![[r#"
         1:25: the net type `http://www.pnml.org/version-2009/grammar/hlpnng` is not known
-    "#]]);
-    refused(&net("<place id='p'/><place id='p'/>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<place id='p'/><place id='p'/>"),
+        expect![[r#"
         2:27: `p` is the identifier of two nodes
-    "#]]);
-    refused(&net("<place id='p'/><place id='q'/><arc id='a' source='p' target='q'/>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<place id='p'/><place id='q'/><arc id='a' source='p' target='q'/>"),
+        expect![[r#"
         2:31: an arc between two places: it must join a place and a transition
-    "#]]);
-    refused(&net("<transition id='t'/><arc id='a' source='p' target='t'/>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<transition id='t'/><arc id='a' source='p' target='t'/>"),
+        expect![[r#"
         2:41: no node is called `p`
-    "#]]);
-    refused(&net("<referencePlace id='r' ref='p'/>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<referencePlace id='r' ref='p'/>"),
+        expect![[r#"
         2:21: a reference to `p`, and no node is called so
-    "#]]);
-    refused(&net("<referencePlace id='r' ref='s'/><referencePlace id='s' ref='r'/><transition id='t'/><arc id='a' source='r' target='t'/>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<referencePlace id='r' ref='s'/><referencePlace id='s' ref='r'/><transition id='t'/><arc id='a' source='r' target='t'/>"),
+        expect![[r#"
         2:105: the reference `s` refers to itself
-    "#]]);
-    refused(&net("<place id='p'><initialMarking><text>-1</text></initialMarking></place>"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &net("<place id='p'><initialMarking><text>-1</text></initialMarking></place>"),
+        expect![[r#"
         2:37: -1 is too small: at least 0 is wanted
-    "#]]);
-    let weight = |text: &str| net(&format!("<place id='p'/><transition id='t'/>\n<arc id='a' source='p' target='t'><inscription><text>{text}</text></inscription></arc>"));
-    refused(&weight("-3"), expect![[r#"
+    "#]],
+    );
+    let weight = |text: &str| {
+        net(&format!("<place id='p'/><transition id='t'/>\n<arc id='a' source='p' target='t'><inscription><text>{text}</text></inscription></arc>"))
+    };
+    refused(
+        &weight("-3"),
+        expect![[r#"
         3:54: -3 is too small: at least 1 is wanted
-    "#]]);
-    refused(&weight("1000000000000000000"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &weight("1000000000000000000"),
+        expect![[r#"
         3:54: 1000000000000000000 is too large: at most 2147483647 tokens are supported
-    "#]]);
-    refused(&weight("1 000"), expect![[r#"
+    "#]],
+    );
+    refused(
+        &weight("1 000"),
+        expect![[r#"
         3:54: a number of tokens is wanted here, and not `1 000`
-    "#]]);
+    "#]],
+    );
     for kind in ["inhibitor", "reset"] {
         let text = net(&format!("<place id='p'/><transition id='t'/><arc id='a' source='p' target='t'><type value='{kind}'/></arc>"));
         let (loaded, diagnostics) = pnml::load(&Source::new("net.pnml", text));
         assert!(loaded.is_none());
         assert_eq!(diagnostics.iter().next().map(|found| found.message.clone()), Some(format!("arcs of the kind `{kind}` are not supported")));
     }
-    refused(&net("<inhibitorArc id='a'/>"), expect![[r#"
+    refused(
+        &net("<inhibitorArc id='a'/>"),
+        expect![[r#"
         2:1: `inhibitorArc` is not part of a net
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn bad_colours_are_refused_where_they_are_wrong() {
     let place = "<place id='p'><type><structure><usersort declaration='s'/></structure></type></place>";
-    refused(&coloured("", place), expect![[r#"
+    refused(
+        &coloured("", place),
+        expect![[r#"
         2:55: no sort is called `s`
-    "#]]);
-    refused(&coloured("<namedsort id='s' name='s'><usersort declaration='s'/></namedsort>", place), expect![[r#"
+    "#]],
+    );
+    refused(
+        &coloured("<namedsort id='s' name='s'><usersort declaration='s'/></namedsort>", place),
+        expect![[r#"
         1:168: no sort is called `s`, or it is defined by itself
         2:55: no sort is called `s`
-    "#]]);
-    refused(&coloured("<namedsort id='s' name='s'><finiteintrange start='1' end='99999999999'/></namedsort>", place), expect![[r#"
+    "#]],
+    );
+    refused(
+        &coloured("<namedsort id='s' name='s'><finiteintrange start='1' end='99999999999'/></namedsort>", place),
+        expect![[r#"
         1:145: a range of 99999999999 values: it must have 1 to 2147483648
         2:55: no sort is called `s`
-    "#]]);
+    "#]],
+    );
     let sort = "<namedsort id='s' name='s'><finiteintrange start='1' end='3'/></namedsort>";
-    let arc = |term: &str| format!("{place}<transition id='t'/>\n<arc id='a' source='p' target='t'><hlinscription><structure>{term}</structure></hlinscription></arc>");
-    refused(&coloured(sort, &arc("<variable refvariable='x'/>")), expect![[r#"
+    let arc = |term: &str| {
+        format!("{place}<transition id='t'/>\n<arc id='a' source='p' target='t'><hlinscription><structure>{term}</structure></hlinscription></arc>")
+    };
+    refused(
+        &coloured(sort, &arc("<variable refvariable='x'/>")),
+        expect![[r#"
         3:84: no variable is called `x`
-    "#]]);
-    refused(&coloured(sort, &arc("<dotconstant/>")), expect![[r#"
+    "#]],
+    );
+    refused(
+        &coloured(sort, &arc("<dotconstant/>")),
+        expect![[r#"
         3:61: this has the sort `dot`, and `s` is wanted
-    "#]]);
-    refused(&coloured(sort, &arc("<string/>")), expect![[r#"
+    "#]],
+    );
+    refused(
+        &coloured(sort, &arc("<string/>")),
+        expect![[r#"
         3:61: `string` is no term of a symmetric net that is supported here
-    "#]]);
+    "#]],
+    );
     // Ten variables of a thousand values each, of which no arc says anything.
-    let variables: String = (0..10).map(|number| format!("<variabledecl id='x{number}' name='x{number}'><usersort declaration='s'/></variabledecl>")).collect();
+    let variables: String =
+        (0..10).map(|number| format!("<variabledecl id='x{number}' name='x{number}'><usersort declaration='s'/></variabledecl>")).collect();
     let large = format!("<namedsort id='s' name='s'><finiteintrange start='1' end='1000'/></namedsort>{variables}");
     let guard: String = (0..10).map(|number| format!("<subterm><equality><subterm><variable refvariable='x{number}'/></subterm><subterm><variable refvariable='x{number}'/></subterm></equality></subterm>")).collect();
-    refused(&coloured(&large, &format!("<transition id='t'><condition><structure><and>{guard}</and></structure></condition></transition>")), expect![[r#"
+    refused(
+        &coloured(&large, &format!("<transition id='t'><condition><structure><and>{guard}</and></structure></condition></transition>")),
+        expect![[r#"
         2:1: transition `t`: the variables of `t` have 1.00e30 values together, more than can be tried
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn deep_and_long_texts_are_refused_or_read_in_time() {
     let deep = format!("{}{}", "<page id='g'>".repeat(100_000), "</page>".repeat(100_000));
-    refused(&deep, expect![[r#"
+    refused(
+        &deep,
+        expect![[r#"
         1:13001: elements are nested more than 1000 levels deep
-    "#]]);
+    "#]],
+    );
     // Many places on one line: positions must not be counted from the beginning for each.
     let places: String = (0..20_000).map(|number| format!("<place id='p{number}'/>")).collect();
     assert_eq!(load(&net(&places)).flat.places.len(), 20_000);
@@ -207,7 +289,8 @@ fn our_nets_give_what_their_headers_say() {
     for entry in std::fs::read_dir(folder).expect("the nets are there") {
         let path = entry.expect("readable").path();
         let text = std::fs::read_to_string(&path).expect("readable");
-        let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<usize>().ok()).expect("a number in the header");
+        let number =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<usize>().ok()).expect("a number in the header");
         let found = agrees_with_token_game(load(&text), usize::MAX);
         assert_eq!(found, Some((number("states:"), number("rules:"))), "{}", path.display());
         count += 1;
@@ -232,9 +315,12 @@ fn random_net(rng: &mut Rng) -> String {
             let ends = if rng.below(8) == 0 { rng.below(4) } else { balance };
             for _ in 0..ends {
                 let place = rng.below(places);
-                let (source, target) = if input { (format!("p{place}"), format!("t{transition}")) } else { (format!("t{transition}"), format!("p{place}")) };
+                let (source, target) =
+                    if input { (format!("p{place}"), format!("t{transition}")) } else { (format!("t{transition}"), format!("p{place}")) };
                 let weight = if rng.below(12) == 0 { 2 } else { 1 };
-                body.push_str(&format!("<arc id='a{arcs}' source='{source}' target='{target}'><inscription><text>{weight}</text></inscription></arc>\n"));
+                body.push_str(&format!(
+                    "<arc id='a{arcs}' source='{source}' target='{target}'><inscription><text>{weight}</text></inscription></arc>\n"
+                ));
                 arcs += 1;
             }
         }
@@ -242,7 +328,10 @@ fn random_net(rng: &mut Rng) -> String {
     // Claims, some of which are false.
     if rng.below(3) == 0 {
         let unit = |number: u64| format!("<unit id='u{number}'><places>p{number} p{}</places><subunits/></unit>", number + 1);
-        body.push_str(&format!("<toolspecific tool='nupn' version='1.1'><structure units='1' root='u0' safe='true'>{}</structure></toolspecific>\n", unit(0)));
+        body.push_str(&format!(
+            "<toolspecific tool='nupn' version='1.1'><structure units='1' root='u0' safe='true'>{}</structure></toolspecific>\n",
+            unit(0)
+        ));
     }
     net(&body)
 }
@@ -272,7 +361,9 @@ fn invariants_hold_and_bounds_bound_in_random_nets() {
         for flow in &found {
             for transition in &flat.transitions {
                 let weight = |side: &[(u32, u64)]| -> u64 {
-                    side.iter().map(|(place, count)| count * flow.weights.iter().find(|(other, _)| other == place).map_or(0, |(_, weight)| *weight)).sum()
+                    side.iter()
+                        .map(|(place, count)| count * flow.weights.iter().find(|(other, _)| other == place).map_or(0, |(_, weight)| *weight))
+                        .sum()
                 };
                 let (taken, put) = (weight(&transition.inputs), weight(&transition.outputs));
                 assert!(if flow.is_kept { taken == put } else { put <= taken }, "{flow:?} {transition:?}");
@@ -297,7 +388,8 @@ fn random_coloured(rng: &mut Rng) -> String {
     let values = 2 + rng.below(3);
     let constants: String = (0..values).map(|value| format!("<feconstant id='c{value}' name='{value}'/>")).collect();
     let mut declarations = format!("<namedsort id='s' name='s'><cyclicenumeration>{constants}</cyclicenumeration></namedsort>");
-    declarations.push_str("<namedsort id='pair' name='pair'><productsort><usersort declaration='s'/><usersort declaration='s'/></productsort></namedsort>");
+    declarations
+        .push_str("<namedsort id='pair' name='pair'><productsort><usersort declaration='s'/><usersort declaration='s'/></productsort></namedsort>");
     for variable in ["x", "y", "z"] {
         declarations.push_str(&format!("<variabledecl id='{variable}' name='{variable}'><usersort declaration='s'/></variabledecl>"));
     }
@@ -319,7 +411,9 @@ fn random_coloured(rng: &mut Rng) -> String {
         };
         if pair { format!("<tuple><subterm>{}</subterm><subterm>{}</subterm></tuple>", part(rng), part(rng)) } else { part(rng) }
     };
-    let counted = |rng: &mut Rng, term: String| format!("<numberof><subterm><numberconstant value='{}'/></subterm><subterm>{term}</subterm></numberof>", 1 + rng.below(8) / 7);
+    let counted = |rng: &mut Rng, term: String| {
+        format!("<numberof><subterm><numberconstant value='{}'/></subterm><subterm>{term}</subterm></numberof>", 1 + rng.below(8) / 7)
+    };
     let mut body = String::new();
     let places = 2 + rng.below(3);
     let kinds: Vec<bool> = (0..places).map(|_| rng.below(2) == 0).collect();
@@ -348,7 +442,8 @@ fn random_coloured(rng: &mut Rng) -> String {
             let place = rng.below(places) as usize;
             let inside = term(rng, kinds[place], true);
             let inscription = counted(rng, inside);
-            let (source, target) = if input { (format!("p{place}"), format!("t{transition}")) } else { (format!("t{transition}"), format!("p{place}")) };
+            let (source, target) =
+                if input { (format!("p{place}"), format!("t{transition}")) } else { (format!("t{transition}"), format!("p{place}")) };
             body.push_str(&format!(
                 "<arc id='a{transition}.{number}' source='{source}' target='{target}'><hlinscription><structure>{inscription}</structure></hlinscription></arc>\n"
             ));

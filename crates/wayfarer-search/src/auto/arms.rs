@@ -1,15 +1,15 @@
 //! Random searches beside the phases. Each keeps its own state from turn to turn; which of them has the next turn is decided by what they meet that the
 //! phases have not visited (an upper confidence bound over a fading memory, so that an arm that has run dry is tried again).
 
-use super::{Auto, whole};
+use super::Auto;
 use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
-    CacheStore, Candidates, Control, Fidelity, Handle, Limits, NoStore, Outcome, PoolStore, Progress, Record, Seat, Settings, Stop, Store, StoreSpec,
-    Strategy, Visit, Witness,
+    Candidates, Control, Fidelity, Figures, Handle, Limits, NoStore, Outcome, Progress, Record, Room, Seat, Settings, Stop, Store, Strategy, Visit,
+    Witness,
 };
 use std::sync::{Mutex, PoisonError};
-use wayfarer_space::{Firing, Packing, Rng, Space, States, Steps, Word};
+use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
 
 /// What the arms are, the share of the memory that each may take, as a divisor, and whether it waits until the search is no longer exhaustive.
 const ARMS: [(&str, usize, bool); 4] = [
@@ -67,7 +67,9 @@ struct Met {
 }
 
 struct Arm<'a> {
-    spec: &'static str,
+    spec: StrategySpec,
+    /// Whether it came when the search was no longer exhaustive.
+    waited: bool,
     store: Box<dyn Store + 'a>,
     strategy: Box<dyn Strategy + 'a>,
     begun: bool,
@@ -108,23 +110,39 @@ impl<'a> Arms<'a> {
         }
         let (space, auto) = (self.space, self.auto);
         for (number, (spec, share, waits)) in ARMS.into_iter().enumerate().filter(|(_, (_, _, waits))| *waits == waiting) {
-            let Ok(strategy) = StrategySpec::parse(spec) else { continue };
+            let Ok(spec) = StrategySpec::parse(spec) else { continue };
             let memory = if waits { auto.memory / share } else { (auto.memory / share).min(MODEST) };
             if waits && memory < LEAST {
                 continue;
             }
             let seed = Rng::new(auto.seed, "arms").split(number as u64).next_word();
-            let Some(kept) = kept(strategy.default_store(), memory, space.packing()) else { continue };
-            let Some(store) = store(kept, space.packing(), &auto, seed) else { continue };
+            let room = Room { packing: space.packing(), account: auto.account, most: memory, fixed: memory, bounded: true, seed };
+            let kept = spec.default_store().settled(&room);
+            // One that could keep too few states is of no use.
+            if kept.number("slots").is_some_and(|slots| slots < FEWEST) {
+                continue;
+            }
+            let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
-            let strategy = strategy.build(&site);
-            self.arms.push(Arm { spec, store, strategy, begun: false, over: false, found: 0.0, spent: 0.0, turns: 0.0, discovered: 0 });
+            let strategy = spec.build(&site);
+            self.arms.push(Arm {
+                spec,
+                waited: waits,
+                store,
+                strategy,
+                begun: false,
+                over: false,
+                found: 0.0,
+                spent: 0.0,
+                turns: 0.0,
+                discovered: 0,
+            });
         }
     }
 
     /// Whether the search is exhaustive no longer.
     pub(super) fn set_saturated(&mut self, saturated: bool) {
-        if saturated && !self.arms.iter().any(|arm| ARMS.iter().any(|(spec, _, waits)| *waits && *spec == arm.spec)) {
+        if saturated && !self.arms.iter().any(|arm| arm.waited) {
             self.add(true);
         }
         self.saturated = saturated;
@@ -222,47 +240,16 @@ impl<'a> Arms<'a> {
     }
 
     /// What the arms did, for the report.
-    pub(super) fn figures(&self) -> Vec<(&'static str, f64)> {
-        if self.steps == 0 {
-            return Vec::new();
-        }
-        let mut figures = vec![("steps of random searches beside", self.steps as f64)];
-        for arm in self.arms.iter().filter(|arm| arm.begun) {
-            let name = match arm.spec.split(':').next() {
-                Some("walk") => "visits of walk to unknown states, about",
-                Some("rurs") => "visits of rurs to unknown states, about",
-                Some("highway") => "visits of highway to unknown states, about",
-                _ => "visits of rbfs to unknown states, about",
-            };
-            figures.push((name, arm.discovered as f64));
+    pub(super) fn figures(&self) -> Figures {
+        let mut figures = Figures::default();
+        if self.steps > 0 {
+            figures = figures.sum("steps of random searches beside", self.steps as f64);
+            for arm in self.arms.iter().filter(|arm| arm.begun) {
+                figures = figures.sum(format!("visits of {} to unknown states, about", arm.spec.name()), arm.discovered as f64);
+            }
         }
         figures
     }
-}
-
-/// The store that suits so much memory; none where it would hold too few states to be of use.
-fn kept(spec: StoreSpec, memory: usize, packing: &Packing) -> Option<StoreSpec> {
-    Some(match spec {
-        // Ghosts may be as many as states.
-        StoreSpec::Pool { replace, .. } => {
-            let slots = Some((memory / 3 / whole(packing)) as u64).filter(|slots| *slots >= FEWEST)?;
-            StoreSpec::Pool { slots: Some(slots), replace }
-        }
-        StoreSpec::Cache { ways, bits, replace, .. } => {
-            // The queue of a search over a cache keeps whole states.
-            let slots = Some((memory / (8 + whole(packing) / 3)) as u64).filter(|slots| *slots >= FEWEST)?;
-            StoreSpec::Cache { slots: Some(slots / u64::from(ways) * u64::from(ways)), ways, bits, replace }
-        }
-        other => other,
-    })
-}
-
-fn store<'a>(spec: StoreSpec, packing: &Packing, auto: &Auto<'a>, seed: u64) -> Option<Box<dyn Store + 'a>> {
-    Some(match spec {
-        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(packing.clone(), slots?, replace, seed, auto.account)),
-        StoreSpec::Cache { slots, ways, bits, replace } => Box::new(CacheStore::new(slots?, ways, bits, replace, seed, auto.account)?),
-        _ => Box::new(NoStore),
-    })
 }
 
 /// The control of a phase: asks the outside, and gives the arms their turns.

@@ -1,13 +1,12 @@
 //! The name of what is done where nothing else is asked for: phases, which [`explore_in_phases`](crate::explore_in_phases) carries out. As a strategy by itself
 //! it is the first of them.
 
-use super::{Bfs, Row, exact};
-use crate::StoreSpec;
+use super::{Bfs, Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::spec::Entry;
 
-pub(super) const ROW: Row = Row {
-    entry: Entry { name: "auto", parameters: &[] },
+pub(super) static ROW: Row = Row {
+    entry: Entry { name: "auto", help: "breadth-first while memory lasts, then over fingerprints, pass after pass; never gives up", parameters: &[] },
     store: exact,
-    suits: |_, store| if *store == StoreSpec::Exact { Ok(()) } else { Err("no store of its own to be named: it chooses") },
+    nature: |_| Nature { crewing: Crewing::Phases, by_levels: true, seeded: true, ..SYSTEMATIC },
     build: |_, site| Box::new(Bfs::new(site.limits)),
 };

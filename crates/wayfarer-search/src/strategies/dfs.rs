@@ -9,26 +9,26 @@
 
 mod stack;
 
-use super::{Row, exact, remembering};
+use super::{Nature, Row, SYSTEMATIC, exact};
 use crate::drawing::distinct;
 use crate::spec::Entry;
 use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
 use stack::Stack;
 use wayfarer_space::{Firing, Packing, Rng, States, Word};
 
-pub(super) const ROW: Row = Row {
-    entry: Entry { name: "dfs", parameters: &[] },
+pub(super) static ROW: Row = Row {
+    entry: Entry { name: "dfs", help: "depth-first: the first unvisited successor of each state", parameters: &[] },
     store: exact,
-    suits: remembering,
-    build: |_, site| Box::new(Dfs::over(site.limits, (!site.store.gives_back()).then(|| site.packing.clone()), site.account, None)),
+    nature: |_| SYSTEMATIC,
+    build: |_, site| Box::new(Dfs::over(site.limits, (!site.store.abilities().recalls).then(|| site.packing.clone()), site.account, None)),
 };
 
-pub(super) const RANDOMISED: Row = Row {
-    entry: Entry { name: "rdfs", parameters: &[] },
+pub(super) static RANDOMISED: Row = Row {
+    entry: Entry { name: "rdfs", help: "depth-first, successors in random order", parameters: &[] },
     store: exact,
-    suits: remembering,
+    nature: |_| Nature { seeded: true, ..SYSTEMATIC },
     build: |_, site| {
-        let own = (!site.store.gives_back()).then(|| site.packing.clone());
+        let own = (!site.store.abilities().recalls).then(|| site.packing.clone());
         Box::new(Dfs::over(site.limits, own, site.account, Some(Rng::new(site.seed, "rdfs"))))
     },
 };

@@ -12,25 +12,25 @@
 //!
 //! Departures: of several start states, at most N are drawn for level 0; a level's successors are gathered in batches of sources, which changes nothing.
 
-use super::Row;
-use super::urs::needs_pool;
+use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::{distinct, of_source};
 use crate::spec::{Accepts, Entry, Parameter};
-use crate::{Admission, Candidates, Details, Handle, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
 use wayfarer_space::{Firing, Hash, Rng, Steps, Word};
 
-pub(super) const ROW: Row = Row {
+pub(super) static ROW: Row = Row {
     entry: Entry {
         name: "highway",
+        help: "breadth-first with a bounded number of states per level",
         parameters: &[
-            Parameter::new("width", Accepts::Number(1..=1 << 24), "100"),
-            Parameter::new("ideal", Accepts::OneOf(&["on", "off"]), "off"),
-            Parameter::new("restarts", Accepts::Number(0..=u32::MAX as u64), "100"),
+            Parameter::new("width", Accepts::Number(1..=1 << 24), "100", "the most states of a level"),
+            Parameter::new("ideal", Accepts::OneOf(&["on", "off"]), "off", "whether a level is drawn uniformly, or as in the paper's Algorithm 1"),
+            Parameter::new("restarts", Accepts::Number(0..=u32::MAX as u64), "100", "how many more highways follow the first"),
         ],
     },
-    store: |_| StoreSpec::Pool { slots: None, replace: None },
-    suits: needs_pool,
+    store: |_| PoolStore::spec(None, None),
+    nature: |_| Nature { needs: Need::Emptying, counts_depth: true, ..RANDOM },
     build: |given, site| {
         let highway = Highway::new(given.number("width").unwrap_or(1) as usize, given.is("ideal", "on"), site.seed);
         Box::new(Highway { restarts: given.number("restarts").unwrap_or(0), limit: site.limits.depth, ..highway })
@@ -234,7 +234,7 @@ impl Strategy for Highway {
     }
 
     fn details(&self) -> Details {
-        Details { figures: vec![("highways", self.begun as f64), ("width", self.width as f64)], visits: Vec::new() }
+        Details::of(Figures::default().sum("highways", self.begun as f64).last("width", self.width as f64))
     }
 
     fn depth(&self) -> Option<u32> {

@@ -24,29 +24,40 @@
 mod places;
 mod samples;
 
-use super::Row;
+use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::distinct;
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::{
-    Account, Admission, Candidates, Details, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
-    VisitFigures,
+    Account, Admission, CacheStore, Candidates, Details, Figures, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, Strategy,
+    Visit, VisitFigures,
 };
 use places::Places;
 use samples::Samples;
 use wayfarer_space::{Packing, Rng, States, Word};
 
-pub(super) const ROW: Row = Row {
+pub(super) static ROW: Row = Row {
     entry: Entry {
         name: "rbfs",
+        help: "randomised breadth-first over a cache; says how likely it is to have missed a state",
         parameters: &[
-            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit"),
-            Parameter::new("queue", Accepts::Real(0.001, 16.0), "0.8"),
-            Parameter::open("levels", Accepts::Number(1..=1 << 24), "the bits of a state"),
-            Parameter::new("samples", Accepts::Number(1..=1 << 24), "1000"),
-            Parameter::new("maxpom", Accepts::Real(0.0, 1.0), "0.01"),
-            Parameter::new("max-overhead", Accepts::Real(1.0, 1e9), "10"),
-            Parameter::new("max-collision", Accepts::Real(0.0, 1.0), "0.995"),
-            Parameter::new("own", Accepts::OneOf(&["off", "on"]), "off"),
+            Parameter::open("slots", Accepts::Number(1..=1 << 40), "as many as fit", "the fingerprints that the cache holds"),
+            Parameter::new("queue", Accepts::Real(0.001, 16.0), "0.8", "places of the queue for each slot of the cache"),
+            Parameter::open(
+                "levels",
+                Accepts::Number(1..=1 << 24),
+                "the bits of a state",
+                "the least number of levels of a visit; a visit has up to three times as many",
+            ),
+            Parameter::new("samples", Accepts::Number(1..=1 << 24), "1000", "states whose chance of being omitted is watched, at most"),
+            Parameter::new("maxpom", Accepts::Real(0.0, 1.0), "0.01", "the omission probability at which a run is accepted"),
+            Parameter::new("max-overhead", Accepts::Real(1.0, 1e9), "10", "insertions for each distinct state at which a run ends"),
+            Parameter::new("max-collision", Accepts::Real(0.0, 1.0), "0.995", "the share of insertions that overwrite another at which a run ends"),
+            Parameter::new(
+                "own",
+                Accepts::OneOf(&["off", "on"]),
+                "off",
+                "whether to use our variant: smaller slots, a smaller queue, and a reservoir",
+            ),
         ],
     },
     store: |given| {
@@ -55,14 +66,14 @@ pub(super) const ROW: Row = Row {
             Some(slots) if own(given) => {
                 let slots = own_slots(slots, given.real("queue").unwrap_or(0.8));
                 let bits = OWN_BITS - 1 + (slots as f64 / f64::from(WAYS)).max(1.0).log2().ceil() as u32;
-                StoreSpec::Cache { slots: Some(slots), ways: WAYS, bits: bits.min(64), replace }
+                CacheStore::spec(Some(slots), WAYS, bits.min(64), replace)
             }
-            slots => StoreSpec::Cache { slots, ways: WAYS, bits: 40, replace },
+            slots => CacheStore::spec(slots, WAYS, 40, replace),
         }
     },
-    suits: |_, store| if matches!(store, StoreSpec::Cache { .. }) { Ok(()) } else { Err("a store that forgets (`cache`)") },
+    nature: |_| Nature { needs: Need::Eviction, draws: false, counts_depth: true, ..RANDOM },
     build: |given, site| {
-        let slots = if let StoreSpec::Cache { slots: Some(slots), .. } = site.store { slots } else { 1 << 20 };
+        let slots = site.store.number("slots").unwrap_or(1 << 20);
         let share = if own(given) { OWN_QUEUE } else { given.real("queue").unwrap_or(0.8) };
         let queue = (slots as f64 * share).ceil().clamp(1.0, f64::from(u32::MAX / 2)) as usize;
         let rules = Rules {
@@ -208,7 +219,7 @@ impl<'a> Rbfs<'a> {
         let overhead = self.insertions as f64 / distinct;
         let collision_rate = 1.0 - self.held as f64 / self.insertions.max(1) as f64;
         let samples = self.samples.len() as u64;
-        let figures = VisitFigures { pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
+        let figures = VisitFigures { worker: 0, pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
         self.over += 1;
         match self.visits.last_mut() {
             // Of a great many visits the first are told, and the last.
@@ -339,13 +350,13 @@ impl Strategy for Rbfs<'_> {
 
     fn details(&self) -> Details {
         let last = self.visits.last().copied().unwrap_or_default();
-        let mut figures = vec![("visits", self.over as f64)];
-        figures.extend(last.pom1s.map(|greatest| ("one-step omission probability (samples)", greatest)));
-        figures.extend([
-            ("samples", self.samples.len() as f64),
-            ("insertions", self.insertions as f64),
-            ("collision rate", if self.visits.is_empty() { 0.0 } else { last.collision_rate }),
-        ]);
+        let (insertions, collisions) = (self.insertions as f64, if self.visits.is_empty() { 0.0 } else { last.collision_rate });
+        let figures = Figures::default()
+            .sum("visits", self.over as f64)
+            .most(Details::OMISSION, last.pom1s)
+            .sum("samples", self.samples.len() as f64)
+            .sum("insertions", insertions)
+            .mean("collision rate", collisions, insertions);
         Details { figures, visits: self.visits.clone() }
     }
 

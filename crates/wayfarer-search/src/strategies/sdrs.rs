@@ -7,28 +7,32 @@
 //! (else it would hold the search for ever); `batch` walks share V and go side by side (1 is the paper's algorithm); with `choice=firings` successors are
 //! weighted by the number of firings that lead to them.
 
-use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, needs_pool, pool};
+use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool};
 use super::walk::choice;
-use super::{Row, exact, knowing};
+use super::{Nature, Need, RANDOM, Row, exact};
 use crate::drawing::{Choice, of_source, pick_onward};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
 use wayfarer_space::{Rng, Steps, Word};
 
-const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16");
+const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16", "walks that go side by side; 1 is the paper's algorithm");
 
-pub(super) const ROW: Row = Row {
-    entry: Entry { name: "sdrs", parameters: &[CAPACITY, CHOICE, BATCH] },
+pub(super) static ROW: Row = Row {
+    entry: Entry {
+        name: "sdrs",
+        help: "a random walk that goes on from a visited state where no step leads on",
+        parameters: &[CAPACITY, CHOICE, BATCH],
+    },
     store: exact,
-    suits: knowing,
+    nature: |_| Nature { needs: Need::Place, ..RANDOM },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, None)),
 };
 
-pub(super) const REINITIALISED: Row = Row {
-    entry: Entry { name: "rsdrs", parameters: &[CAPACITY, FROM, REPLACE, CHOICE, BATCH] },
+pub(super) static REINITIALISED: Row = Row {
+    entry: Entry { name: "rsdrs", help: "sdrs that starts anew when memory is full", parameters: &[CAPACITY, FROM, REPLACE, CHOICE, BATCH] },
     store: pool,
-    suits: needs_pool,
+    nature: |_| Nature { needs: Need::Emptying, ..RANDOM },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
 
@@ -194,9 +198,11 @@ impl Strategy for Sdrs {
     }
 
     fn details(&self) -> Details {
-        let mut figures = vec![("jumps", self.jumps as f64)];
-        figures.extend(self.renewal.as_ref().map(|renewal| ("restarts", renewal.times() as f64)));
-        Details { figures, visits: Vec::new() }
+        let mut figures = Figures::default().sum("jumps", self.jumps as f64);
+        if let Some(renewal) = &self.renewal {
+            figures = figures.sum("restarts", renewal.times() as f64);
+        }
+        Details::of(figures)
     }
 
     fn depth(&self) -> Option<u32> {

@@ -12,49 +12,65 @@
 //! V (1 is the paper's algorithm); with `choice=firings` successors are weighted by the number of firings that lead to them.
 
 use super::walk::choice;
-use super::{Row, exact, giving_back};
+use super::{Crewing, Nature, Need, RANDOM, Row, exact};
 use crate::drawing::{Choice, distinct, of_source, pick};
 use crate::renewal::Renewal;
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Admission, Candidates, Details, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{
+    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
+};
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
 
-pub(super) const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit");
-const MIX: Parameter = Parameter::open("mix", Accepts::RealOr(0.0, 1.0, "auto"), "uniform");
-const CLOSE: Parameter = Parameter::new("close", Accepts::OneOf(&["off", "on", "delete"]), "off");
-pub(super) const CHOICE: Parameter = Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings");
-const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "32");
+pub(super) const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit", "the most states in V");
+const MIX: Parameter =
+    Parameter::open("mix", Accepts::RealOr(0.0, 1.0, "auto"), "uniform", "the share of choices among leaves of the exploration tree");
+const CLOSE: Parameter = Parameter::new(
+    "close",
+    Accepts::OneOf(&["off", "on", "delete"]),
+    "off",
+    "whether a state leaves the choice, or V, once all its successors were visited",
+);
+pub(super) const CHOICE: Parameter =
+    Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings", "whether steps or successor states are equally likely");
+const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "32", "states that are drawn together; 1 is the paper's algorithm");
 
-pub(super) const FROM: Parameter = Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial");
-pub(super) const REPLACE: Parameter = Parameter::new("replace", Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]), "none");
+pub(super) const FROM: Parameter =
+    Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial", "where it starts anew: from the start states or from a visited one");
+pub(super) const REPLACE: Parameter = Parameter::new(
+    "replace",
+    Accepts::OneOf(&["none", "random", "fifo", "lru", "lfu"]),
+    "none",
+    "which state of V a new one replaces; with none, it starts anew",
+);
 
-pub(super) const ROW: Row = Row {
-    entry: Entry { name: "urs", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
-    store: |given| if given.is("close", "delete") { StoreSpec::Pool { slots: None, replace: None } } else { exact(given) },
-    suits: |given, store| match store {
-        StoreSpec::Pool { .. } => Ok(()),
-        _ if given.is("close", "delete") => Err("a store that states can be taken out of (`pool`)"),
-        _ => giving_back(given, store),
-    },
+pub(super) static ROW: Row = Row {
+    entry: Entry { name: "urs", help: "a random successor of a random visited state", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
+    store: |given| if given.is("close", "delete") { PoolStore::spec(None, None) } else { exact(given) },
+    nature: |given| nature(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall }),
     build: |given, site| Box::new(Urs::given(given, site.seed, None)),
 };
 
-pub(super) const REINITIALISED: Row = Row {
-    entry: Entry { name: "rurs", parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH] },
+pub(super) static REINITIALISED: Row = Row {
+    entry: Entry {
+        name: "rurs",
+        help: "urs that starts anew when memory is full",
+        parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH],
+    },
     store: pool,
-    suits: needs_pool,
+    nature: |given| nature(given, Need::Emptying),
     build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
 
 /// For rows: the pool that the parameters ask for.
 pub(super) fn pool(given: &Given) -> StoreSpec {
-    StoreSpec::Pool { slots: given.number("capacity"), replace: given.text("replace").and_then(Replacement::named) }
+    PoolStore::spec(given.number("capacity"), given.text("replace").and_then(Replacement::named))
 }
 
-/// For rows: a pool and nothing else.
-pub(super) fn needs_pool(_given: &Given, store: &StoreSpec) -> Result<(), &'static str> {
-    if matches!(store, StoreSpec::Pool { .. }) { Ok(()) } else { Err("a store that can be emptied (`pool`)") }
+/// A search that closes states knows when it has visited everything; that takes one worker.
+fn nature(given: &Given, needs: Need) -> Nature {
+    let closes = given.is("close", "on");
+    Nature { needs, crewing: if closes { Crewing::Alone } else { Crewing::Apart }, exhaustive: closes, ..RANDOM }
 }
 
 /// Uniform random search.
@@ -290,13 +306,17 @@ impl Strategy for Urs {
     }
 
     fn details(&self) -> Details {
-        let mut figures = Vec::new();
-        figures.extend(self.renewal.as_ref().map(|renewal| ("restarts", renewal.times() as f64)));
-        figures.extend(self.mix.as_ref().map(|mix| ("rate of leaves", mix.leaves)));
-        if self.close != Close::Off {
-            figures.push(("closed states", self.closed as f64));
+        let mut figures = Figures::default();
+        if let Some(renewal) = &self.renewal {
+            figures = figures.sum("restarts", renewal.times() as f64);
         }
-        Details { figures, visits: Vec::new() }
+        if let Some(mix) = &self.mix {
+            figures = figures.mean("rate of leaves", mix.leaves, self.steps as f64);
+        }
+        if self.close != Close::Off {
+            figures = figures.sum("closed states", self.closed as f64);
+        }
+        Details::of(figures)
     }
 
     fn depth(&self) -> Option<u32> {

@@ -6,26 +6,28 @@
 //!
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, else a walk would never get away from it.
 
-use super::{Row, knowing};
+use super::urs::CHOICE;
+use super::{Nature, Need, RANDOM, Row};
 use crate::drawing::{Choice, of_source, pick, pick_onward};
 use crate::spec::{Accepts, Entry, Given, Parameter};
 use crate::witness::chain;
-use crate::{Admission, Candidates, Details, Ground, Handle, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
 use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Word};
 
-pub(super) const ROW: Row = Row {
+pub(super) static ROW: Row = Row {
     entry: Entry {
         name: "walk",
+        help: "random walks, one random step after another",
         parameters: &[
-            Parameter::new("restart", Accepts::NumberOr(1..=u32::MAX as u64, "never"), "10000"),
-            Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial"),
-            Parameter::open("depth", Accepts::Number(1..=u32::MAX as u64), "no limit"),
-            Parameter::new("lanes", Accepts::Number(1..=4096), "16"),
-            Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings"),
+            Parameter::new("restart", Accepts::NumberOr(1..=u32::MAX as u64, "never"), "10000", "the steps after which a walk starts anew"),
+            Parameter::new("from", Accepts::OneOf(&["initial", "visited"]), "initial", "where a walk starts: in a start state or in a visited one"),
+            Parameter::open("depth", Accepts::Number(1..=u32::MAX as u64), "no limit", "the depth at which a walk starts anew"),
+            Parameter::new("lanes", Accepts::Number(1..=4096), "16", "walks that go side by side"),
+            CHOICE,
         ],
     },
-    store: |given| if from_visited(given) { StoreSpec::Exact } else { StoreSpec::Nothing },
-    suits: |given, store| if from_visited(given) { knowing(given, store) } else { Ok(()) },
+    store: |given| if from_visited(given) { StoreSpec::exact() } else { NoStore::spec() },
+    nature: |given| Nature { needs: if from_visited(given) { Need::Place } else { Need::Nothing }, counts_depth: true, ..RANDOM },
     build: |given, site| {
         let most = |name: &str| given.number(name).map_or(u32::MAX, |number| number as u32);
         Box::new(Walk {
@@ -270,8 +272,8 @@ impl Strategy for Walk {
     }
 
     fn details(&self) -> Details {
-        let figures = vec![("walks", (self.restarts + self.lanes.len() as u64) as f64), ("walks that ended in a deadlock", self.deadlocks as f64)];
-        Details { figures, visits: Vec::new() }
+        let walks = self.restarts + self.lanes.len() as u64;
+        Details::of(Figures::default().sum("walks", walks as f64).sum("walks that ended in a deadlock", self.deadlocks as f64))
     }
 
     fn depth(&self) -> Option<u32> {

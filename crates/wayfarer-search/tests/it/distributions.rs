@@ -2,26 +2,20 @@
 //! errors, which a right program leaves with odds of 0.1 % at each point.
 
 use std::collections::BTreeMap;
-use wayfarer_search::{
-    Deadlock, ExactStore, Limits, NoStore, Outcome, PoolStore, Settings, Site, Stop, Store, StoreSpec, StrategySpec, Unbounded, Unlimited, explore,
-};
+use wayfarer_search::{Deadlock, Job, Limits, Outcome, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited};
 use wayfarer_space::{Graph, Rng, Space, States, Width};
 use wayfarer_theory::{Algorithm, ExplicitGraph, Grid, SelfLoops, Tree, unwatched};
 
 const Z: f64 = 3.29;
 
 /// Runs a strategy on a graph over the store that suits it.
-fn explored(graph: &Graph, strategy: &str, seed: u64, limits: Limits) -> (Outcome, Box<dyn Store>) {
+fn explored<'g>(graph: &'g Graph, strategy: &str, seed: u64, limits: Limits) -> (Outcome, Box<dyn Store + 'g>) {
     let spec: StrategySpec = strategy.parse().unwrap_or_else(|error| panic!("{strategy}: {error}"));
-    let store: Box<dyn Store> = match spec.default_store() {
-        StoreSpec::Exact => Box::new(ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 16).unwrap()),
-        StoreSpec::Pool { slots, replace } => Box::new(PoolStore::new(graph.packing().clone(), slots.unwrap_or(u64::MAX), replace, seed, &Unlimited)),
-        StoreSpec::Nothing => Box::new(NoStore),
-        other => panic!("{other}"),
-    };
+    let room = Room { packing: graph.packing(), account: &Unlimited, most: 1 << 16, fixed: 1 << 16, bounded: false, seed };
+    let store = spec.default_store().build(&room).unwrap();
     let site = Site { limits: &limits, packing: graph.packing(), account: &Unlimited, seed, store: spec.default_store() };
     let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
-    let outcome = explore(graph, &*store, &mut *spec.build(&site), &settings, &mut Unbounded);
+    let outcome = Job::new(graph, &*store, &mut *spec.build(&site), &settings).run(&mut Unbounded);
     (outcome, store)
 }
 

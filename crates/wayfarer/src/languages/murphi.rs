@@ -7,8 +7,14 @@ use wayfarer_ir::Program;
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
-pub(super) const LANGUAGE: Language =
-    Language { name: "Murphi", endings: &["m", "murphi"], begins: |_| false, read: open, predicate: Some("a boolean expression of Murphi"), has_formulas: false };
+pub(super) const LANGUAGE: Language = Language {
+    name: "Murphi",
+    endings: &["m", "murphi"],
+    begins: |_| false,
+    read: open,
+    predicate: Some("a boolean expression of Murphi"),
+    has_formulas: false,
+};
 
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     let loaded = load_source(source, options)?;

@@ -1,10 +1,10 @@
 //! Petri nets in PNML, and formulas of the Model Checking Contest about them.
 
 use super::{Language, LoadError, LoadOptions, Opened, refuse_constants, rejected_predicate, rejected_there};
+use crate::Plan;
 use crate::report::Change;
 use crate::sizes::{count, counted};
 use crate::subject::{Asks, Facts, FaultFacts, Programmed, PropertyFacts, RuleFacts, Subject, Table, ValueFacts, Words};
-use crate::Plan;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_ir::{At, Program};
@@ -124,7 +124,9 @@ impl Programmed for Net {
     fn is_called(&self, rule: u32, name: &str) -> bool {
         let Some(family) = self.family(rule) else { return false };
         let transition = &self.loaded.flat.net.transitions[family];
-        transition.name == name || transition.id == name || name.starts_with(&transition.name) && self.loaded.flat.transition_name(rule as usize) == name
+        transition.name == name
+            || transition.id == name
+            || name.starts_with(&transition.name) && self.loaded.flat.transition_name(rule as usize) == name
     }
 
     fn facts(&self) -> Facts {

@@ -1,35 +1,36 @@
 //! Values of options, as their types have them or as text in the way of the command line.
 
-use crate::{StoreSpec, StrategySpec, SymmetryChoice, sizes};
+use crate::plan::DeviceChoice;
+use crate::{StoreSpec, StrategySpec, SymmetryChoice};
 use std::time::Duration;
 use wayfarer_search::Deadlock;
 
 /// Something that an option takes: the value itself, or text that the command line would take.
 pub trait Amount<T> {
-    /// The value; the error says what would be right.
-    fn value(&self) -> Result<T, String>;
+    /// The text that the command line would take.
+    fn word(&self) -> String;
 
-    /// How it is written in Rust.
+    /// The text that makes it in Rust.
     fn text(&self) -> String;
 }
 
 macro_rules! amounts {
-    ($($type:ty, $read:expr, $write:expr;)*) => { $(
+    ($($type:ty, $word:expr, $text:expr;)*) => { $(
         impl Amount<$type> for $type {
-            fn value(&self) -> Result<$type, String> {
-                Ok(self.clone())
+            fn word(&self) -> String {
+                let word: fn(&$type) -> String = $word;
+                word(self)
             }
 
             fn text(&self) -> String {
-                let write: fn(&$type) -> String = $write;
-                write(self)
+                let text: fn(&$type) -> String = $text;
+                text(self)
             }
         }
 
         impl Amount<$type> for &str {
-            fn value(&self) -> Result<$type, String> {
-                let read: fn(&str) -> Result<$type, String> = $read;
-                read(self)
+            fn word(&self) -> String {
+                (*self).to_string()
             }
 
             fn text(&self) -> String {
@@ -38,8 +39,8 @@ macro_rules! amounts {
         }
 
         impl Amount<$type> for String {
-            fn value(&self) -> Result<$type, String> {
-                Amount::<$type>::value(&self.as_str())
+            fn word(&self) -> String {
+                self.clone()
             }
 
             fn text(&self) -> String {
@@ -50,26 +51,14 @@ macro_rules! amounts {
 }
 
 amounts! {
-    usize, sizes::parse_size, ToString::to_string;
-    u64, sizes::parse_count, ToString::to_string;
-    u32, sizes::parse_depth, ToString::to_string;
-    f64, sizes::parse_confidence, ToString::to_string;
-    Duration, sizes::parse_duration, |time| format!("\"{}ms\"", time.as_millis());
-    StrategySpec, |text| text.parse().map_err(|error: wayfarer_search::SpecError| error.to_string()), |spec| format!("\"{spec}\"");
-    StoreSpec, |text| text.parse().map_err(|error: wayfarer_search::SpecError| error.to_string()), |spec| format!("\"{spec}\"");
-    SymmetryChoice, str::parse, |choice| format!("\"{choice}\"");
-    Deadlock, deadlock, |rule| format!("\"{}\"", match rule {
-        Deadlock::Off => "off",
-        Deadlock::Stuck => "stuck",
-        Deadlock::Stuttering => "stuttering",
-    });
-}
-
-fn deadlock(text: &str) -> Result<Deadlock, String> {
-    match text {
-        "off" => Ok(Deadlock::Off),
-        "stuck" => Ok(Deadlock::Stuck),
-        "stuttering" => Ok(Deadlock::Stuttering),
-        _ => Err(format!("`{text}` is not a rule for deadlocks; it is off, stuck or stuttering")),
-    }
+    usize, ToString::to_string, ToString::to_string;
+    u64, ToString::to_string, ToString::to_string;
+    u32, ToString::to_string, ToString::to_string;
+    f64, ToString::to_string, ToString::to_string;
+    Duration, |time| format!("{}ms", time.as_secs_f64() * 1e3), |time| format!("\"{}ms\"", time.as_secs_f64() * 1e3);
+    StrategySpec, ToString::to_string, |spec| format!("\"{spec}\"");
+    StoreSpec, ToString::to_string, |spec| format!("\"{spec}\"");
+    SymmetryChoice, ToString::to_string, |choice| format!("\"{choice}\"");
+    DeviceChoice, ToString::to_string, |choice| format!("\"{choice}\"");
+    Deadlock, ToString::to_string, |rule| format!("\"{rule}\"");
 }

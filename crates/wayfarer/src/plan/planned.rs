@@ -1,8 +1,9 @@
 //! A plan together with what it is about, built up option by option.
 
 use crate::memory::Budget;
+use crate::plan::DeviceChoice;
 use crate::subject::Subject;
-use crate::{Amount, Modelled, Outlet, Plan, Repeated, Report, RunError, StoreSpec, StrategySpec, SymmetryChoice, itf, machine, sizes};
+use crate::{Amount, Modelled, Outlet, Plan, PlanOption, Repeated, Report, RunError, StoreSpec, StrategySpec, SymmetryChoice, itf, machine, sizes};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_model::{BySerde, Coded, Model, Tight};
@@ -19,7 +20,6 @@ pub struct Planned {
     given: Vec<(&'static str, String)>,
     /// How what it is about is written in Rust.
     beginning: String,
-    threads: Option<u32>,
     progress: bool,
     witness: Option<String>,
     /// What was wrong with an option, for when the run is to begin.
@@ -115,7 +115,7 @@ impl Planned {
     fn about(subject: Arc<dyn Subject>, beginning: &str) -> Planned {
         let beginning = format!("{beginning}({})", subject.source());
         let plan = Plan::default();
-        Planned { subject, plan, given: Vec::new(), beginning, threads: None, progress: true, witness: None, wrong: None }
+        Planned { subject, plan, given: Vec::new(), beginning, progress: true, witness: None, wrong: None }
     }
 
     /// The same plan with the Rust text that makes it, for the line that repeats a run: for those who make plans in a way of their own.
@@ -128,25 +128,27 @@ impl Planned {
         Planned { wrong: self.wrong.or(Some(why)), ..self }
     }
 
-    fn option<T>(mut self, option: &'static str, amount: impl Amount<T>, set: impl FnOnce(&mut Plan, T)) -> Self {
-        self.given.push((option, amount.text()));
-        match amount.value() {
-            Ok(value) => set(&mut self.plan, value),
-            Err(message) => self.wrong = self.wrong.or(Some(RunError::Wrong { option, message })),
+    /// Sets an option of the table: `text` is what is written in Rust, `word` what the table reads.
+    fn set(mut self, option: &'static str, text: String, word: &str) -> Self {
+        self.given.push((option, text));
+        if let Some(row) = PlanOption::named(option)
+            && let Err(message) = (row.set)(&mut self.plan, word)
+        {
+            self.wrong = self.wrong.or(Some(RunError::Wrong { option, message }));
         }
         self
     }
 
-    fn switch(mut self, option: &'static str, on: bool, set: impl FnOnce(&mut Plan, bool)) -> Self {
-        self.given.push((option, on.to_string()));
-        set(&mut self.plan, on);
-        self
+    fn option<T>(self, option: &'static str, amount: impl Amount<T>) -> Self {
+        self.set(option, amount.text(), &amount.word())
     }
 
-    fn name(mut self, option: &'static str, name: &str, names: impl FnOnce(&mut Plan) -> &mut Vec<String>) -> Self {
-        self.given.push((option, format!("{name:?}")));
-        names(&mut self.plan).push(name.to_string());
-        self
+    fn switch(self, option: &'static str, on: bool) -> Self {
+        self.set(option, on.to_string(), if on { "on" } else { "off" })
+    }
+
+    fn name(self, option: &'static str, name: &str) -> Self {
+        self.set(option, format!("{name:?}"), name)
     }
 
     /// Memory that the run may take: `"512M"`, or bytes. Three quarters of what is free where it is not given.
@@ -154,129 +156,133 @@ impl Planned {
     /// What the stores, the frontier and the record take is counted; where [`memory::Counting`](crate::memory::Counting) is the global allocator, every byte
     /// that the process takes from the beginning of the run.
     pub fn memory(self, size: impl Amount<usize>) -> Self {
-        self.option("memory", size, |plan, size| plan.memory = Some(size))
+        self.option("memory", size)
     }
 
     /// Time that the run may take: `"30s"`, or a [`Duration`].
     pub fn time(self, time: impl Amount<Duration>) -> Self {
-        self.option("time", time, |plan, time| plan.time = Some(time))
+        self.option("time", time)
     }
 
     /// Stops after so many distinct states.
     pub fn states(self, count: impl Amount<u64>) -> Self {
-        self.option("states", count, |plan, count| plan.states = Some(count))
+        self.option("states", count)
     }
 
     /// Stops after so many steps: fired rules, or random choices of a strategy that makes them.
     pub fn steps(self, count: impl Amount<u64>) -> Self {
-        self.option("steps", count, |plan, count| plan.steps = Some(count))
+        self.option("steps", count)
     }
 
     /// Does not expand states at this depth.
     pub fn depth(self, depth: impl Amount<u32>) -> Self {
-        self.option("depth", depth, |plan, depth| plan.depth = Some(depth))
+        self.option("depth", depth)
     }
 
-    /// How many workers; one for each processor where it is not given.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.given.push(("threads", threads.to_string()));
-        self.threads = Some(threads);
-        self
+    /// Where the search runs: `"auto"`, `"cpu"`, `"gpu"`, or `"gpu:1"` for the second GPU (feature `gpu`).
+    pub fn device(self, device: impl Amount<DeviceChoice>) -> Self {
+        self.option("device", device)
     }
 
-    /// The seed of everything random; 1 where it is not given.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.given.push(("seed", seed.to_string()));
-        self.plan.seed = seed;
-        self
+    /// Memory of the GPU that the run may take: `"16G"`, or bytes.
+    pub fn device_memory(self, size: impl Amount<usize>) -> Self {
+        self.option("device_memory", size)
+    }
+
+    /// How many workers; one for each processor if it is not given.
+    pub fn threads(self, threads: u32) -> Self {
+        self.option("threads", threads)
+    }
+
+    /// The seed of everything random; 1 if it is not given.
+    pub fn seed(self, seed: u64) -> Self {
+        self.option("seed", seed)
     }
 
     /// Where to look: `"bfs"`, or `"rdfs"`, `"rbfs:maxpom=0.01"` and so on, as `--strategy` lists them.
     pub fn strategy(self, strategy: impl Amount<StrategySpec>) -> Self {
-        self.option("strategy", strategy, |plan, strategy| plan.strategy = strategy)
+        self.option("strategy", strategy)
     }
 
     /// What to remember: `"exact"`, `"compact:bits=40"` and so on, as `--store` lists them; what suits the strategy where it is not given.
     pub fn store(self, store: impl Amount<StoreSpec>) -> Self {
-        self.option("store", store, |plan, store| plan.store = Some(store))
+        self.option("store", store)
     }
 
     /// Whether states that are alike are taken for one: `"auto"`, `"on"` or `"off"`.
     pub fn symmetry(self, choice: impl Amount<SymmetryChoice>) -> Self {
-        self.option("symmetry", choice, |plan, choice| plan.symmetry = choice)
+        self.option("symmetry", choice)
     }
 
     /// When a state counts as a deadlock: `"stuttering"` where no action leads to another state, `"stuck"` where none is possible, or `"off"`.
     pub fn deadlock(self, rule: impl Amount<Deadlock>) -> Self {
-        self.option("deadlock", rule, |plan, rule| plan.deadlock = Some(rule))
+        self.option("deadlock", rule)
     }
 
     /// How sure the default strategy must be that no state was omitted before it ends, where memory is too small for every state; 0.99 where it is not given.
     pub fn confidence(self, probability: impl Amount<f64>) -> Self {
-        self.option("confidence", probability, |plan, probability| plan.confidence = probability)
+        self.option("confidence", probability)
     }
 
     /// Judges this property, and only those that were named so.
     pub fn property(self, name: &str) -> Self {
-        self.name("property", name, |plan| &mut plan.properties)
+        self.name("property", name)
     }
 
     /// Looks for a state in which this `sometimes` property holds, instead of violations.
     pub fn find(self, name: &str) -> Self {
-        self.name("find", name, |plan| &mut plan.find)
+        self.name("find", name)
     }
 
     /// Looks for a firing of this rule, instead of violations. In a Rust model, a rule is a variant of the action type, or one action as reports write it. Which
     /// there are is known only when they happen, so a name that no action has is one that is never reached.
     pub fn find_rule(self, name: &str) -> Self {
-        self.name("find_rule", name, |plan| &mut plan.find_rules)
+        self.name("find_rule", name)
     }
 
     /// How many random walks of each sampler audit a run that found nothing; `"off"` for none, and a number that fits the search where it is not given.
     pub fn audit(self, walks: impl Amount<u64>) -> Self {
-        // Only here is `off` a number of walks.
-        let walks = if walks.text() == "\"off\"" { Given::Off } else { Given::Other(walks) };
-        self.option("audit", walks, |plan, walks| plan.audit = Some(walks))
+        self.option("audit", walks)
     }
 
     /// How many states are reachable, where that is known: coverage and cover times are then reported.
     pub fn size(self, count: impl Amount<u64>) -> Self {
-        self.option("size", count, |plan, count| plan.size = Some(count))
+        self.option("size", count)
     }
 
     /// Counts how often each state is visited.
     pub fn profile(self, on: bool) -> Self {
-        self.switch("profile", on, |plan, on| plan.profile = on)
+        self.switch("profile", on)
     }
 
     /// Stops after so many violations.
     pub fn max_errors(self, count: impl Amount<u64>) -> Self {
-        self.option("max_errors", count, |plan, count| plan.max_errors = usize::try_from(count).unwrap_or(usize::MAX))
+        self.option("max_errors", count)
     }
 
     /// Goes on until everything was visited, and reports each violated property once.
     pub fn all_violations(self, on: bool) -> Self {
-        self.switch("all_violations", on, |plan, on| plan.all_violations = on)
+        self.switch("all_violations", on)
     }
 
     /// Whether what was not proved fails in JUnit and SARIF files.
     pub fn exhaustive(self, on: bool) -> Self {
-        self.switch("exhaustive", on, |plan, on| plan.exhaustive = on)
+        self.switch("exhaustive", on)
     }
 
     /// Whether a witness that may not be a shortest one is made shorter.
     pub fn shorten(self, on: bool) -> Self {
-        self.switch("shorten", on, |plan, on| plan.shorten = on)
+        self.switch("shorten", on)
     }
 
     /// How many loop rounds and calls one firing of a Murphi model may take.
     pub fn loop_limit(self, count: impl Amount<u64>) -> Self {
-        self.option("loop_limit", count, |plan, count| plan.loop_limit = count)
+        self.option("loop_limit", count)
     }
 
     /// Interprets a Murphi model instead of compiling it.
     pub fn interpret(self, on: bool) -> Self {
-        self.switch("interpret", on, |plan, on| plan.interpret = on)
+        self.switch("interpret", on)
     }
 
     /// Writes the witness of a violation to this file, in the Informal Trace Format.
@@ -296,7 +302,8 @@ impl Planned {
     pub fn plan(&self) -> Plan {
         let testing = is_test();
         let memory = self.plan.memory.unwrap_or_else(|| if testing { TEST_MEMORY } else { machine::default_budget() });
-        let threads = self.threads.map_or(usize::from(testing), |threads| threads as usize);
+        let given = self.given.iter().any(|(option, _)| *option == "threads");
+        let threads = if given { self.plan.threads } else { usize::from(testing) };
         Plan { memory: Some(memory), threads, ..self.plan.clone() }
     }
 
@@ -346,34 +353,12 @@ impl Planned {
             given.push(("seed", report.seed.to_string()));
         }
         // The clock does not repeat itself; the number of steps does.
-        if matches!(report.stop, "time" | "interrupted") && report.threads == 1 {
+        if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 {
             given.retain(|(option, _)| !matches!(*option, "time" | "steps"));
             given.push(("steps", report.steps.to_string()));
         }
         let options: String = given.iter().map(|(option, value)| format!(".{option}({value})")).collect();
         format!("{}{options}.run()", self.beginning)
-    }
-}
-
-/// A number of walks, or none.
-enum Given<T> {
-    Off,
-    Other(T),
-}
-
-impl<T: Amount<u64>> Amount<u64> for Given<T> {
-    fn value(&self) -> Result<u64, String> {
-        match self {
-            Given::Off => Ok(0),
-            Given::Other(walks) => walks.value(),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Given::Off => "\"off\"".to_string(),
-            Given::Other(walks) => walks.text(),
-        }
     }
 }
 

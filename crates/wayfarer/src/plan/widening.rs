@@ -17,7 +17,7 @@ impl Plan {
         loop {
             let time = self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
             let mut report = Plan { time, ..self.clone() }.attempt(&**subject, end_at_limit, budget, control)?;
-            let limit = report.limit.filter(|_| end_at_limit && report.stop == Stop::Limit.word());
+            let limit = report.limit.filter(|_| end_at_limit && report.stop == Stop::Limit);
             let Some(limit) = limit else {
                 report.restarts = remarks.len() as u32;
                 report.remarks.splice(0..0, remarks);

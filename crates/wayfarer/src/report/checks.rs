@@ -1,44 +1,44 @@
-//! What a run judged, one by one: a verdict on the whole says too little where some properties are settled and others are not.
+//! The checks of a run, one by one: a verdict on the whole says too little if some properties are settled and others are not.
 
+use super::{Answer, CheckVerdict, Kind};
 use crate::Plan;
 use crate::subject::{Asks, PropertyFacts, Subject};
 use serde::Serialize;
-use wayfarer_search::{Cause, Deadlock, Outcome};
+use wayfarer_search::{Cause, Deadlock, Outcome, Verdict};
 use wayfarer_space::Firing;
 
 /// One thing that a run judged, or was told not to judge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CheckReport {
-    /// `invariant`, `never`, `cover` or `formula` for a property, `deadlock`, `fault` for assertions, error statements and faults together; `found` or `rule`
-    /// for what was looked for.
-    pub kind: &'static str,
+    /// The kind of check.
+    pub kind: Kind,
     /// The property's name; `deadlock` and `fault` have their own.
     pub name: String,
     /// `file:line:column`; empty where it has no place.
     pub at: String,
-    /// `holds`, `violated`, `not-found`, or `not-judged` where it was left out on request. A cover that was reached holds in any case, and what was
-    /// looked for is `violated` where it was found.
-    pub verdict: &'static str,
+    /// The verdict on it. A cover that was reached holds in any case. A search for something counts as violated if it was found.
+    pub verdict: CheckVerdict,
     /// Which of the report's violations speak against it; for a formula that is true, the witness of it.
     pub violations: Vec<usize>,
-    /// The answer to a formula: `true`, `false` or `open`.
+    /// The answer, if it is a formula.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<&'static str>,
+    pub answer: Option<Answer>,
 }
 
 /// The checks of a run, in the order of the model, faults and deadlocks last.
 pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyFacts], outcome: &Outcome) -> Vec<CheckReport> {
     let sought = !plan.find.is_empty() || !plan.find_rules.is_empty();
-    let make = |kind: &'static str, name: &str, at: String, judged: bool, settled: Settled, against: &dyn Fn(&Cause) -> bool| {
+    let make = |kind: Kind, name: &str, at: String, judged: bool, settled: Settled, against: &dyn Fn(&Cause) -> bool| {
         let violations: Vec<usize> =
             outcome.violations.iter().enumerate().filter(|(_, violation)| against(&violation.cause)).map(|(index, _)| index).collect();
         let verdict = match settled {
-            _ if !judged => "not-judged",
-            _ if !violations.is_empty() => "violated",
-            Settled::Well => "holds",
-            Settled::Badly => "violated",
-            Settled::IfComplete if outcome.is_complete() => "holds",
-            Settled::IfComplete => "not-found",
+            _ if !judged => CheckVerdict::NotJudged,
+            _ if !violations.is_empty() => CheckVerdict::Judged(Verdict::Violated),
+            Settled::Well => CheckVerdict::Judged(Verdict::Holds),
+            Settled::Badly => CheckVerdict::Judged(Verdict::Violated),
+            Settled::IfComplete if outcome.is_complete() => CheckVerdict::Judged(Verdict::Holds),
+            Settled::IfComplete => CheckVerdict::Judged(Verdict::NotFound),
         };
         CheckReport { kind, name: name.to_string(), at, verdict, violations, answer: None }
     };
@@ -51,16 +51,16 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             Asks::Assumed => continue,
             kind @ (Asks::Always | Asks::Never) => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
-                make(kind.word(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+                make(kind.kind(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
             }
             kind @ (Asks::Exists | Asks::Forall) => {
                 let looked_for = plan.find.contains(&property.name);
-                let mut check = make(kind.word(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
+                let mut check = make(kind.kind(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
                 check.answer(kind == Asks::Forall);
                 check
             }
             Asks::Reachable if plan.find.contains(&property.name) => {
-                make("found", &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
+                make(Kind::Found, &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
             }
             Asks::Reachable => {
                 let settled = match outcome.reached.contains(number) {
@@ -70,7 +70,7 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
                     false => Settled::IfComplete,
                 };
                 let against = |cause: &Cause| matches!(*cause, Cause::NotReached(of) | Cause::PropertyFault(of, _) if of == number);
-                make("cover", &property.name, at, chosen && !sought, settled, &against)
+                make(Kind::Cover, &property.name, at, chosen && !sought, settled, &against)
             }
         });
     }
@@ -78,12 +78,12 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
         let meant = |number: u32| subject.is_called(number, name);
         let instances = subject.rules().iter().map(|rule| rule.instances).sum();
         let at = (0..instances).find(|number| meant(*number)).map_or_else(String::new, |number| subject.words().firing(None, Firing::of(number)).1);
-        checks.push(make("rule", name, at, true, Settled::IfComplete, &|cause| matches!(cause, Cause::Rule(firing) if meant(firing.rule))));
+        checks.push(make(Kind::Rule, name, at, true, Settled::IfComplete, &|cause| matches!(cause, Cause::Rule(firing) if meant(firing.rule))));
     }
     let faults = |cause: &Cause| matches!(cause, Cause::Fault(..) | Cause::Start(..));
-    checks.push(make("fault", "no rule fails", String::new(), !sought, Settled::IfComplete, &faults));
+    checks.push(make(Kind::Fault, "no rule fails", String::new(), !sought, Settled::IfComplete, &faults));
     let deadlock = plan.deadlock != Some(Deadlock::Off) && !sought;
-    checks.push(make("deadlock", "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
+    checks.push(make(Kind::Deadlock, "no deadlock", String::new(), deadlock, Settled::IfComplete, &|cause| *cause == Cause::Deadlock));
     checks
 }
 
@@ -91,18 +91,18 @@ impl CheckReport {
     /// Turns the verdict of a search for a state into the answer to a formula. A state that was found shows that something exists, or that not everything is
     /// as the formula says; that there is none is known only of a run that visited everything.
     fn answer(&mut self, is_universal: bool) {
-        let found = match self.verdict {
-            "violated" => true,
-            "holds" => false,
-            "not-found" => {
-                self.answer = Some("open");
+        let CheckVerdict::Judged(verdict) = self.verdict else { return };
+        let found = match verdict {
+            Verdict::Violated => true,
+            Verdict::Holds => false,
+            Verdict::NotFound => {
+                self.answer = Some(Answer::Open);
                 return;
             }
-            _ => return,
         };
         let is_true = found != is_universal;
-        self.verdict = if is_true { "holds" } else { "violated" };
-        self.answer = Some(if is_true { "true" } else { "false" });
+        self.verdict = CheckVerdict::Judged(if is_true { Verdict::Holds } else { Verdict::Violated });
+        self.answer = Some(if is_true { Answer::True } else { Answer::False });
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Discovery;
 use crate::Report;
 use serde_json::{Value, json};
-use wayfarer_search::{Outcome, Record, Tally};
+use wayfarer_search::{Outcome, Record, Stop, Tally};
 use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};
 
 /// How sure bounds are: they fail with this probability at most.
@@ -72,14 +72,19 @@ impl SamplerReport {
 
 impl Confidence {
     /// What the search itself says, without an audit.
-    pub(crate) fn of(outcome: &Outcome, expected_omissions: Option<f64>, discovery: Option<Discovery>, draws: bool) -> Self {
+    /// `known` is the number of reachable states, if the user gave it.
+    pub(crate) fn of(outcome: &Outcome, expected_omissions: Option<f64>, discovery: Option<Discovery>, draws: bool, known: Option<u64>) -> Self {
         let record = outcome.record.as_ref();
+        // A search that has run dry, or has met every state there is, has no future to forecast.
+        let ended = matches!(outcome.stop, Stop::Exhausted | Stop::Confident | Stop::Accepted);
+        let left = known.map(|known| (known as f64 - outcome.covered.value).max(0.0));
+        let discovery = discovery.filter(|_| !ended && left != Some(0.0)).map(|discovery| Discovery { left, ..discovery });
         Confidence {
             audit: Vec::new(),
             record_share: record.map(Record::share),
             discovery,
             least_states: record.filter(|_| draws).and_then(|record| least_states(record, outcome.covered.value)),
-            omission_probability: outcome.details.visits.last().and_then(|visit| visit.pom1s),
+            omission_probability: outcome.details.omission_probability(),
             expected_omissions,
         }
     }
@@ -130,7 +135,7 @@ impl Confidence {
             "expected_omissions": self.expected_omissions,
             "forecast": self.discovery.map(|discovery| json!({
                 "new_states_per_step": discovery.rate(),
-                "new_states_next_hour": self.next_hour(report.seconds),
+                "new_states_next_hour": self.next_hour(report.times.exploring),
             })),
         })
     }

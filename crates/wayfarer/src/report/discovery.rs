@@ -40,7 +40,7 @@ impl Course {
             self.points.push((steps, states));
         }
         let [quarter, half, all] = [steps / 4, steps / 2, steps].map(|at| self.at(at));
-        (steps >= 64).then(|| Discovery { steps, lately: (all - half).max(0.0), before: (half - quarter).max(0.0) })
+        (steps >= 64).then(|| Discovery { steps, lately: (all - half).max(0.0), before: (half - quarter).max(0.0), left: None })
     }
 
     /// States after so many steps, on a straight line between two points.
@@ -64,6 +64,8 @@ pub struct Discovery {
     pub lately: f64,
     /// New states in the quarter before.
     pub before: f64,
+    /// States that are left to find, if their number is known.
+    pub left: Option<f64>,
 }
 
 impl Discovery {
@@ -79,7 +81,7 @@ impl Discovery {
         let doublings = (more.max(0.0) / self.steps.max(1) as f64).ln_1p() / std::f64::consts::LN_2;
         // A geometric series, also where the last doubling is cut.
         let terms = if (ratio - 1.0).abs() < 1e-9 { doublings } else { (ratio.powf(doublings) - 1.0) / (ratio - 1.0) };
-        self.lately * ratio * terms
+        (self.lately * ratio * terms).min(self.left.unwrap_or(f64::INFINITY))
     }
 }
 

@@ -4,11 +4,13 @@
 //! (`exhaustive`). The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the actions for GitHub read; times of single
 //! cases are left out, since one search judges all of them.
 
+use super::CheckVerdict;
 use crate::place::Place;
 use crate::{CheckReport, Finding, Outlet, Report, ViolationReport};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
+use wayfarer_search::Verdict;
 
 /// How many violations of one check are told in full.
 const STORIES_TOLD: usize = 10;
@@ -69,13 +71,13 @@ impl Report {
     fn outcome(&self, check: &CheckReport) -> Case {
         let violations: Vec<&ViolationReport> = check.violations.iter().filter_map(|index| self.violations.get(*index)).collect();
         match check.verdict {
-            "holds" => Case::Passed,
-            "violated" if violations.is_empty() => {
+            CheckVerdict::NotJudged => Case::Skipped("not judged: it was left out on request".to_string()),
+            CheckVerdict::Judged(Verdict::Holds) => Case::Passed,
+            CheckVerdict::Judged(Verdict::Violated) if violations.is_empty() => {
                 Case::Failed(Bad { kind: check.kind.to_string(), message: format!("{} does not hold", check.label()), story: String::new() })
             }
-            "violated" => Case::Failed(self.bad(&violations)),
-            "not-judged" => Case::Skipped("not judged: it was left out on request".to_string()),
-            _ if self.exhaustive && self.verdict == "not-found" => {
+            CheckVerdict::Judged(Verdict::Violated) => Case::Failed(self.bad(&violations)),
+            _ if self.exhaustive && self.verdict == Verdict::NotFound => {
                 Case::Failed(Bad { kind: "not-proved".to_string(), message: self.why_open(check), story: String::new() })
             }
             _ => Case::Skipped(self.why_open(check)),

@@ -53,7 +53,7 @@ const Z: f64 = 1.959_963_984_540_054;
 impl Repeated {
     /// Runs that found something.
     pub fn successes(&self) -> impl Iterator<Item = &Report> {
-        self.runs.iter().filter(|report| report.verdict == "violated")
+        self.runs.iter().filter(|report| report.is_violated())
     }
 
     /// The share of runs that found something, with Wilson's interval.

@@ -10,6 +10,7 @@ use crate::{Finding, Outlet, Report, ViolationReport, WitnessReport};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::Path;
+use wayfarer_search::Verdict;
 
 /// Every kind of result: its name, what it means, and how bad it is.
 const RULES: [(&str, &str, &str); 11] = [
@@ -40,14 +41,14 @@ impl Report {
             notes.push(notification("note", &format!("{} further violations are left out", self.violations.len() - MOST_RESULTS), None));
         }
         for check in &self.checks {
-            if check.verdict == "violated" && check.violations.is_empty() {
+            if check.verdict.is_violated() && check.violations.is_empty() {
                 // More was wrong than violations were asked for, and it is not about a state.
                 let message = format!("{} does not hold", check.label());
-                results.push(result(check.kind, &message, &self.places(&check.at), &check.name));
+                results.push(result(check.kind.word(), &message, &self.places(&check.at), &check.name));
             }
-            if check.verdict == "not-found" {
+            if check.verdict.is_open() {
                 let message = format!("{}: {}", check.label(), self.why_open(check));
-                match self.exhaustive && self.verdict == "not-found" {
+                match self.exhaustive && self.verdict == Verdict::NotFound {
                     true => results.push(result("not-proved", &message, &self.places(&check.at), &check.name)),
                     false => notes.push(notification("warning", &message, location(&check.at))),
                 }
@@ -58,7 +59,7 @@ impl Report {
             invocation["commandLine"] = json!(again);
         }
         let figures = json!({
-            "verdict": self.verdict, "stop": self.stop, "complete": self.complete, "states": self.states, "rulesFired": self.rules_fired,
+            "verdict": self.verdict.word(), "stop": self.stop.word(), "complete": self.complete, "states": self.states, "rulesFired": self.rules_fired,
             "strategy": self.strategy, "store": self.store, "seed": self.seed,
         });
         log(&self.model, results, invocation, Some(figures))
@@ -75,7 +76,7 @@ impl Report {
             message.push_str(&format!("repeat it with: {again}\n"));
         }
         let places = self.places(violation.place());
-        let mut result = result(violation.kind, message.trim_end(), &places, &violation.name);
+        let mut result = result(violation.kind.word(), message.trim_end(), &places, &violation.name);
         if let Some(witness) = &violation.witness {
             result["codeFlows"] = json!([flow(witness, &places)]);
         }

@@ -1,8 +1,9 @@
 //! What was found, told in plain text: the same words wherever a report goes.
 
-use crate::{Change, CheckReport, Report, StepReport, ViolationReport, WitnessReport};
+use crate::{Change, CheckReport, Kind, Report, StepReport, ViolationReport, WitnessReport};
 use std::fmt::{self, Write as _};
 use wayfarer_model::ABSENT;
+use wayfarer_search::Stop;
 
 /// A witness longer than this is told by its beginning and its end: nobody reads more, and what reads the files has limits.
 const STEPS_TOLD: usize = 200;
@@ -15,17 +16,17 @@ impl ViolationReport {
     pub fn sentence(&self) -> String {
         let name = &self.name;
         match self.kind {
-            "invariant" => format!("invariant `{name}` does not hold"),
-            "never" => format!("`{name}` holds in a reachable state, and must in none"),
-            "deadlock" => "deadlock".to_string(),
-            "assertion" => format!("assertion failed: {name}"),
-            "error" => format!("error statement reached: {name}"),
-            "fault" => format!("fault: {name}"),
-            "cover" => format!("cover `{name}` was never reached"),
-            "liveness" => format!("liveness `{name}` does not hold"),
-            "found" => format!("a state satisfies {name}"),
-            "rule" => format!("rule {name} fires"),
-            other => format!("{other}: {name}"),
+            Kind::Invariant => format!("invariant `{name}` does not hold"),
+            Kind::Never => format!("`{name}` holds in a reachable state, and must in none"),
+            Kind::Deadlock => "deadlock".to_string(),
+            Kind::Assertion => format!("assertion failed: {name}"),
+            Kind::Error => format!("error statement reached: {name}"),
+            Kind::Fault => format!("fault: {name}"),
+            Kind::Cover => format!("cover `{name}` was never reached"),
+            Kind::Liveness => format!("liveness `{name}` does not hold"),
+            Kind::Formula => format!("a state decides formula {name}"),
+            Kind::Found => format!("a state satisfies {name}"),
+            Kind::Rule => format!("rule {name} fires"),
         }
     }
 
@@ -49,7 +50,7 @@ impl ViolationReport {
             Some(witness) => {
                 let _ = write!(out, "{witness}");
             }
-            None if self.kind == "cover" => {}
+            None if self.kind == Kind::Cover => {}
             None => out.push_str("there was too little memory left to find the way there\n"),
         }
         out
@@ -137,7 +138,7 @@ impl CheckReport {
     /// What was judged, in words.
     pub fn label(&self) -> String {
         match self.kind {
-            "deadlock" | "fault" => self.name.clone(),
+            Kind::Deadlock | Kind::Fault => self.name.clone(),
             kind => format!("{kind} `{}`", self.name),
         }
     }
@@ -147,14 +148,14 @@ impl Report {
     /// Why a check is neither proved nor violated.
     pub(crate) fn why_open(&self, check: &CheckReport) -> String {
         let why = match self.stop {
-            "violation" => {
+            Stop::Violations => {
                 format!("the run ended at another violation: {}", self.violations.first().map_or_else(String::new, ViolationReport::sentence))
             }
             stop => format!("the run ended before everything was visited: {}", stop_words(stop)),
         };
         let states = format!("{} states were visited", self.states);
         match check.kind {
-            "cover" => format!("not reached so far: {why}; {states}"),
+            Kind::Cover => format!("not reached so far: {why}; {states}"),
             _ => format!("not proved: {why}; {states} and nothing was found against it"),
         }
     }
@@ -174,21 +175,21 @@ impl Report {
 }
 
 /// Why a run ended, as a clause.
-pub fn stop_words(stop: &str) -> &'static str {
+pub fn stop_words(stop: Stop) -> &'static str {
     match stop {
-        "memory" => "the memory budget is spent",
-        "time" => "the time is up",
-        "states" => "the limit on states was reached",
-        "steps" => "the limit on steps was reached",
-        "depth" => "states at the depth limit were not expanded",
-        "interrupted" => "interrupted",
-        "limit" => "a limit of representation was met",
-        "violation" => "as many violations were found as were asked for",
-        "accepted" => "the omission probability of the samples is as small as was asked for",
-        "confident" => "most likely no state was omitted",
-        "overhead" => "states came back too often",
-        "collisions" => "nearly every state that was remembered pushed another out",
-        "restarts" => "as many restarts were made as were asked for",
-        _ => "nothing is left to expand, but the store may have taken new states for known ones or forgotten some",
+        Stop::Memory => "the memory budget is spent",
+        Stop::Time => "the time is up",
+        Stop::States => "the limit on states was reached",
+        Stop::Steps => "the limit on steps was reached",
+        Stop::Depth => "states at the depth limit were not expanded",
+        Stop::Interrupted => "interrupted",
+        Stop::Limit => "a limit of representation was met",
+        Stop::Violations => "as many violations were found as were asked for",
+        Stop::Accepted => "the omission probability of the samples is as small as was asked for",
+        Stop::Confident => "most likely no state was omitted",
+        Stop::Overhead => "states came back too often",
+        Stop::Collisions => "nearly every state that was remembered pushed another out",
+        Stop::Restarts => "as many restarts were made as were asked for",
+        Stop::Exhausted => "nothing is left to expand, but the store may have taken new states for known ones or forgotten some",
     }
 }

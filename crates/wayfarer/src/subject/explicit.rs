@@ -3,7 +3,7 @@
 use crate::report::Change;
 use crate::sizes::{count, counted};
 use crate::subject::{Asks, Facts, FaultFacts, Plain, PropertyFacts, Replaying, RuleFacts, Running, Subject, Table, Used, ValueFacts, Words};
-use crate::{Plan, RunError, SymmetryChoice};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
 use wayfarer_space::{Fault, Firing, Graph, Space, States, Steps, Word};
 
@@ -99,7 +99,7 @@ impl Words for Explicit {
     }
 
     fn fault(&self, _fault: Fault, _plan: &Plan) -> FaultFacts {
-        FaultFacts { kind: "fault", message: "unknown fault".to_string(), at: self.name.clone(), note: None }
+        FaultFacts { kind: Kind::Fault, message: "unknown fault".to_string(), at: self.name.clone(), note: None }
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {

@@ -4,7 +4,7 @@ use crate::report::Change;
 use crate::subject::{
     Asks, FaultFacts, Plain, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
 };
-use crate::{Plan, RunError, SymmetryChoice};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_model::{Coded, KINDS, Model, ModelSpace, PropertyKind, WANTED};
@@ -129,7 +129,7 @@ where
 
     fn fault(&self, fault: Fault, _plan: &Plan) -> FaultFacts {
         let (message, at) = self.space.faults().describe(fault);
-        FaultFacts { kind: "fault", message: format!("panic: {message}"), at, note: None }
+        FaultFacts { kind: Kind::Fault, message: format!("panic: {message}"), at, note: None }
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {

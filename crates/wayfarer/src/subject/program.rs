@@ -8,7 +8,7 @@ use crate::subject::values;
 use crate::subject::{
     Asks, Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
 };
-use crate::{Plan, RunError, SymmetryChoice};
+use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
@@ -103,6 +103,11 @@ impl<P: Programmed> Subject for P {
         Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
     }
 
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<Program>> {
+        Some(self.program())
+    }
+
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
@@ -170,9 +175,9 @@ impl Words for Program {
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
         let site = &self.faults[fault.0 as usize];
         let kind = match site.kind {
-            FaultKind::Assertion => "assertion",
-            FaultKind::Error => "error",
-            _ => "fault",
+            FaultKind::Assertion => Kind::Assertion,
+            FaultKind::Error => Kind::Error,
+            _ => Kind::Fault,
         };
         let endless = (site.kind == FaultKind::Endless)
             .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));

@@ -1,7 +1,7 @@
 //! How a subject is spoken about: its firings, faults and states in the words of its model.
 
-use crate::Plan;
 use crate::report::Change;
+use crate::{Kind, Plan};
 use serde_json::{Map, Value, json};
 use wayfarer_space::{Fault, Firing, Word};
 
@@ -41,8 +41,8 @@ pub trait Words: Send + Sync {
 /// A fault in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultFacts {
-    /// `assertion`, `error` or `fault`.
-    pub kind: &'static str,
+    /// An assertion, an error statement, or any other fault.
+    pub kind: Kind,
     /// The message.
     pub message: String,
     /// `file:line:column`.

@@ -27,7 +27,11 @@ fn fate(text: &str) -> Fate {
             match plan.check(&loaded.program, &Budget::new(1 << 30, 0), &mut Unbounded) {
                 Ok(report) => {
                     let violation = report.violations.first();
-                    Fate::Ran(report.verdict, violation.map_or("", |found| found.kind), violation.map_or(String::new(), |found| found.name.clone()))
+                    Fate::Ran(
+                        report.verdict.word(),
+                        violation.map_or("", |found| found.kind.word()),
+                        violation.map_or(String::new(), |found| found.name.clone()),
+                    )
                 }
                 Err(error @ (RunError::NoStartState | RunError::TooLittleMemory { .. })) => Fate::Idle(error.to_string()),
                 Err(error) => panic!("{error}"),

@@ -67,10 +67,10 @@ impl Header {
                 differences.push(format!("{what}: expected {expected}, found {found}"));
             }
         };
-        expect("verdict", &self.verdict, report.verdict);
+        expect("verdict", &self.verdict, report.verdict.word());
         let found = report.violations.first();
         if let Some((kind, name)) = &self.violation {
-            expect("violation", kind, found.map_or("none", |violation| violation.kind));
+            expect("violation", kind, found.map_or("none", |violation| violation.kind.word()));
             if let (Some(name), Some(violation)) = (name, found) {
                 let sort = violation.witness.as_ref().and_then(|witness| fault_word(&witness.raw.ending, program));
                 expect("violation", name, if kind == "fault" { sort.unwrap_or("no fault") } else { &violation.name });

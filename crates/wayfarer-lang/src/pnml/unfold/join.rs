@@ -135,7 +135,10 @@ impl<'a> Joins<'a> {
     ) -> Result<(), TooLarge> {
         self.tries += 1;
         if self.tries > MOST_TRIES || found.len() > MOST_TRANSITIONS {
-            let what = format!("more than {} bindings are to be tried; that is the limit", if found.len() > MOST_TRANSITIONS { MOST_TRANSITIONS as u64 } else { MOST_TRIES });
+            let what = format!(
+                "more than {} bindings are to be tried; that is the limit",
+                if found.len() > MOST_TRANSITIONS { MOST_TRANSITIONS as u64 } else { MOST_TRIES }
+            );
             return Err(TooLarge { transition: Some(transition), what });
         }
         let patterns = &self.transitions[transition];
@@ -216,7 +219,8 @@ impl<'a> Patterns<'a> {
     fn new(net: &'a Net, number: usize) -> Self {
         let transition = &net.transitions[number];
         let slots = slots(net, number);
-        let domains = transition.variables.iter().flat_map(|variable| net.parts(net.variables[*variable].sort)).map(|part| net.count(*part)).collect();
+        let domains =
+            transition.variables.iter().flat_map(|variable| net.parts(net.variables[*variable].sort)).map(|part| net.count(*part)).collect();
         let mut items = Vec::new();
         for (place, bag) in &transition.inputs {
             // Tokens that may be subtracted again need not be there.

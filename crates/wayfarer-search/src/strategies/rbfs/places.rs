@@ -1,8 +1,8 @@
 //! The queue Q: a fixed number of places for states, old ones that are taken out at random and new ones for the next level, each with a waypoint.
 
 use crate::Account;
+use crate::frontier::Waypoints;
 use crate::slab::Slab;
-use crate::waypoints::Waypoints;
 use wayfarer_space::{Packing, Rng, States, Word};
 
 /// Levels between waypoints.

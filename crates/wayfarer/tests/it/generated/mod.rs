@@ -110,7 +110,7 @@ fn compare(model: &tree::Model) -> Result<(Compared, u64), String> {
     // Up to symmetry the same goes wrong, after as many firings; how often is another matter.
     let report = run(Plan { interpret: true, ..Plan::default() })?;
     check_first(&found, &report, program, "bfs").map_err(|error| format!("up to symmetry: {error}"))?;
-    if report.verdict == "holds" && (report.states > found.states || (!report.symmetry && report.states != found.states)) {
+    if report.verdict.word() == "holds" && (report.states > found.states || (!report.symmetry && report.states != found.states)) {
         return Err(format!("{} states and {} orbits", found.states, report.states));
     }
     Ok((if total == 0 { Compared::Holds } else { Compared::Violated }, found.states))
@@ -141,7 +141,11 @@ fn header(model: &tree::Model) -> String {
 /// The first violation of a run must be one of those that exist and, breadth-first, no longer than the shortest.
 fn check_first(found: &Found, report: &Report, program: &Program, strategy: &str) -> Result<(), String> {
     let Some(violation) = report.violations.first() else {
-        return if found.wrong.is_empty() && report.verdict == "holds" { Ok(()) } else { Err(format!("{}, but {:?}", report.verdict, found.wrong)) };
+        return if found.wrong.is_empty() && report.verdict.word() == "holds" {
+            Ok(())
+        } else {
+            Err(format!("{}, but {:?}", report.verdict.word(), found.wrong))
+        };
     };
     let (wrong, length) = described(violation, program);
     let Some((_, shortest)) = found.wrong.get(&wrong) else { return Err(format!("found {wrong:?}, but there is only {:?}", found.wrong)) };

@@ -104,7 +104,7 @@ fn steps_that_are_left_out_count() {
     for planned in plans {
         let report = planned.shorten(false).run().unwrap();
         let name = format!("{} over {}", report.strategy, report.store);
-        let kind = |kind: &str| report.violations.iter().filter(|violation| violation.kind == kind).count();
+        let kind = |kind: &str| report.violations.iter().filter(|violation| violation.kind.word() == kind).count();
         assert_eq!((report.states, kind("deadlock"), kind("fault")), (states, deadlocks, faults), "{name}");
         assert_eq!(
             report.rules.iter().map(|rule| (rule.rule.as_str(), rule.fired)).filter(|(_, fired)| *fired > 0).collect::<BTreeMap<_, _>>(),
@@ -120,7 +120,7 @@ fn a_search_that_is_cut_off_says_how_far_it_came() {
     let whole = Plan::packed(Numbers).deadlock("off").max_errors(1_000).strategy("bfs").run().unwrap();
     for states in [100, 1_000, 5_000] {
         let report = Plan::packed(Numbers).deadlock("off").max_errors(1_000).strategy("bfs").states(states).run().unwrap();
-        assert_eq!((report.states, report.stop), (states, "states"));
+        assert_eq!((report.states, report.stop.word()), (states, "states"));
         assert!(report.rules_fired < whole.rules_fired && report.frontier > 0);
     }
 }

@@ -63,7 +63,7 @@ fn a_panic_in_next_is_a_fault_with_its_witness() {
             let report = planned.clone().strategy(strategy).run().unwrap();
             report.assert_violated("cannot go up from 3");
             let violation = &report.violations[0];
-            assert_eq!((violation.kind, violation.detail.as_deref()), ("fault", Some("in rule Up")));
+            assert_eq!((violation.kind.word(), violation.detail.as_deref()), ("fault", Some("in rule Up")));
             assert!(violation.at.contains("misuse.rs:"), "{}", violation.at);
             let witness = violation.witness.as_ref().unwrap();
             assert_eq!(witness.length, 4);
@@ -405,7 +405,7 @@ impl Model for Bits {
 fn rbfs_ends_where_not_even_a_start_state_finds_room() {
     for strategy in ["rbfs", "rbfs:own"] {
         let report = Plan::new(Bits).strategy(strategy).memory("1M").threads(2).audit("off").steps(3_000_000u64).run().unwrap();
-        assert_eq!(report.verdict, "not-found", "{report}");
+        assert_eq!(report.verdict.word(), "not-found", "{report}");
     }
 }
 

@@ -27,8 +27,7 @@ pub(crate) struct Queue {
     read: Last,
     words: Vec<Word>,
     entry: Vec<u8>,
-    /// The most segments there were at once, and the bytes of one.
-    most: usize,
+    /// The bytes of a segment.
     segment: usize,
 }
 
@@ -70,7 +69,7 @@ impl Queue {
         let last = Last { tight: vec![0; packing.words() * size_of::<Word>()], number: 0 };
         let words = vec![0; packing.words()];
         let (segments, entry) = (VecDeque::new(), Vec::new());
-        Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, most: 0, segment: SEGMENT }
+        Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, segment: SEGMENT }
     }
 
     /// The same in segments of about so many bytes.
@@ -90,7 +89,6 @@ impl Queue {
             };
             self.segments.push_back(Segment { bytes: segment, used: 0, states: 0 });
             self.written.clear();
-            self.most = self.most.max(self.segments.len());
         }
         let Some(segment) = self.segments.back_mut() else { return false };
         let mut at = segment.used;
@@ -127,16 +125,6 @@ impl Queue {
         tight + tight.div_ceil(8)
     }
 
-    /// The bytes of its segments.
-    pub(crate) fn bytes(&self) -> usize {
-        self.segments.iter().map(|segment| segment.bytes.len()).sum()
-    }
-
-    /// The most bytes that segments took, about.
-    pub(crate) fn most_bytes(&self) -> usize {
-        self.most * self.segment
-    }
-
     /// An empty queue like this one.
     pub(crate) fn like(&self) -> Self {
         Queue::new(self.packing.clone()).in_segments(self.segment)
@@ -154,10 +142,16 @@ impl Queue {
         std::mem::take(&mut self.segments).into_iter().filter(|segment| segment.states > 0)
     }
 
-    /// Puts a segment of another queue into one that is empty, to be read.
-    pub(crate) fn load(&mut self, segment: Segment) {
-        self.segments.clear();
+    /// Puts a segment of another queue into one that was read to its end, and gives back the memory of the last.
+    pub(crate) fn load(&mut self, segment: Segment) -> Option<Box<[u8]>> {
+        let last = self.segments.pop_front().map(|segment| segment.bytes);
         self.segments.push_back(segment);
+        last
+    }
+
+    /// Memory to be written next.
+    pub(crate) fn reuse(&mut self, bytes: Box<[u8]>) {
+        self.spare = Some(bytes);
     }
 
     /// Takes the first state out and appends it to `states`; none where the queue is empty.

@@ -1,0 +1,136 @@
+//! The kinds of things that a report speaks about, each with the word that stands for it in text and JSON.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use wayfarer_search::Verdict;
+
+/// The kind of a violation or a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A property that must hold in every reachable state.
+    Invariant,
+    /// A property that must hold in no reachable state.
+    Never,
+    /// A property that must hold in some reachable state.
+    Cover,
+    /// A property of infinite runs.
+    Liveness,
+    /// A state in which nothing can happen.
+    Deadlock,
+    /// An assertion that failed.
+    Assertion,
+    /// An error statement that was reached.
+    Error,
+    /// A rule that could not finish; as a check, all assertions, error statements and faults together.
+    Fault,
+    /// A formula of a file of formulas, which is true or false.
+    Formula,
+    /// A state that was looked for.
+    Found,
+    /// A rule whose firing was looked for.
+    Rule,
+}
+
+impl Kind {
+    /// All kinds with their words.
+    pub const ALL: [(Kind, &'static str); 11] = [
+        (Kind::Invariant, "invariant"),
+        (Kind::Never, "never"),
+        (Kind::Cover, "cover"),
+        (Kind::Liveness, "liveness"),
+        (Kind::Deadlock, "deadlock"),
+        (Kind::Assertion, "assertion"),
+        (Kind::Error, "error"),
+        (Kind::Fault, "fault"),
+        (Kind::Formula, "formula"),
+        (Kind::Found, "found"),
+        (Kind::Rule, "rule"),
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("fault", |(_, word)| word)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.word())
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// The verdict on one check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CheckVerdict {
+    /// It was judged, as the whole run is.
+    Judged(Verdict),
+    /// It was left out, on request or because it cannot be judged yet.
+    NotJudged,
+}
+
+impl CheckVerdict {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            CheckVerdict::Judged(verdict) => verdict.word(),
+            CheckVerdict::NotJudged => "not-judged",
+        }
+    }
+
+    /// Whether it was proved.
+    pub fn holds(self) -> bool {
+        self == CheckVerdict::Judged(Verdict::Holds)
+    }
+
+    /// Whether something speaks against it.
+    pub fn is_violated(self) -> bool {
+        self == CheckVerdict::Judged(Verdict::Violated)
+    }
+
+    /// Whether it is neither proved nor violated.
+    pub fn is_open(self) -> bool {
+        self == CheckVerdict::Judged(Verdict::NotFound)
+    }
+}
+
+impl Serialize for CheckVerdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// The answer to a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It is true.
+    True,
+    /// It is false.
+    False,
+    /// The run ended before that was known.
+    Open,
+}
+
+impl Answer {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::True => "true",
+            Answer::False => "false",
+            Answer::Open => "open",
+        }
+    }
+}
+
+impl Serialize for Answer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
