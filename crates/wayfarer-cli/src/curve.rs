@@ -35,7 +35,7 @@ impl Curve {
 
     /// The last point of a run.
     pub(crate) fn end(&mut self, report: &Report) {
-        self.point(report.steps, report.seconds, report.states);
+        self.point(report.steps, report.times.exploring, report.states);
     }
 
     fn point(&mut self, steps: u64, seconds: f64, states: u64) {

@@ -45,6 +45,10 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
             out.push_str(&witness::witness(subject, found, view));
         }
     }
+    if report.witness().is_some() && report.threads > 1 && !report.repeatable && view.form != Form::None {
+        let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
+        out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
+    }
     out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
         out.push_str(&format!("\n{}\n", wrapped(&format!("{} {remark}", view.paint.doubt("note:")), 0)));

@@ -154,7 +154,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
             side.rate().into(),
             side.mean(|report| report.states as f64).into(),
             side.done.mean(steps).or_else(|| side.mean(steps)).into(),
-            side.mean(|report| report.seconds).into(),
+            side.mean(|report| report.times.exploring).into(),
             side.done.mean(length).into(),
             side.done.mean(raw_length).into(),
             side.mean(|report| report.redundancy.unwrap_or(f64::NAN)).into(),
