@@ -538,7 +538,8 @@ impl<'a> Locations<'a> {
                 items
             }
             ProcessKind::Parallel(_) => {
-                let message = "processes can only be put in parallel at the top: not behind an action, in a choice, or in a process that calls itself";
+                let message =
+                    "processes can only be put in parallel at the top: not behind an action, in a choice, or in a process that calls itself";
                 return Err(Wrong::new(process.place, message).into());
             }
             ProcessKind::Block(..) | ProcessKind::Hide(..) | ProcessKind::Allow(..) | ProcessKind::Rename(..) | ProcessKind::Communicate(..) => {
@@ -591,7 +592,9 @@ impl<'a> Locations<'a> {
             ProcessKind::Choice(list) => list.iter().any(|process| self.process_ends(process)),
             ProcessKind::If(_, then, other) => self.process_ends(then) || self.process_ends(other),
             ProcessKind::Sequence(list) | ProcessKind::Parallel(list) => list.iter().all(|process| self.process_ends(process)),
-            ProcessKind::Sum(_, body) | ProcessKind::Block(_, body) | ProcessKind::Hide(_, body) | ProcessKind::Allow(_, body) => self.process_ends(body),
+            ProcessKind::Sum(_, body) | ProcessKind::Block(_, body) | ProcessKind::Hide(_, body) | ProcessKind::Allow(_, body) => {
+                self.process_ends(body)
+            }
             ProcessKind::Rename(_, body) | ProcessKind::Communicate(_, body) => self.process_ends(body),
         }
     }
@@ -610,7 +613,11 @@ impl<'a> Locations<'a> {
 /// The conjuncts of a condition or of its negation.
 fn conjuncts(condition: &Term, truth: bool) -> Vec<Term> {
     let mut all = Vec::new();
-    if truth { split(condition, &mut all) } else { negated(condition, &mut all) }
+    if truth {
+        split(condition, &mut all)
+    } else {
+        negated(condition, &mut all)
+    }
     all
 }
 
@@ -631,7 +638,9 @@ fn free_in(process: &Process, out: &mut Vec<VariableId>) {
         ProcessKind::Delta => {}
         ProcessKind::Actions(actions) => actions.iter().flat_map(|(_, terms)| terms).for_each(|term| free(term, out)),
         ProcessKind::Call(_, terms) => terms.iter().for_each(|term| free(term, out)),
-        ProcessKind::Choice(list) | ProcessKind::Sequence(list) | ProcessKind::Parallel(list) => list.iter().for_each(|process| free_in(process, out)),
+        ProcessKind::Choice(list) | ProcessKind::Sequence(list) | ProcessKind::Parallel(list) => {
+            list.iter().for_each(|process| free_in(process, out))
+        }
         ProcessKind::Sum(variables, body) => {
             let mut inner = Vec::new();
             free_in(body, &mut inner);
