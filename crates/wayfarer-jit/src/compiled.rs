@@ -29,7 +29,7 @@ const SMALL_COMMAND: u64 = 200;
 const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
 /// Programs of more rules than this have their guards in masks, if they can.
-pub(crate) const MANY_RULES: usize = 512;
+pub(crate) const MANY_RULES: usize = 8_192;
 /// Nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
