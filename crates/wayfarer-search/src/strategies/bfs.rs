@@ -6,10 +6,10 @@
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::crew::Crew;
 use crate::frontier::{Board, Frontier, Pool, Shared};
-use crate::spec::Entry;
 use crate::{Account, Candidates, Ground, Limits, Meeting, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
