@@ -4,6 +4,7 @@
 //! language a model is written in: a loader gives a [`Subject`], and that is all that searches, commands and reports know.
 
 mod aut;
+mod mcrl2;
 mod murphi;
 mod pnml;
 
@@ -35,7 +36,7 @@ pub struct Language {
 }
 
 /// All languages, in the order in which they are listed to users. The first is taken if nothing else fits.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, pnml::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, mcrl2::LANGUAGE, pnml::LANGUAGE];
 
 /// How a model is read.
 #[derive(Clone, Debug, Default)]
