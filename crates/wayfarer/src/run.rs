@@ -398,7 +398,13 @@ impl Crew {
 
 fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
     let mut firings = outcome.firings.iter();
-    let fired = |rule: RuleFacts| RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at };
+    let mut first = 0;
+    let fired = |rule: RuleFacts| {
+        let counted = subject.is_counted(first);
+        first += rule.instances;
+        (RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at }, counted)
+    };
     // A rule without a name is a number that the model does not use.
-    subject.rules().into_iter().map(fired).filter(|rule| !rule.rule.is_empty()).collect()
+    let shown = |(rule, counted): (RuleReport, bool)| (!rule.rule.is_empty() && (counted || rule.fired > 0)).then_some(rule);
+    subject.rules().into_iter().map(fired).filter_map(shown).collect()
 }

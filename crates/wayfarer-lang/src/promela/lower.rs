@@ -39,14 +39,26 @@ pub struct RuleOf {
     pub line: u32,
     /// The receiver of a rendezvous: its slot, its type, and the line of its statement.
     pub partner: Option<(usize, usize, u32)>,
+    /// Whether the process may go on alone there, so that the rule fires on the way to a state.
+    pub passed: bool,
 }
 
 /// Compiles a model; an error says what is too large.
 pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
     let mut program = Program { source: model.source.clone(), ..Program::default() };
     let layout = Layout::new(model, learned, &mut program)?;
-    let mut lowering =
-        Lowering { model, learned, layout, program, limits: HashMap::new(), sites: HashMap::new(), rules: Vec::new(), registers: 0, lenient: false };
+    let mut lowering = Lowering {
+        model,
+        learned,
+        layout,
+        program,
+        limits: HashMap::new(),
+        sites: HashMap::new(),
+        rules: Vec::new(),
+        registers: 0,
+        passed: passed(model),
+        lenient: false,
+    };
     lowering.rules()?;
     lowering.find();
     let Lowering { layout, program, limits, rules, .. } = lowering;
@@ -55,6 +67,17 @@ pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
         Some(error) => Err(format!("the model cannot be represented: {error}")),
         None => Ok(Lowered { program, limits, rules, layout }),
     }
+}
+
+/// The control states of each process type from which a process may go on alone.
+fn passed(model: &Model) -> Vec<Vec<bool>> {
+    let of_type = |ty: &super::model::ProcessType| {
+        let mut passed = vec![false; ty.automaton.states.len()];
+        let ways = ty.automaton.states.iter().flat_map(|state| &state.transitions);
+        ways.filter(|way| way.keeps_control).filter_map(|way| way.to).for_each(|to| passed[to] = true);
+        passed
+    };
+    model.types.iter().map(of_type).collect()
 }
 
 struct Lowering<'a> {
@@ -67,6 +90,8 @@ struct Lowering<'a> {
     rules: Vec<RuleOf>,
     /// Registers of the formula or command that is being written.
     registers: u32,
+    /// The control states of each process type from which a process may go on alone.
+    passed: Vec<Vec<bool>>,
     /// What a process that is not there has is zero, and no fault.
     lenient: bool,
 }

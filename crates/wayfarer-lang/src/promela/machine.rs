@@ -8,8 +8,9 @@ mod values;
 pub(super) use acts::reception;
 
 use super::flow::Transition;
-use super::model::{ActKind, Model, Start};
-use std::collections::VecDeque;
+use super::model::{ActKind, LeafId, Model, Start};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
 
 /// A state of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,11 +77,25 @@ pub struct Taken {
 /// Runs a model.
 pub struct Machine<'a> {
     model: &'a Model,
+    /// Statements executed so far.
+    work: Cell<usize>,
+    /// What was stored in variables so far, on the way to a state as well: `d_step` may end where it began.
+    stored: RefCell<HashMap<(Option<usize>, LeafId), (i64, i64)>>,
 }
 
 impl<'a> Machine<'a> {
     pub fn new(model: &'a Model) -> Self {
-        Machine { model }
+        Machine { model, work: Cell::new(0), stored: RefCell::default() }
+    }
+
+    /// The least and the largest value stored in each variable so far, by the process it belongs to.
+    pub fn stored(&self) -> Vec<((Option<usize>, LeafId), (i64, i64))> {
+        self.stored.borrow().iter().map(|(key, range)| (*key, *range)).collect()
+    }
+
+    /// How many statements were executed so far.
+    pub fn work(&self) -> usize {
+        self.work.get()
     }
 
     /// The state in which the model begins.
@@ -111,7 +126,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn begin_leaf(&self, state: &mut State, pid: Option<usize>, id: super::model::LeafId, arguments: &[i64]) -> Result<(), Trouble> {
+    fn begin_leaf(&self, state: &mut State, pid: Option<usize>, id: LeafId, arguments: &[i64]) -> Result<(), Trouble> {
         let leaf = self.model.leaf(id);
         for element in 0..leaf.cells() {
             let value = match &leaf.initial {

@@ -85,6 +85,10 @@ impl Programmed for Compiled {
         true
     }
 
+    fn is_counted(&self, rule: u32) -> bool {
+        self.rules.get(rule as usize).is_none_or(|of| !of.passed)
+    }
+
     fn unjudged(&self) -> Vec<String> {
         self.model.claims.clone()
     }

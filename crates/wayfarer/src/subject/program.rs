@@ -65,6 +65,12 @@ pub trait Programmed: Send + Sync {
         family(one) == family(other)
     }
 
+    /// As [`Subject::is_counted`].
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<String> {
         Vec::new()
@@ -153,6 +159,10 @@ impl<P: Programmed> Subject for P {
 
     fn can_widen(&self) -> bool {
         Programmed::can_widen(self)
+    }
+
+    fn is_counted(&self, rule: u32) -> bool {
+        Programmed::is_counted(self, rule)
     }
 
     fn unjudged(&self) -> Vec<String> {
