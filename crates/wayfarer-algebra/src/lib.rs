@@ -23,8 +23,8 @@ mod system;
 mod value;
 
 pub use machine::{FUEL, Halt};
-pub use sequential::Wrong;
 pub use plain::PlainSpace;
+pub use sequential::Wrong;
 pub use space::{AlgebraSpace, ComponentState, FrameState, Layout};
 pub use specification::{
     Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId,
