@@ -1,4 +1,4 @@
-//! `wayfarer check`: plans a run from the options, watches it, and says what came of it.
+//! `wayfarer check`: plans a run from the options, watches it, and shows the result.
 
 use crate::curve::Curve;
 use crate::options::CheckOptions;
@@ -7,12 +7,12 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, memory, model, outputs, runs, sizes, suggest};
+use crate::{Exit, Failure, formulas, memory, model, outputs, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
 use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
 
-/// Carries out `wayfarer check`.
+/// Runs `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
     let files = outputs::Files::new(options)?;
     let done = check_writing(options, &files);
@@ -26,7 +26,7 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
     let given = &options.run.plan;
     let limit = given.memory.unwrap_or_else(memory::default_budget);
     warn_if_not_there(given.memory);
-    let opened = model::open_finding(&options.model, given.find.first().map(String::as_str))?;
+    let opened = model::open_asking(&options.model, given.find.first().map(String::as_str), options.formulas.as_deref())?;
     let mut subject = opened.subject;
     let plan = plan(options, &*subject, limit)?;
     let budget = Budget::new(limit, besides(limit));
@@ -74,7 +74,7 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
     }
 }
 
-/// Prints what the budget would be allotted to.
+/// Prints how the budget would be divided.
 fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget: &Budget) -> Result<Exit, Failure> {
     plan.strategy
         .suits(&plan.store())
@@ -95,7 +95,7 @@ fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget:
     Ok(Exit::Well)
 }
 
-/// What the process holds besides what it takes through the allocator.
+/// The memory that the process holds in addition to its allocations.
 fn besides(limit: usize) -> usize {
     if limit >= wayfarer::memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) } else { 0 }
 }
@@ -121,6 +121,12 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
     let described = |name: &str| (0..rules.iter().map(|rule| rule.instances).sum()).any(|number| subject.is_called(number, name));
     if let Some(name) = given.find_rules.iter().find(|name| !known.contains(&name.as_str()) && !described(name)) {
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
+    }
+    if options.formulas.is_some() {
+        // Only answers matter here, not shortest witnesses.
+        let find = properties.iter().map(|property| property.name.clone()).collect();
+        let audit = given.audit.or(Some(0));
+        return Ok(Plan { memory: Some(memory), audit, find, shorten: false, all_violations: true, ..given.clone() }.settled());
     }
     // Many runs are an experiment with the strategy, not a verdict on the model.
     let audit = given.audit.or((options.runs > 1).then_some(0));
@@ -148,10 +154,15 @@ fn failure(error: &RunError, limit: usize) -> Failure {
 fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize, form: Form) -> Result<(), Failure> {
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
+    } else if options.mcc {
+        print(&formulas::contest(report)).map_err(Failure::failed)?;
     } else {
+        // A file of formulas has many witnesses, which are shown on request.
+        let form = if formulas::asked(report) && options.witness.is_empty() { Form::None } else { form };
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
-        let view = View { paint, form, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
+        let (only, verbose) = (options.show.as_slice(), options.verbose);
+        let view = View { paint, form, only, verbose, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
         print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
     }
     Ok(())
@@ -165,7 +176,7 @@ fn witness_options(values: &[String]) -> Result<(Form, Vec<PathBuf>), Failure> {
     for value in values {
         match FORMS.iter().find(|(word, _)| word == value) {
             Some((_, known)) => form = *known,
-            // A file has an ending or a folder; a bare word that looks like a form is a slip.
+            // A file has an ending or a folder; a bare word that resembles a form is a typing mistake.
             None if !value.contains(['.', '/']) && !suggest::near(value, &words).is_empty() => {
                 let guess = suggest::near(value, &words)[0];
                 return Err(Failure::wrong(format!("--witness {value}: did you mean `{guess}`? To write a file of that name, write ./{value}")));
@@ -204,7 +215,7 @@ fn numbered(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}.{number}{rest}"))
 }
 
-/// The command line that leads to the same run. The clock does not repeat itself, and signals do not; the number of steps does.
+/// The command line that repeats the run. Times and signals do not repeat exactly; the number of steps does.
 fn again(options: &CheckOptions, report: &Report) -> String {
     let mut plan = options.run.plan.clone();
     if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 && report.steps > 0 {
@@ -212,12 +223,16 @@ fn again(options: &CheckOptions, report: &Report) -> String {
         let walks = report.confidence.as_ref().map(|confidence| confidence.walks()).filter(|walks| *walks > 0);
         plan.audit = plan.audit.or(walks);
     }
-    let words = ["wayfarer check".to_string()].into_iter().chain(options.model.words()).chain(wayfarer::options::words(&plan));
+    let formulas = options.formulas.iter().map(|file| format!("--properties {}", wayfarer::options::quoted(file)));
+    let words = ["wayfarer check".to_string()].into_iter().chain(options.model.words()).chain(formulas).chain(wayfarer::options::words(&plan));
     words.collect::<Vec<_>>().join(" ")
 }
 
 fn exit(options: &CheckOptions, report: &Report, signals: &Signals) -> Exit {
     match report.verdict {
+        _ if formulas::asked(report) && report.stop == Stop::Interrupted => signals.exit(),
+        _ if formulas::asked(report) && options.run.plan.exhaustive && formulas::some_open(report) => Exit::Cut,
+        _ if formulas::asked(report) => Exit::Well,
         Verdict::Violated => Exit::Found,
         Verdict::NotFound if report.stop == Stop::Interrupted => signals.exit(),
         Verdict::NotFound if options.run.plan.exhaustive => Exit::Cut,

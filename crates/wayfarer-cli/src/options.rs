@@ -1,4 +1,4 @@
-//! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
+//! The table of all options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
 mod compare;
 mod formats;
@@ -6,6 +6,7 @@ mod lab;
 mod plan;
 mod predict;
 
+use crate::output::Colour;
 use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use compare::CompareOptions;
@@ -105,7 +106,8 @@ Exit codes:
   3  the replay could not be carried out";
 
 const CORPUS_EXAMPLES: &str = "\
-A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …) or an
+A corpus is a folder of models with a `reference.json` (what other tools found: outcome_nosym, states_nosym, rules_nosym, states_sym_canonical, …; for
+Petri nets known.states and known.transitions_fired) or an
 `expectations.json` (expect_accept, expect_verdict, states, rules), or whose files begin with lines such as `-- verdict: holds`,
 `-- states: 12`, `-- rules: 30`, `-- orbits: 3` or `-- verdict: violated`, `-- violation: deadlock`, `-- witness: 5`. Each model is checked by
 `wayfarer check` in a process of its own.
@@ -127,15 +129,19 @@ Exit codes:
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t, help_heading = "Output")]
+    pub(crate) color: Colour,
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check a model: explore it, give a verdict, show the way to what is wrong
+    /// Check a model: explore it, give a verdict, show a counterexample
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Box<CheckOptions>),
-    /// Show what a model consists of: state, layout, rules, properties
+    /// Show the parts of a model: state, layout, rules, properties
     #[command(after_long_help = INFO_EXAMPLES)]
     Info(InfoOptions),
     /// Make one random run and print it step by step
@@ -183,7 +189,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Which model, and how it is read.
+/// The model, and how it is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelOptions {
     /// The model, a Murphi file or a graph whose name ends in .aut; `-` reads the standard input
@@ -210,7 +216,7 @@ pub(crate) enum Undefined {
     Strict,
 }
 
-/// How long one firing may take, for the commands that take single steps.
+/// The limit of one firing, for the commands that take single steps.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LoopOption {
     /// Loop rounds and calls that one firing may take before it counts as endless
@@ -218,7 +224,7 @@ pub(crate) struct LoopOption {
     pub(crate) loop_limit: u64,
 }
 
-/// When a state counts as a deadlock, for the commands that take single steps.
+/// The definition of a deadlock, for the commands that take single steps.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeadlockOption {
     /// When a state counts as a deadlock: off, stuck or stuttering [default: as the model's language has it]
@@ -227,7 +233,7 @@ pub(crate) struct DeadlockOption {
 }
 
 impl DeadlockOption {
-    /// The rule for a subject: the one given, or that of its language.
+    /// The rule for a subject: the given one, or that of its language.
     pub(crate) fn of(&self, subject: &dyn wayfarer::Subject) -> Deadlock {
         self.rule.unwrap_or_else(|| subject.deadlock())
     }
@@ -242,11 +248,20 @@ pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
-    /// Repeat the run with so many seeds, from --seed on, and sum up what they found
+    /// Repeat the run with K seeds, from --seed on, and summarise the results
     ///
-    /// Gives the share of runs that found something, the states and steps until then and the lengths of the witnesses, with 95 % intervals.
+    /// Gives the share of runs that found something, the states and steps until then and the lengths of the
+    /// witnesses, with 95 % intervals.
     #[arg(long, value_name = "K", default_value = "1", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
+
+    /// Answer all formulas of this file, instead of searching for violations
+    ///
+    /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or
+    /// ReachabilityDeadlock) about a Petri net. One run answers all of them: each is true, false, or open if the
+    /// budget ended before the answer was known.
+    #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rule", "runs"])]
+    pub(crate) formulas: Option<String>,
 
     /// How to show a witness: changes, full, none, or a file to write it to
     ///
@@ -259,6 +274,10 @@ pub(crate) struct CheckOptions {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
+    /// Print the answers to --properties as the lines that the Model Checking Contest reads
+    #[arg(long, help_heading = "Output", requires = "formulas", conflicts_with = "json")]
+    pub(crate) mcc: bool,
+
     #[command(flatten)]
     pub(crate) formats: FormatArgs,
 
@@ -266,9 +285,17 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) curve: Option<PathBuf>,
 
-    /// Print what the budget would be allotted to, and run nothing
+    /// Print how the budget would be divided, and run nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
+
+    /// Show only parts of a state whose names contain one of these, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
+    pub(crate) show: Vec<String>,
+
+    /// Show everything: all figures, how often each rule fired, the audit's samplers
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
 
     /// Show no progress
     #[arg(long, short, help_heading = "Output")]
@@ -306,7 +333,7 @@ pub(crate) struct SimulateOptions {
     #[command(flatten)]
     pub(crate) deadlock: DeadlockOption,
 
-    /// Print the whole state after each step, not only what changed
+    /// Print the whole state after each step, not only the changes
     #[arg(long, help_heading = "Output")]
     pub(crate) full: bool,
 }
@@ -345,7 +372,7 @@ pub(crate) struct ReplayOptions {
 /// The options of `corpus`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CorpusOptions {
-    /// The folder of models, with its reference.json or expectations.json where it has one
+    /// The folder of models, with its reference.json or expectations.json if it has one
     #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
@@ -357,11 +384,11 @@ pub(crate) struct CorpusOptions {
     #[arg(long, value_name = "FILE", help_heading = "Which models")]
     pub(crate) known: Option<PathBuf>,
 
-    /// Cut each model off after so many states
+    /// Stop each model after this many states
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
     pub(crate) limit_states: Option<u64>,
 
-    /// Cut each model off after this time
+    /// Stop each model after this time
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, help_heading = "Budget")]
     pub(crate) time_per_model: Duration,
 
@@ -387,16 +414,22 @@ pub(crate) struct CorpusOptions {
 }
 
 impl ModelOptions {
-    /// The words that say the same on a command line.
+    /// The same options as words of a command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let constants = self.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}"))));
         let undefined = (self.undefined == Undefined::Strict).then(|| "--undefined strict".to_string());
         [quoted(&self.model)].into_iter().chain(constants).chain(undefined).collect()
     }
 
-    /// How the library is to read the model.
+    /// The library's options for reading the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
-        wayfarer::LoadOptions { constants: self.constants.clone(), find: None, strict_undefined: self.undefined == Undefined::Strict, colour }
+        wayfarer::LoadOptions {
+            constants: self.constants.clone(),
+            find: None,
+            formulas: None,
+            strict_undefined: self.undefined == Undefined::Strict,
+            colour,
+        }
     }
 }
 

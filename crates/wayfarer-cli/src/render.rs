@@ -1,46 +1,63 @@
-//! A report for a person: the verdict in words, the figures, how often each rule fired, and what it means where the run was cut.
+//! A report as text. Four lines come first: the verdict, the checks, the extent of the run, and its cost. Then comes
+//! the witness or, if nothing was found, the evidence for that in a few sentences. Everything else is for `--verbose`
+//! and `--json`.
 
-use crate::confidence;
-use crate::output::Paint;
-use crate::sizes::{bytes, count, counted, seconds};
+mod details;
+mod worth;
+
+use crate::formulas;
+use crate::output::{Paint, wrapped};
+use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
-use wayfarer::{Report, RuleReport, Stop, Subject, Verdict, ViolationReport};
+use wayfarer::{CheckReport, Kind, Report, Stop, Subject, Verdict, ViolationReport};
 
-/// How a report is shown.
+/// The options for showing a report.
 #[derive(Clone, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) paint: Paint,
     pub(crate) form: Form,
+    /// Only parts of a state whose names contain one of these are shown; all if there are none.
+    pub(crate) only: &'a [String],
+    /// Whether everything is shown.
+    pub(crate) verbose: bool,
     /// The memory budget in bytes.
     pub(crate) memory: usize,
-    /// Whether the process's fixed needs come on top of the budget.
+    /// Whether the process's fixed memory comes on top of the budget.
     pub(crate) besides_on_top: bool,
-    /// The command line of this run without its budgets, for the line that repeats it.
+    /// The command line that repeats this run.
     pub(crate) again: &'a str,
 }
 
-/// How many rules are listed before the table is cut.
-const RULES_SHOWN: usize = 12;
-const UNFIRED_SHOWN: usize = 20;
+/// The number of properties of each kind that are named; the rest are only counted.
+const NAMED: usize = 3;
 
 /// The whole report.
 pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> String {
-    let mut out = verdict(report, view.paint);
-    for (index, violation) in report.violations.iter().enumerate() {
+    let asked = formulas::asked(report);
+    let mut out = if asked { formulas::text(report, view.paint) } else { verdict(report, view.paint) };
+    let checked = (!asked).then(|| ("checked", checked(report)));
+    for (name, text) in checked.into_iter().chain([("explored", explored(report)), ("cost", cost(report, view))]) {
+        out.push_str(&format!("  {} {}\n", view.paint.faint(&format!("{name:<9}")), wrapped(&text, 12)));
+    }
+    for (index, violation) in report.violations.iter().enumerate().filter(|_| !asked || view.form != Form::None) {
         out.push_str(&violation_text(violation, index, report.violations.len(), view.paint));
-        if let Some(found) = violation.witness.as_ref().filter(|_| view.form != Form::None) {
-            out.push_str(&witness::witness(subject, found, view.form, view.paint));
+        if let Some(found) = &violation.witness {
+            out.push_str(&witness::witness(subject, found, view));
         }
     }
-    out.push('\n');
-    out.push_str(&figures(report, view));
-    out.push_str(&visits(report, view.paint));
-    out.push_str(&profile(report, view.paint));
-    out.push_str(&rule_table(&report.rules, view.paint));
-    out.push_str(&unfired(report, view.paint));
-    out.push_str(&confidence::block(report, view.paint));
+    if report.witness().is_some() && report.threads > 1 && !report.repeatable && view.form != Form::None {
+        let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
+        out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
+    }
+    out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
-        out.push_str(&format!("\n{} {remark}\n", view.paint.doubt("note:")));
+        out.push_str(&format!("\n{}\n", wrapped(&format!("{} {remark}", view.paint.doubt("note:")), 0)));
+    }
+    if view.verbose {
+        out.push_str(&details::details(report, view));
+    } else {
+        out.push_str(&details::profile(report, view.paint));
+        out.push_str(&unfired(report, view.paint));
     }
     out.push_str(&cut(report, view));
     out
@@ -48,40 +65,101 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
 
 fn verdict(report: &Report, paint: Paint) -> String {
     let (word, sentence) = match report.verdict {
-        Verdict::Violated if report.sought => (paint.good("found"), ""),
+        Verdict::Violated if report.sought => (paint.good("found"), String::new()),
         Verdict::Holds if report.sought => {
-            (paint.doubt("unreachable"), "every reachable state was visited, and what was looked for is not among them")
+            (paint.doubt("unreachable"), ": every reachable state was visited, and none was the one looked for".to_string())
         }
-        Verdict::NotFound if report.sought => (paint.doubt("not found"), "what was looked for was not found"),
+        Verdict::NotFound if report.sought => {
+            (paint.doubt("not found"), format!(": {} ({})", "the state or rule looked for was not met", stopped(report)))
+        }
         Verdict::Holds if report.assumed => {
-            (paint.good("holds"), "under the model's assumptions: every state reachable under them was visited and none is bad")
+            (paint.good("holds"), ": under the model's assumptions, every reachable state was visited and none is bad".to_string())
         }
-        Verdict::Holds => (paint.good("holds"), "every reachable state was visited and none is bad"),
-        Verdict::Violated => (paint.bad("violated"), ""),
-        _ if report.stop == Stop::Exhausted => (paint.doubt("not found"), "no violation was found"),
-        _ => (paint.doubt("not found"), "no violation was found, but not everything was visited"),
+        Verdict::Holds => (paint.good("holds"), ": every reachable state was visited and none is bad".to_string()),
+        Verdict::Violated => (paint.bad("violated"), String::new()),
+        Verdict::NotFound => (paint.doubt("not found"), format!(": no violation was found; {}", open(report))),
     };
-    match report.verdict {
-        Verdict::Violated => format!("{} {word}\n", report.model),
-        Verdict::NotFound => format!("{} {word}: {sentence} ({})\n", report.model, stop_words(report)),
-        _ => format!("{} {word}: {sentence}\n", report.model),
-    }
+    format!("{}\n", wrapped(&format!("{} {word}{sentence}", report.model), 2))
 }
 
-/// Why a run ended, as a clause.
-fn stop_words(report: &Report) -> String {
-    match report.stop {
-        Stop::Exhausted => omitted(report),
-        stop => wayfarer::stop_words(stop).to_string(),
-    }
-}
-
-/// What a frontier that ran dry means over a store that is not exact.
-fn omitted(report: &Report) -> String {
+/// The extent of a run without a violation, by the strongest evidence there is.
+fn open(report: &Report) -> String {
+    let dry = matches!(report.stop, Stop::Exhausted | Stop::Confident);
     match report.expected_omissions {
-        Some(expected) => format!("every state was visited except an expected {expected:.2e} omitted"),
-        None => "nothing is left to expand, but the store forgets, so states may be missing".to_string(),
+        Some(expected) if dry && expected < 0.5 => "very likely every state was visited (not proved)".to_string(),
+        Some(expected) if dry => format!("about {} are expected to have been missed", counted(expected.round() as u64, "state")),
+        None if dry => "the store forgets, so states may have been missed".to_string(),
+        _ => format!("not every state was visited ({})", stopped(report)),
     }
+}
+
+/// The reason why a run ended, as a clause.
+fn stopped(report: &Report) -> String {
+    wayfarer::stop_words(report.stop).to_string()
+}
+
+/// The properties that were checked, and those that were not.
+fn checked(report: &Report) -> String {
+    let judged: Vec<&CheckReport> = report.checks.iter().filter(|check| check.verdict != wayfarer::CheckVerdict::NotJudged).collect();
+    let mut parts = Vec::new();
+    for kind in [Kind::Invariant, Kind::Never, Kind::Cover, Kind::Liveness, Kind::Found, Kind::Rule] {
+        let names: Vec<&str> = judged.iter().filter(|check| check.kind == kind).map(|check| check.name.as_str()).collect();
+        let word = match kind {
+            Kind::Found => "a state in which",
+            Kind::Rule => "a firing of",
+            kind => kind.word(),
+        };
+        match names.len() {
+            0 => {}
+            few if few <= NAMED => parts.extend(names.iter().map(|name| format!("{word} `{name}`"))),
+            many => parts.push(format!("{many} {word}s")),
+        }
+    }
+    let properties = !parts.is_empty();
+    for (kind, words) in [(Kind::Fault, "faults of rules"), (Kind::Deadlock, "deadlocks")] {
+        if judged.iter().any(|check| check.kind == kind) {
+            parts.push(words.to_string());
+        }
+    }
+    let mut text = if parts.is_empty() { "nothing".to_string() } else { parts.join(", ") };
+    if !properties {
+        text.push_str("; the model has no properties to judge");
+    }
+    let left: Vec<String> = report.checks.iter().filter(|check| check.verdict == wayfarer::CheckVerdict::NotJudged).map(CheckReport::label).collect();
+    match left.len() {
+        _ if report.sought || left.is_empty() => {}
+        few if few <= NAMED => text.push_str(&format!("; not judged: {}", left.join(", "))),
+        many => text.push_str(&format!("; not judged: {many} others")),
+    }
+    text
+}
+
+/// The extent of the run.
+fn explored(report: &Report) -> String {
+    let states = if report.states_error > 0.0 {
+        format!("about {} states (standard error {:.1} %)", count(report.states), 100.0 * report.states_error)
+    } else {
+        counted(report.states, "state")
+    };
+    let orbits = if report.symmetry { " up to symmetry" } else { "" };
+    let waiting = if report.frontier > 0 { format!(" ({} not expanded)", count(report.frontier)) } else { String::new() };
+    let fired = format!("{} fired", counted(report.rules_fired, "rule"));
+    let depth = report.depth.map_or_else(String::new, |depth| format!(", depth {}", count(u64::from(depth))));
+    let coverage = report.coverage.map_or_else(String::new, |coverage| format!(", {:.2} % of the states that there are", 100.0 * coverage));
+    format!("{states}{orbits}{waiting}, {fired}{depth}{coverage}")
+}
+
+fn cost(report: &Report, view: &View) -> String {
+    let times = &report.times;
+    let rate = if times.exploring > 0.0 { format!(" ({} states/s)", rough(report.states as f64 / times.exploring)) } else { String::new() };
+    let besides = [(times.audit, "audit"), (times.witnesses, "witness")];
+    let besides: String = besides.iter().filter(|(time, _)| *time >= 0.1).map(|(time, what)| format!(" + {} {what}", seconds(*time))).collect();
+    let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
+    let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
+    let memory = format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory));
+    let device = report.device.as_ref().map_or_else(String::new, |device| format!(", on {device}"));
+    let search = format!("{} over {}{threads}{device}, seed {}", report.strategy, report.store, report.seed);
+    format!("{}{rate}{besides}, {memory}; {search}", seconds(times.exploring))
 }
 
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
@@ -92,164 +170,39 @@ fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: P
     }
     out.push('\n');
     if let Some(detail) = &violation.detail {
-        out.push_str(&format!("  {detail}\n"));
+        out.push_str(&format!("  {}\n", wrapped(detail, 2)));
     }
     out
 }
 
-fn figures(report: &Report, view: &View) -> String {
-    let rate = if report.seconds > 0.0 { report.states as f64 / report.seconds } else { 0.0 };
-    let frontier = if report.frontier > 0 { format!(" ({} of them not expanded)", count(report.frontier)) } else { String::new() };
-    let on_top = if view.besides_on_top { " (what the process needs in any case comes on top)" } else { "" };
-    let states = if report.states_error > 0.0 {
-        format!("about {} (standard error {:.1} %)", count(report.states), 100.0 * report.states_error)
-    } else {
-        count(report.states)
-    };
-    let orbits = if report.symmetry { " up to symmetry" } else { "" };
-    let mut lines = vec![("states", format!("{states}{orbits}{frontier}")), ("rules fired", count(report.rules_fired))];
-    if report.steps != report.rules_fired {
-        lines.push(("steps", count(report.steps)));
-    }
-    if report.insertions != report.states && report.states_error == 0.0 {
-        lines.push(("insertions", format!("{} (states that were forgotten count again)", count(report.insertions))));
-    }
-    lines.extend(report.depth.map(|depth| ("depth", count(u64::from(depth)))));
-    lines.extend([
-        ("time", format!("{} ({} states/s)", seconds(report.seconds), crate::sizes::rough(rate))),
-        ("peak memory", format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory))),
-    ]);
-    if let Some(per_state) = report.bytes_per_state {
-        // Stores take memory in pieces: before the first are full, the quotient says little about the store.
-        let bits = counted(report.state_bits as u64, "bit");
-        let text =
-            if report.states < 10_000 { format!("a state has {bits}; too few for a mean") } else { format!("{per_state:.1} (a state has {bits})") };
-        lines.push(("bytes per state", text));
-    }
-    if !report.expands_once()
-        && let Some(redundancy) = report.redundancy
-    {
-        lines.push(("redundancy", format!("{:.1} % of the steps led to states met before", 100.0 * redundancy)));
-    }
-    if let Some(coverage) = report.coverage {
-        let times: Vec<String> = report.cover_times.iter().map(|time| format!("{:.0} % after {}", 100.0 * time.share, count(time.steps))).collect();
-        let times = if times.is_empty() { String::new() } else { format!(" ({} steps)", times.join(", ")) };
-        lines.push(("coverage", format!("{:.2} %{times}", 100.0 * coverage)));
-    }
-    lines.extend(report.details.figures.iter().map(|(name, value)| (name, number(value))));
-    if let Some(factor) = report.density_factor {
-        lines.push(("density factor", format!("{factor:.3}")));
-    }
-    if report.phases.len() > 1 {
-        for (number, phase) in report.phases.iter().enumerate() {
-            let passes = if phase.passes > 1 { format!("{} more passes", phase.passes) } else { phase.name.to_string() };
-            let until = format!("until {} states, {} steps, depth {}", count(phase.states), count(phase.steps), count(u64::from(phase.depth)));
-            let text = format!("{passes}, {until} ({})", phase.ended);
-            lines.push((if number == 0 { "phases" } else { "" }, text));
-        }
-    }
-    let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
-    lines.push(("search", format!("{}, {} store, seed {}{threads}", report.strategy, report.store, report.seed)));
-    let wide = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
-    lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<wide$}")))).collect()
-}
-
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value < 1e15 {
-        count(value as u64)
-    } else if value != 0.0 && value.abs() < 1e-3 {
-        format!("{value:.2e}")
-    } else {
-        format!("{value:.4}")
-    }
-}
-
-/// What randomised breadth-first search knew after each visit.
-fn visits(report: &Report, paint: Paint) -> String {
-    if report.details.visits.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("\n{}\n", paint.strong("visits"));
-    out.push_str(&format!("  {:>5}  {:>7}  {:>14}  {:>8}  {:>14}  {:>6}\n", "visit", "Pom1s", "insertions", "samples", "collision rate", "levels"));
-    let mut number = 0;
-    let mut worker = 0;
-    for visit in &report.details.visits {
-        number = if visit.worker == worker { number + 1 } else { 1 };
-        worker = visit.worker;
-        out.push_str(&format!(
-            "  {:>5}  {:>7}  {:>14}  {:>8}  {:>14.3}  {:>6}\n",
-            if worker == 0 { number.to_string() } else { format!("{worker}:{number}") },
-            visit.pom1s.map_or("unknown".to_string(), |greatest| format!("{greatest:.3}")),
-            count(visit.insertions),
-            count(visit.samples),
-            visit.collision_rate,
-            count(u64::from(visit.levels))
-        ));
-    }
-    out
-}
-
-/// How many states were visited how often.
-fn profile(report: &Report, paint: Paint) -> String {
-    if report.profile.is_empty() {
-        return String::new();
-    }
-    let all: u64 = report.profile.iter().sum();
-    let mut out = format!("\n{}\n", paint.strong("how often states were visited"));
-    for (bin, states) in report.profile.iter().enumerate() {
-        let (low, high) = (1u64 << bin, (2u64 << bin) - 1);
-        let times = if low == high { count(low) } else { format!("{} to {}", count(low), count(high)) };
-        out.push_str(&format!("  {times:>24}  {:>14}  {:>5.1} %\n", count(*states), 100.0 * *states as f64 / all as f64));
-    }
-    out
-}
-
-/// Rules by how often they fired, the most fired first.
-fn rule_table(rules: &[RuleReport], paint: Paint) -> String {
-    let mut fired: Vec<&RuleReport> = rules.iter().filter(|rule| rule.fired > 0).collect();
-    if fired.is_empty() {
-        return String::new();
-    }
-    fired.sort_by_key(|rule| std::cmp::Reverse(rule.fired));
-    let shown = if fired.len() > RULES_SHOWN + 3 { RULES_SHOWN } else { fired.len() };
-    let numbers: Vec<String> = fired[..shown].iter().map(|rule| count(rule.fired)).collect();
-    let wide = numbers.iter().map(String::len).max().unwrap_or(0);
-    let names = fired[..shown].iter().map(|rule| rule.rule.chars().count()).max().unwrap_or(0).min(48);
-    let mut out = format!("\n{}\n", paint.strong("how often each rule fired"));
-    for (rule, number) in fired[..shown].iter().zip(&numbers) {
-        out.push_str(&format!("  {number:>wide$}  {:<names$}  {}\n", rule.rule, paint.faint(&rule.at)));
-    }
-    if shown < fired.len() {
-        let rest: u64 = fired[shown..].iter().map(|rule| rule.fired).sum();
-        out.push_str(&format!("  {:>wide$}  {} (all of them: --json)\n", count(rest), counted((fired.len() - shown) as u64, "other rule")));
-    }
-    out
-}
-
+/// A rule that never fires in a complete run is often a mistake in its guard.
 fn unfired(report: &Report, paint: Paint) -> String {
-    let rules: Vec<&RuleReport> = report.unfired_rules().collect();
-    if rules.is_empty() {
+    if !report.complete {
         return String::new();
     }
-    let names = rules.iter().take(UNFIRED_SHOWN).map(|rule| rule.rule.chars().count()).max().unwrap_or(0).min(48);
-    let heading = if report.complete { "rules that can never fire" } else { "rules that did not fire" };
-    let mut out = format!("\n{}\n", paint.doubt(heading));
-    for rule in rules.iter().take(UNFIRED_SHOWN) {
-        out.push_str(&format!("  {:<names$}  {}\n", rule.rule, paint.faint(&rule.at)));
+    let rules: Vec<String> = report.unfired_rules().map(|rule| rule.rule.clone()).collect();
+    match rules.len() {
+        0 => String::new(),
+        few if few <= NAMED => format!("\n{}\n", wrapped(&format!("{} {}", paint.doubt("rules that can never fire:"), rules.join(", ")), 2)),
+        many => format!(
+            "\n{}\n",
+            wrapped(&format!("{} {many}, {} among them; --verbose lists them", paint.doubt("rules that can never fire:"), rules[0]), 2)
+        ),
     }
-    if rules.len() > UNFIRED_SHOWN {
-        out.push_str(&format!("  and {} (all of them: --json)\n", counted((rules.len() - UNFIRED_SHOWN) as u64, "other")));
-    }
-    out
 }
 
-/// What it means that a run was cut, and what to try.
+/// Advice on what to try after an incomplete run, and the line that repeats it.
 fn cut(report: &Report, view: &View) -> String {
-    if report.verdict != Verdict::NotFound {
+    if report.verdict != Verdict::NotFound || formulas::asked(report) {
         return String::new();
     }
     let left = "a violation may lie among the states that were not visited";
     let advice = match report.stop {
+        Stop::Memory if report.peak_memory_bytes < view.memory / 4 * 3 && !view.besides_on_top => format!(
+            "The system gave only {} of the {} that were planned: {left}. Look for a limit of the process (ulimit -v) or of its control group.",
+            bytes(report.peak_memory_bytes),
+            bytes(view.memory)
+        ),
         Stop::Memory => format!(
             "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)
@@ -264,23 +217,21 @@ fn cut(report: &Report, view: &View) -> String {
         Stop::Interrupted => format!("The run was interrupted: {left}."),
         Stop::Accepted => "Accepted: by the samples, no state is likely to have been missed in one step. That is evidence and not a proof. For more, try a smaller maxpom."
             .to_string(),
-        Stop::Confident => "Few enough states are expected to have been omitted (--confidence). That is evidence and not a proof: states that can be reached only through omitted ones are not reckoned with."
-            .to_string(),
-        Stop::Overhead | Stop::Collisions => format!("The search forgets more than it can bear: {left}. Try more --memory, or rbfs:own."),
+        Stop::Confident => "A whole pass most likely missed no state (--confidence). That is strong evidence and not a proof.".to_string(),
+        Stop::Overhead | Stop::Collisions => format!("The search forgot too many states to make progress: {left}. Try more --memory, or rbfs:own."),
         Stop::Restarts => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),
         Stop::Limit => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
         Stop::Exhausted => {
-            "The store does not remember states exactly, so a state can be taken for another, and what lies behind it is then missing too. Try --store exact, or \
-             more --memory."
+            "The store does not remember states exactly: a new state can be taken for a known one, and the states behind it are then missed too. For a proof, try --store exact \
+             or more --memory."
                 .to_string()
         }
         _ => format!("The run ended early: {left}."),
     };
-    let mut out = format!("\n{advice}\n");
-    if !report.repeatable && report.threads > 1 {
-        out.push_str(
-            "Where a budget ends a run of several threads depends on who was faster; with --threads 1 the run names the line that repeats it.\n",
-        );
+    let mut out = format!("\n{}\n", wrapped(&advice, 0));
+    if !report.repeatable && report.threads > 1 && matches!(report.stop, Stop::Time | Stop::Memory | Stop::Interrupted) {
+        let why = "With several threads, the place where a budget ends the run changes from run to run. With --threads 1 the report names a line that repeats it.";
+        out.push_str(&format!("{}\n", wrapped(why, 0)));
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.
     if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.steps > 0 && report.threads == 1 {

@@ -1,16 +1,17 @@
-//! A witness for a person: the start state with its variables, one line for each step, and below it what changed. Simulations and walks by hand
-//! speak the same way.
+//! A witness as text: the start state with its variables, one line for each step, and below it the changes.
+//! Simulations and interactive walks use the same form.
 
 use crate::output::Paint;
+use crate::render::View;
 use crate::sizes;
 use wayfarer::ir::show::ABSENT;
 use wayfarer::space::Word;
 use wayfarer::{Subject, WitnessReport};
 
-/// How much of each state is shown.
+/// The amount of each state that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// What each step changed.
+    /// The changes of each step.
     #[default]
     Changes,
     /// The whole state after each step.
@@ -19,42 +20,67 @@ pub(crate) enum Form {
     None,
 }
 
-/// A whole witness.
-pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, form: Form, paint: Paint) -> String {
+/// The number of values of the last state that are shown; the rest are only counted.
+const END_SHOWN: usize = 100;
+
+/// A whole witness, its last state in full.
+pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &View) -> String {
+    let View { paint, form, only, .. } = *view;
     let mut out = paint.strong(&format!("witness of {}", sizes::counted(witness.length as u64, "step")));
-    if witness.raw_length > witness.length {
-        out.push_str(&paint.faint(&format!(" (found with {})", sizes::count(witness.raw_length as u64))));
+    let shortest = if witness.shortest { "no shorter one exists" } else { "not known to be shortest" };
+    let before = match witness.raw_length > witness.length {
+        true => format!("; {} before shortening", sizes::count(witness.raw_length as u64)),
+        false => String::new(),
+    };
+    out.push_str(&format!("{}\n", paint.faint(&format!(" ({shortest}{before})"))));
+    if form == Form::None {
+        return out;
     }
-    out.push('\n');
     out.push_str(&format!("  {} {}\n", paint.faint("start"), paint.strong(&witness.start)));
     if let Some(first) = witness.raw.states.first() {
-        out.push_str(&state(subject, first, form, paint));
+        out.push_str(&shown(subject, first, form, only, paint));
     }
     let digits = witness.steps.len().to_string().len().max(4);
     for (index, step) in witness.steps.iter().enumerate() {
         out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
+        for line in step.printed.concat().lines() {
+            out.push_str(&format!("      | {line}\n"));
+        }
         match (&step.fault, form, witness.raw.states.get(index + 1)) {
             (Some(fault), ..) => out.push_str(&format!("        {}\n", paint.bad(&format!("fails: {fault}")))),
-            (None, Form::Full, Some(after)) => out.push_str(&state(subject, after, form, paint)),
+            (None, Form::Full, Some(after)) => out.push_str(&shown(subject, after, form, only, paint)),
             _ => {
-                for change in &step.changes {
-                    out.push_str(&change_line(&change.path, &change.from, &change.to, paint));
-                }
+                let changes = step.changes.iter().filter(|change| is_wanted(&change.path, only));
+                changes.for_each(|change| out.push_str(&change_line(&change.path, &change.from, &change.to, paint)));
                 if step.changes.is_empty() {
                     out.push_str(&format!("        {}\n", paint.faint("nothing changes")));
                 }
             }
         }
     }
+    if let (Form::Changes, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
+        let text = shown(subject, last, form, only, paint);
+        let lines = text.lines().count();
+        out.push_str(&format!("  {}\n", paint.faint("state at the end")));
+        text.lines().take(END_SHOWN).for_each(|line| out.push_str(&format!("{line}\n")));
+        if lines > END_SHOWN {
+            out.push_str(&format!("        {} (--witness full shows all)\n", sizes::counted((lines - END_SHOWN) as u64, "other value")));
+        }
+    }
     out
 }
 
-/// The heading of a step: its number, the rule with its parameters, and where the rule was written.
+/// Whether the user wants to see a part of a state.
+fn is_wanted(path: &str, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|name| path.contains(name.as_str()))
+}
+
+/// The heading of a step: its number, the rule with its parameters, and the rule's source location.
 pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint: Paint) -> String {
     format!("  {} {}  {}\n", paint.faint(&format!("{number:>digits$}.")), paint.strong(rule), paint.faint(at))
 }
 
-/// What a step changed.
+/// The changes of a step.
 pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], paint: Paint) -> String {
     let differences = subject.words().changes(before, after);
     if differences.is_empty() {
@@ -64,7 +90,7 @@ pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], pa
 }
 
 fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
-    // An element of a bag comes or goes: it has no old and new value.
+    // An element of a bag is added or removed: it has no old and new value.
     let bag = path.trim_end_matches("{}");
     match (from, to) {
         (ABSENT, element) if bag != path => format!("        {bag} + {}\n", paint.strong(element)),
@@ -73,11 +99,15 @@ fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
     }
 }
 
-/// A whole state. Undefined values are left out and counted, unless the full form is wanted.
+/// A whole state. Undefined values are left out and counted, unless the full form is requested.
 pub(crate) fn state(subject: &dyn Subject, state: &[Word], form: Form, paint: Paint) -> String {
+    shown(subject, state, form, &[], paint)
+}
+
+fn shown(subject: &dyn Subject, state: &[Word], form: Form, only: &[String], paint: Paint) -> String {
     let mut out = String::new();
     let mut undefined = 0;
-    for part in subject.words().values(state) {
+    for part in subject.words().values(state).into_iter().filter(|part| is_wanted(&part.path, only)) {
         if form != Form::Full && !part.defined {
             undefined += 1;
         } else {

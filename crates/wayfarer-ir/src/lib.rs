@@ -13,6 +13,7 @@
 //! - [`levels`], [`passing`]: rules that wait for others, and states that are passed through
 //! - [`show`]: rules, states and values as a person reads them
 //! - [`symmetry`]: states up to exchanges of scalarset elements
+//! - [`walk`]: visits every part of a tree
 //! - `generate`: random programs, for fuzzing (feature `generate`)
 
 pub mod acts;
@@ -32,7 +33,7 @@ pub mod symmetry;
 pub mod text;
 pub mod types;
 pub mod verify;
-mod walk;
+pub mod walk;
 
 pub use code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, FunctionId, Index, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test,

@@ -3,7 +3,7 @@
 use crate::code::{Argument, Block, Expr, Place, PrintItem, Stmt};
 
 /// Visits all statements of a block, each before those inside it.
-pub(crate) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
+pub fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
     for statement in block {
         visit(statement);
         match statement {
@@ -18,7 +18,7 @@ pub(crate) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt))
 }
 
 /// Visits all expressions of a block, each before those inside it.
-pub(crate) fn expressions_of_block<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Expr)) {
+pub fn expressions_of_block<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Expr)) {
     statements(block, &mut |statement| match statement {
         Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => expressions(expr, visit),
         Stmt::Check { condition, .. } | Stmt::While { condition, .. } => expressions(condition, visit),
@@ -50,7 +50,7 @@ pub(crate) fn expressions_of_block<'a>(block: &'a Block, visit: &mut impl FnMut(
 }
 
 /// Visits an expression and all inside it.
-pub(crate) fn expressions<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
+pub fn expressions<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
     visit(expr);
     match expr {
         Expr::Const(_) | Expr::Reg(_) => {}
@@ -85,4 +85,63 @@ pub(crate) fn expressions<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) 
 
 fn expressions_of_place<'a>(place: &'a Place, visit: &mut impl FnMut(&'a Expr)) {
     place.indices.iter().for_each(|index| expressions(&index.value, visit));
+}
+
+/// Visits the operands of an expression, indices of places and arguments included, and not what is inside them.
+pub fn operands<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
+    match expr {
+        Expr::Const(_) | Expr::Reg(_) => {}
+        Expr::Load { place, .. } => indices(place, visit),
+        Expr::Unary(_, operand) | Expr::Require { value: operand, .. } => visit(operand),
+        Expr::Binary(_, left, right) | Expr::Checked { left, right, .. } => {
+            visit(left);
+            visit(right);
+        }
+        Expr::All(operands) | Expr::Any(operands) => operands.iter().for_each(visit),
+        Expr::Select(condition, then, otherwise) => {
+            visit(condition);
+            visit(then);
+            visit(otherwise);
+        }
+        Expr::Loop(fold) => {
+            visit(&fold.from);
+            visit(&fold.to);
+            visit(&fold.body);
+        }
+        Expr::Call { arguments, .. } => {
+            for argument in arguments {
+                match argument {
+                    Argument::Value(expr) => visit(expr),
+                    Argument::Place(place) => indices(place, visit),
+                }
+            }
+        }
+    }
+}
+
+/// Visits the outermost expressions of one statement that a search evaluates: not those of statements inside it, and nothing that is printed.
+pub fn operands_of_statement<'a>(statement: &'a Stmt, visit: &mut impl FnMut(&'a Expr)) {
+    match statement {
+        Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => visit(expr),
+        Stmt::Check { condition, .. } | Stmt::While { condition, .. } => visit(condition),
+        Stmt::Store { place, value, .. } => {
+            indices(place, visit);
+            visit(value);
+        }
+        Stmt::Copy { to, from, .. } => {
+            indices(to, visit);
+            indices(from, visit);
+        }
+        Stmt::Zero { place, .. } | Stmt::Sort { place, .. } => indices(place, visit),
+        Stmt::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
+        Stmt::For { from, to, .. } => {
+            visit(from);
+            visit(to);
+        }
+        Stmt::Fault(_) | Stmt::Discard | Stmt::Cover(_) | Stmt::Return(None) | Stmt::Print(_) => {}
+    }
+}
+
+fn indices<'a>(place: &'a Place, visit: &mut impl FnMut(&'a Expr)) {
+    place.indices.iter().for_each(|index| visit(&index.value));
 }

@@ -6,7 +6,9 @@ use crate::emit::{Emitter, Environment, Outcome, Setting, Stop, parameters};
 use crate::foundry::{Foundry, JitError, Meter};
 use crate::functions;
 use crate::guards::{Guards, Way};
+use crate::masks::Masks;
 use crate::roots::{self, Metering};
+use crate::rows::Rows;
 use crate::shape::{self, Shape};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
@@ -26,6 +28,8 @@ const SMALL_COMMAND: u64 = 200;
 /// Bodies past this size are interpreted: the time to compile grows faster than they do.
 const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
+/// Programs of more rules than this have their guards in masks, if they can.
+pub(crate) const MANY_RULES: usize = 8_192;
 /// Nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
@@ -49,6 +53,10 @@ pub struct Compiled {
     target: TargetFrontendConfig,
     pub(crate) families: Vec<Family>,
     pub(crate) starts: Vec<Family>,
+    /// The commands, if all of them are rows of a table.
+    pub(crate) rows: Option<Rows>,
+    /// The guards of such a program, if there are very many.
+    pub(crate) masks: Option<Masks>,
     pub(crate) segments: Vec<Segment>,
     /// Guards that are decided together.
     pub(crate) chunks: Vec<Chunk>,
@@ -136,6 +144,8 @@ impl Compiled {
             families: families(&program.rules, &shape, MOST_FIXED_COMMANDS),
             // Each start state is made once in a search: code of its own would never pay.
             starts: families(&program.starts, &shape, 1),
+            rows: None,
+            masks: None,
             segments: Vec::new(),
             chunks: Vec::new(),
             groups: 0,
@@ -161,8 +171,14 @@ impl Compiled {
             shape,
             target,
         };
+        compiled.rows = if compiled.is_plain() { Rows::of(&compiled.program) } else { None };
+        if compiled.rows.is_some() && compiled.rules as usize > MANY_RULES {
+            compiled.masks = Masks::of(&compiled.program);
+        }
         compiled.list_parameters();
-        compiled.compile_guards()?;
+        if compiled.masks.is_none() {
+            compiled.compile_guards()?;
+        }
         compiled.list_levels();
         compiled.compile_check()?;
         Ok(compiled)
@@ -189,7 +205,7 @@ impl Compiled {
     pub fn code_bytes(&self) -> usize {
         // One lock at a time: whoever compiles guards takes the tables while it holds the foundry.
         let tables: usize = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().map(|table| table.len() * 8).sum();
-        tables + self.foundry().bytes()
+        tables + self.foundry().bytes() + self.masks.as_ref().map_or(0, |masks| masks.table_words() * 8)
     }
 
     /// Functions made so far.

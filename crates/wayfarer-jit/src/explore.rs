@@ -28,6 +28,12 @@ impl Compiled {
     /// How many rules are enabled in a state, those included whose guard faults.
     pub fn count_enabled(&self, state: &[Word]) -> u32 {
         self.expect_width(state);
+        if let Some(masks) = &self.masks {
+            return self.with_scratch(|scratch| {
+                masks.enabled(state, 0, &mut scratch.classes, &mut scratch.rules);
+                scratch.rules.len() as u32
+            });
+        }
         if let Some(count) = self.with_few(state, |bits| Some(count_even(bits))) {
             return count;
         }
@@ -78,7 +84,7 @@ impl Compiled {
     /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard is a fault, as the odd ones. Gives
     /// back how many there are of both.
     #[inline]
-    fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
+    pub(crate) fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
         assert!(state.len() == self.words && scratch.bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
         scratch.faults.clear();
         // SAFETY: just tested.
@@ -237,6 +243,9 @@ impl Compiled {
 
     #[cold]
     fn fire_slowly(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        if let Some(rows) = &self.rows {
+            return rows.fire(rule, state, out);
+        }
         match member(&self.families, rule) {
             Some((number, member)) => self.fire_command(false, number, member, state, out, scratch),
             None => Fired::Disabled,
@@ -354,6 +363,10 @@ impl Space for Compiled {
         steps.clear();
         assert!(batch.width() == self.width() && steps.states.width() == self.width(), "states of another width");
         let first = u64::from(from.rule) + u64::from(from.outcome > 0);
+        if let Some(rows) = &self.rows {
+            self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
+            return Completeness::All;
+        }
         self.with_scratch(|scratch| match self.words {
             1 => self.expand_batch::<1>(batch, first, steps, scratch),
             2 => self.expand_batch::<2>(batch, first, steps, scratch),
@@ -367,6 +380,16 @@ impl Space for Compiled {
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
         self.expect_width(state);
         out.resize(self.words, 0);
+        if let (Some(masks), Some(rows)) = (&self.masks, &self.rows) {
+            return self.with_scratch(|scratch| {
+                masks.enabled(state, 0, &mut scratch.classes, &mut scratch.rules);
+                if scratch.rules.is_empty() {
+                    return None;
+                }
+                let rule = scratch.rules[rng.below(scratch.rules.len() as u64) as usize];
+                Some((Firing::of(rule), rows.fire(rule, state, out)))
+            });
+        }
         // None where it must be done slowly, and none inside where no rule is enabled.
         let drawn = self.with_few(state, |bits| {
             let count = count_even(bits);
@@ -414,7 +437,10 @@ impl Space for Compiled {
         self.with_scratch(|scratch| match self.ask(false, number, member, state, scratch) {
             Ok(true) => {
                 let mut next = vec![0; self.words];
-                let fired = self.fire_command(false, number, member, state, &mut next, scratch);
+                let fired = match &self.rows {
+                    Some(rows) => rows.fire(firing.rule, state, &mut next),
+                    None => self.fire_command(false, number, member, state, &mut next, scratch),
+                };
                 take_covered(scratch, None);
                 if fired == Fired::To {
                     *out = next;

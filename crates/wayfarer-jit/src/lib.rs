@@ -5,6 +5,8 @@
 //!
 //! - guards become tables and masks, all rules at once (`guards`, `probe`)
 //! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
+//! - guards of very many rules that compare fields with constants are tables in two levels, without code (`masks`)
+//! - commands that only add and set constants are rows of a table (`rows`)
 //! - successors are written straight into the columns of steps (`explore`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
 //! - all machine code lies in one stretch of memory and is counted (`foundry`)
@@ -16,8 +18,10 @@ mod foundry;
 mod functions;
 mod guards;
 mod levels;
+mod masks;
 mod probe;
 mod roots;
+mod rows;
 mod run;
 mod runtime;
 mod shape;

@@ -12,6 +12,9 @@ use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, Word};
 /// Memory that running code needs, kept between calls.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    /// The rules that are enabled, and the classes of fields that tell, where guards are masks.
+    pub(crate) rules: Vec<u32>,
+    pub(crate) classes: Vec<u32>,
     /// Enabled and undecided rules, alternating.
     pub(crate) bits: Vec<u64>,
     /// Rules whose guard is a fault, ascending.

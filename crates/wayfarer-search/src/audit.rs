@@ -19,10 +19,10 @@ mod walks;
 
 pub use mass::Mass;
 
-use crate::{Candidates, Control, Fidelity, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit, explore};
+use crate::crew::{Crew, Ended, together};
+use crate::{Candidates, Control, Fidelity, Job, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 use walks::{Origin, Walks};
 use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, hash};
 
@@ -180,33 +180,6 @@ impl Tally {
     }
 }
 
-/// Asks the outside, and tells the others.
-struct Leader<'a> {
-    halted: &'a AtomicBool,
-    inner: &'a mut dyn Control,
-}
-
-impl Control for Leader<'_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        let stop = self.inner.ask(progress);
-        if stop.is_some() {
-            self.halted.store(true, Ordering::Relaxed);
-        }
-        stop
-    }
-}
-
-/// Ends when the leader says so.
-struct Follower<'a> {
-    halted: &'a AtomicBool,
-}
-
-impl Control for Follower<'_> {
-    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
-        self.halted.load(Ordering::Relaxed).then_some(Stop::Interrupted)
-    }
-}
-
 impl Audit<'_> {
     /// Whether the store is the judge, and not the record.
     pub fn is_judged_by_store(&self) -> bool {
@@ -216,52 +189,34 @@ impl Audit<'_> {
     /// Makes so many walks and judges what they kept. What the first of them met on the way that is wrong comes back, too; `control` may end them.
     pub fn draw(&self, sampler: Sampler, walks: u64, control: &mut dyn Control) -> (Tally, Vec<Violation>) {
         // Some at a time, so that few kept states wait to be judged, and several workers can share them.
-        let (next, ended, halted) = (AtomicU64::new(0), AtomicBool::new(false), AtomicBool::new(false));
-        let work = |control: &mut dyn Control| {
+        let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
+        let crew = Crew::new(self.workers.min(walks.div_ceil(CHUNK) as usize).max(1), usize::MAX);
+        let run = |_: usize, control: &mut dyn Control| {
             let (mut tally, mut met) = (Tally { sampler, walks: 0, unfinished: 0, judged: 0, missing: 0, steps: 0 }, None);
+            let mut ends_all = None;
             while !ended.load(Ordering::Relaxed) {
                 let from = next.fetch_add(CHUNK, Ordering::Relaxed);
                 if from >= walks {
                     break;
                 }
                 let outcome = self.chunk(sampler, from..walks.min(from + CHUNK), &mut tally, control);
+                ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Memory | Stop::Interrupted));
                 // Those before it were begun before it, so the first with a violation is found however many workers there are.
                 if !outcome.violations.is_empty() {
                     met = Some((from, outcome.violations));
                 }
-                if met.is_some() || matches!(outcome.stop, Stop::Time | Stop::Memory | Stop::Interrupted) {
+                if met.is_some() || ends_all.is_some() {
                     ended.store(true, Ordering::Relaxed);
                 }
             }
-            (tally, met)
+            Ended { done: (tally, met), ends_all, progress: Progress::default() }
         };
-        let (mut tally, mut met) = std::thread::scope(|scope| {
-            let (work, ended, halted) = (&work, &ended, &halted);
-            let others: Vec<_> = (1..self.workers.min(walks.div_ceil(CHUNK) as usize))
-                .filter_map(|worker| {
-                    let name = format!("audit {worker}");
-                    std::thread::Builder::new().name(name).spawn_scoped(scope, move || work(&mut Follower { halted })).ok()
-                })
-                .collect();
-            let (mut tally, mut met) = work(&mut Leader { halted, inner: control });
-            while others.iter().any(|other| !other.is_finished()) {
-                std::thread::sleep(Duration::from_millis(1));
-                if control.ask(&Progress::default()).is_some() {
-                    halted.store(true, Ordering::Relaxed);
-                    ended.store(true, Ordering::Relaxed);
-                }
-            }
-            for other in others {
-                match other.join() {
-                    Ok((more, also)) => {
-                        tally.add(&more);
-                        met = [met, also].into_iter().flatten().min_by_key(|(from, _)| *from);
-                    }
-                    Err(panic) => std::panic::resume_unwind(panic),
-                }
-            }
-            (tally, met)
-        });
+        let add = |(mut tally, met): (Tally, _), (more, also): (Tally, _)| {
+            tally.add(&more);
+            (tally, [met, also].into_iter().flatten().min_by_key(|(from, _): &(u64, _)| *from))
+        };
+        let none = Tally { sampler, walks: 0, unfinished: 0, judged: 0, missing: 0, steps: 0 };
+        let (mut tally, mut met) = together(&crew, control, run).into_iter().fold((none, None), add);
         // Those that were never begun are unfinished, too.
         let never = walks - tally.walks;
         tally.add(&Tally { sampler, walks: never, unfinished: never, judged: never, missing: never, steps: 0 });
@@ -278,7 +233,7 @@ impl Audit<'_> {
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
         let number = walks.end - walks.start;
         let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
-        let outcome = explore(self.space, &NoStore, &mut strategy, &settings, control);
+        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).run(control);
         let unfinished = number - strategy.finished();
         let mut more = Tally { sampler, walks: number, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
         for visited in self.judge(strategy.into_kept()).into_iter().flatten() {

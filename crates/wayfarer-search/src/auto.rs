@@ -16,17 +16,19 @@ mod arms;
 mod moving;
 mod planting;
 
-use crate::arena::give_back;
-use crate::crew::{Kept, levels, over_fingerprints};
-use crate::explore::{Entering, conclude, work};
-use crate::strategies::Waiting;
+use crate::explore::conclude;
+use crate::frontier::{Board, Pool, Waiting};
+use crate::job::Breadth;
+use crate::strategies::Level;
 use crate::{
-    Account, Bfs, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, QueuedBfs, Record, Seat, Settings, Stop,
-    Store, TreeStore,
+    Account, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store,
+    TreeStore,
 };
 use arms::Arms;
 use planting::plant;
+use std::sync::Arc;
 use wayfarer_space::{Rng, Space};
+use wayfarer_store::give_back;
 
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
@@ -92,7 +94,7 @@ impl Phase {
 }
 
 /// Explores `space` in phases. Also gives the last store, in which states found in the first phase lie.
-pub fn explore_in_phases<'a>(
+pub(crate) fn explore_in_phases<'a>(
     space: &'a dyn Space,
     auto: &Auto<'a>,
     settings: &'a Settings,
@@ -158,7 +160,8 @@ struct Begun<'a> {
     store: CompactStore<'a>,
     /// The bytes that the store may take.
     bytes: usize,
-    search: QueuedBfs<'a>,
+    waiting: Arc<Pool<'a>>,
+    from: Level,
     record: Record,
     /// States that the store knows already.
     known: u64,
@@ -175,7 +178,7 @@ impl<'a> Run<'a> {
                 self.done.stop = Stop::Memory;
                 return Box::new(NoStore);
             };
-            let begun = Begun { store, bytes, search: self.queued(0), record: self.record(), known: 0, starts: true };
+            let begun = Begun { store, bytes, waiting: self.pool(0), from: Level::default(), record: self.record(), known: 0, starts: true };
             return self.passes(begun, control);
         };
         let (outcome, mut waiting) = self.first_phase(&first, None, control);
@@ -216,14 +219,14 @@ impl<'a> Run<'a> {
 
     /// Pass after pass over elastic stores, until one of them ends the run.
     fn passes(&mut self, begun: Begun<'a>, control: &mut dyn Control) -> Box<dyn Store + 'a> {
-        let Begun { mut store, mut bytes, mut search, mut record, known, starts } = begun;
+        let Begun { mut store, mut bytes, mut waiting, mut from, mut record, known, starts } = begun;
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
         // What the best of the passes that ran dry with a whole frontier is expected to have omitted.
         let mut omissions: Option<f64> = None;
         loop {
-            let entering = Entering { first: pass > 0 || starts, record: Some(record) };
             let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
-            let (mut outcome, kept) = self.pass(name, &store, search, entering, control);
+            let mut outcome = self.pass(name, &store, &waiting, from, (pass > 0 || starts, record), control);
+            let kept = waiting.kept();
             let dry = outcome.stop == Stop::Exhausted;
             record = outcome.record.take().unwrap_or_else(|| self.record());
             self.arms.share(&mut record);
@@ -268,7 +271,7 @@ impl<'a> Run<'a> {
             }
             drop(store);
             give_back();
-            search = self.queued(pass);
+            (waiting, from) = (self.pool(pass), Level::default());
             let salt = Rng::new(self.auto.seed, "salts").split(pass).next_word() | 1;
             let Some(next) = CompactStore::elastic(bytes, salt, self.auto.account) else {
                 (self.done.record, self.done.stop) = (Some(record), Stop::Memory);
@@ -325,14 +328,12 @@ impl<'a> Run<'a> {
         let most = if matches!(first, First::Tree(_)) { self.whole / 8 * 5 } else { usize::MAX };
         let so_far = Progress { states: self.done.states, fired: self.done.fired, steps: self.done.steps, ..Progress::default() };
         let mut beside = self.arms.beside(first.store(), seat, control, so_far).within(most);
-        let (mut outcome, waiting) = if self.auto.workers > 1 || from.is_some() {
-            levels(space, first.store(), self.auto.workers, settings, from, &mut beside)
-        } else {
-            let mut bfs = Bfs::new(&settings.limits);
-            let outcome = work(space, first.store(), &mut bfs, settings, &mut beside, Entering::default());
-            let waiting = Waiting { starts: outcome.starts_left, ..bfs.waiting() };
-            (outcome, waiting)
-        };
+        let (store, workers) = (first.store(), self.auto.workers);
+        let board = Board::new(workers, from);
+        let (starts, at) = from.map_or((true, Level::default()), |waiting| (waiting.starts, waiting.level_of()));
+        let breadth = Breadth { space, store, settings, account: self.auto.account, workers, shared: &board, from: at, first: starts, record: None };
+        let (mut outcome, depth) = breadth.run(&mut beside);
+        let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
         outcome.shortest = from.is_none_or(|waiting| !waiting.starts);
         self.arms.give(&mut outcome);
@@ -347,23 +348,33 @@ impl<'a> Run<'a> {
         &mut self,
         phase: &'static str,
         store: &CompactStore<'a>,
-        search: QueuedBfs<'a>,
-        entering: Entering,
+        waiting: &Arc<Pool<'a>>,
+        from: Level,
+        (first, record): (bool, Record),
         control: &mut dyn Control,
-    ) -> (Outcome, Kept) {
+    ) -> Outcome {
         // A later pass begins with nothing, and counts anew.
         let states = if phase == ANOTHER { self.settings.limits.states } else { self.limits_left().states };
         let settings = Settings { limits: Limits { states, ..self.limits_left() }, record_always: true, ..self.settings.clone() };
         let so_far =
             Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
-        // Limits of the logical clock are kept to the step, so that such a run can be repeated.
-        let unlimited = [self.settings.limits.steps, self.settings.limits.states] == [u64::MAX; 2];
-        let workers = if unlimited { self.auto.workers.min(self.auto.memory / EACH) } else { 1 };
         // A compact store is probed without a place there, and is faster while it has one worker.
         let mut beside = self.arms.beside(store, Seat::new(()), control, so_far);
-        let (mut outcome, kept) = over_fingerprints(self.space, store, workers, &settings, search, entering, &mut beside);
+        let workers = waiting.workers();
+        let breadth = Breadth {
+            space: self.space,
+            store,
+            settings: &settings,
+            account: self.auto.account,
+            workers,
+            shared: waiting,
+            from,
+            first,
+            record: Some(record),
+        };
+        let mut outcome = breadth.charged(&mut beside);
         self.arms.give(&mut outcome);
-        (outcome, kept)
+        outcome
     }
 
     /// What the phases so far leave of the limits.
@@ -407,9 +418,13 @@ impl<'a> Run<'a> {
         (self.done, store)
     }
 
-    fn queued(&self, pass: u64) -> QueuedBfs<'a> {
-        let rng = Rng::new(self.auto.seed, "spilling").split(pass);
-        QueuedBfs::new(&self.settings.limits, self.space.packing().clone(), self.auto.account).spilling(rng, self.auto.memory / WAYPOINT_SHARE)
+    /// An empty frontier for a pass, which goes on when it is full.
+    fn pool(&self, pass: u64) -> Arc<Pool<'a>> {
+        // Limits of the logical clock are kept to the step, so that such a run can be repeated.
+        let unlimited = [self.settings.limits.steps, self.settings.limits.states] == [u64::MAX; 2];
+        let workers = if unlimited { self.auto.workers.min(self.auto.memory / EACH).max(1) } else { 1 };
+        let pool = Pool::new(self.space.packing().clone(), self.auto.account, workers);
+        Arc::new(pool.spilling(Rng::new(self.auto.seed, "spilling").split(pass), self.auto.memory / WAYPOINT_SHARE))
     }
 
     fn record(&self) -> Record {

@@ -3,14 +3,17 @@
 //! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
 //! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
 
+mod device;
 mod judging;
 mod profile;
+mod sampling;
 
-use crate::sampling::Sampling;
+use crate::explore::sampling::Sampling;
 use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
+pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
@@ -113,13 +116,6 @@ impl Default for Settings {
     }
 }
 
-/// Explores `space` until a strategy has nothing left, enough was found, or a limit or `control` ends it.
-pub fn explore(space: &dyn Space, store: &dyn Store, strategy: &mut dyn Strategy, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let mut outcome = work(space, store, strategy, settings, control, Entering::default());
-    conclude(space, store, settings, &mut outcome);
-    outcome
-}
-
 /// How a worker begins.
 #[derive(Debug)]
 pub(crate) struct Entering {
@@ -154,10 +150,14 @@ pub(crate) fn work(
         stop = run.start(strategy, &round);
     }
     let lag = strategy.lag();
-    // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
+    // If everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order && run.record.is_none() && settings.sought.is_none() && store.fidelity() == Fidelity::Exact {
+    if in_order
+        && run.record.is_none()
+        && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
+        && store.fidelity() == Fidelity::Exact
+    {
         run.sieve = Sieve::new(space.width());
     }
     let mut waiting: VecDeque<Round> = VecDeque::new();
@@ -181,20 +181,28 @@ pub(crate) fn work(
         } else {
             spare.push(round);
         }
-        if !selected || waiting.len() > lag {
-            match waiting.pop_front() {
-                Some(round) => {
-                    stop = run.round(strategy, &round);
-                    spare.push(round);
-                }
-                None => {
-                    let progress = run.progress(strategy);
-                    match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
-                        Meeting::Over => break,
-                        Meeting::On => {}
-                        Meeting::Stop(why) => stop = Some(why),
-                    }
-                }
+        if !selected && waiting.is_empty() {
+            // Whoever waits for others should not hold what they may need.
+            if strategy.ahead() < lag {
+                spare.clear();
+            }
+            let progress = run.progress(strategy);
+            match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
+                Meeting::Over => break,
+                Meeting::On => {}
+                Meeting::Stop(why) => stop = Some(why),
+            }
+        }
+        let mut due = waiting.len().saturating_sub(if selected { strategy.ahead() } else { waiting.len().saturating_sub(1) });
+        while stop.is_none()
+            && due > 0
+            && let Some(round) = waiting.pop_front()
+        {
+            due -= 1;
+            stop = run.round(strategy, &round);
+            // Rounds that are not needed any more would hold much where states have many successors.
+            if spare.len() <= strategy.ahead() {
+                spare.push(round);
             }
         }
     }
@@ -463,7 +471,7 @@ impl<'a> Run<'a> {
     }
 
     fn enough(&self) -> Option<Stop> {
-        (self.outcome.violations.len() >= self.settings.max_errors.max(1)).then_some(Stop::Violations)
+        (self.outcome.violations.len() >= self.settings.max_errors.max(1) || self.found_all()).then_some(Stop::Violations)
     }
 
     /// The edge of a round: limits of the logical clock, then the outside.
@@ -478,10 +486,19 @@ impl<'a> Run<'a> {
         control.ask(&progress)
     }
 
+    /// Whether the states that the store took for new are the distinct ones: a store that does not forget takes none for new twice, so its own count is better
+    /// than an estimate.
+    fn counts(&self) -> bool {
+        self.store.fidelity() != Fidelity::Amnesic && !self.settings.record_always
+    }
+
     fn progress(&self, strategy: &dyn Strategy) -> Progress {
         let steps = strategy.steps().unwrap_or(self.outcome.fired);
         Progress {
-            states: self.record.as_ref().map_or(self.outcome.states, |record| record.estimate().value as u64),
+            states: match &self.record {
+                Some(record) if !self.counts() => record.estimate().at_most(self.outcome.states).value as u64,
+                _ => self.outcome.states,
+            },
             fired: self.outcome.fired,
             steps,
             frontier: strategy.frontier(),
@@ -497,9 +514,10 @@ impl<'a> Run<'a> {
         self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
         self.outcome.details = strategy.details();
         self.outcome.shortest = strategy.level().is_some();
+        self.outcome.counted = self.counts();
         self.outcome.covered = match &self.record {
-            Some(record) => record.estimate(),
-            None => Estimate { value: self.outcome.states as f64, error: 0.0 },
+            Some(record) if !self.outcome.counted => record.estimate().at_most(self.outcome.states),
+            _ => Estimate { value: self.outcome.states as f64, error: 0.0 },
         };
         self.outcome.profile = self.profile.take().map_or_else(Vec::new, |counts| histogram(&counts));
         self.outcome.stop = match stop {

@@ -148,6 +148,8 @@ pub struct Outcome {
     pub states: u64,
     /// Distinct states: counted where the store is exact, else estimated from the record.
     pub covered: Estimate,
+    /// Whether no state was counted twice: the store does not forget, and no other store was searched beside it.
+    pub(crate) counted: bool,
     /// Steps taken, as the strategy counts them.
     pub steps: u64,
     /// How often states were visited, where that was asked for and the store tells states apart: at place i the number of states visited 2^i times and
@@ -226,6 +228,7 @@ impl Outcome {
             violations: Vec::new(),
             states: 0,
             covered: Estimate::default(),
+            counted: true,
             steps: 0,
             profile: Vec::new(),
             details: Details::default(),
@@ -294,13 +297,16 @@ impl Outcome {
             }
         }
         self.details.absorb(other.details);
-        self.covered = match (&mut self.record, &other.record) {
+        self.counted &= other.counted;
+        let estimate = match (&mut self.record, &other.record) {
             (Some(record), Some(more)) => {
                 record.absorb(more);
-                record.estimate()
+                Some(record.estimate().at_most(self.states))
             }
-            _ => Estimate { value: self.states as f64, error: 0.0 },
+            _ => None,
         };
+        let counted = Estimate { value: self.states as f64, error: 0.0 };
+        self.covered = estimate.filter(|_| !self.counted).unwrap_or(counted);
         // A reason that ended one worker ended all; running dry is the weakest.
         if self.stop == Stop::Exhausted {
             self.stop = other.stop;

@@ -7,9 +7,9 @@
 //! Below its largest value the record knows exactly which states were admitted, so an audit judges by it; and because a state below that value was below it
 //! from the beginning, the record also knows how often each of its states was met.
 
-use crate::slab::Slab;
 use std::collections::BinaryHeap;
 use wayfarer_space::{Hash, Packing, States, Width, Word};
+use wayfarer_store::Slab;
 
 /// A number of states and how far off it may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,6 +18,13 @@ pub struct Estimate {
     pub value: f64,
     /// Its relative standard error; 0 where it was counted.
     pub error: f64,
+}
+
+impl Estimate {
+    /// The estimate, given that it counts some of so many things.
+    pub(crate) fn at_most(self, most: u64) -> Estimate {
+        Estimate { value: self.value.min(most as f64), ..self }
+    }
 }
 
 /// The k states with the smallest second hash.

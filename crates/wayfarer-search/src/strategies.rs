@@ -5,15 +5,17 @@
 mod auto;
 mod bfs;
 mod dfs;
+pub(crate) mod drawing;
 mod highway;
 mod random;
 mod rbfs;
+mod renewal;
 mod sdrs;
 mod urs;
 mod walk;
 
-pub use bfs::{Bfs, QueuedBfs};
-pub(crate) use bfs::{Frontier, LAG, Origin, Spill, Waiting, next_batch};
+pub use bfs::Bfs;
+pub(crate) use bfs::{Level, Place};
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};
@@ -21,11 +23,11 @@ pub use sdrs::Sdrs;
 pub use urs::Urs;
 pub use walk::Walk;
 
-use crate::spec::{self, Entry, Given, Parameter, SpecError};
 use crate::{Abilities, Account, Limits, StoreSpec, Strategy};
 use std::fmt;
 use std::str::FromStr;
 use wayfarer_space::Packing;
+use wayfarer_store::spec::{self, Entry, Given, Parameter, SpecError};
 
 /// What a strategy is built from.
 #[derive(Clone)]
@@ -200,6 +202,16 @@ impl StrategySpec {
     /// Its parameters.
     pub fn parameters(&self) -> &'static [Parameter] {
         self.row.entry.parameters
+    }
+
+    /// The value of a parameter as a number; none if it is open, a word, or of another strategy.
+    pub fn number(&self, parameter: &str) -> Option<u64> {
+        self.given.number(parameter)
+    }
+
+    /// Whether a parameter has this value.
+    pub fn is(&self, parameter: &str, value: &str) -> bool {
+        self.given.is(parameter, value)
     }
 
     /// What it is.

@@ -1,6 +1,10 @@
 //! The way to a violation: made from a store's links, and replayed before it is believed.
 
-use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Limits, Settings, Stop, Store, Unbounded, Violation, explore};
+mod shorten;
+
+pub use shorten::shortened;
+
+use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
 use std::collections::HashMap;
 use std::fmt;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
@@ -101,7 +105,7 @@ fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &
     let stage = Stage { space, from, goal: &|state| state == to };
     let store = stage_store(space, account).ok_or(WitnessError::NoRoom)?;
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
-    let outcome = explore(&stage, &store, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+    let outcome = Job::new(&stage, &store, &mut Bfs::new(&Limits::default()), &settings).run(&mut Unbounded);
     let missing = if outcome.stop == Stop::Memory { WitnessError::NoRoom } else { WitnessError::NoStep(at) };
     chain(space, &store, outcome.violations.first().and_then(|violation| violation.state).ok_or(missing)?)
 }

@@ -1,30 +1,38 @@
-//! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
+//! Runs a plan: chooses the parts once, starts the search loop, replays its findings and writes the report.
+
+#[cfg(feature = "gpu")]
+mod device;
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
-use crate::report::{Course, Report, RuleReport, checks};
+use crate::report::{Course, Report, RuleReport, Times, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
-    Audit, Auto, Control, Crewing, Fidelity, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
-    StoreSpec, StrategySpec, Verdict, explore, explore_apart, explore_by_levels, explore_in_phases, explore_over_fingerprints,
+    Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
+    StoreSpec, StrategySpec, Verdict,
 };
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
 impl Plan {
-    /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
+    /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
+    /// plan's own time budget.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         self.attempt(subject, false, budget, control)
     }
 
-    /// The same. With `end_at_limit` the run ends as soon as it meets a limit of representation, because a wider form of the subject may not have it.
+    /// The same. With `end_at_limit` the run ends at the first limit of representation, because a wider form of the
+    /// subject may not have it.
     pub(crate) fn attempt(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
             let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
             return plan.attempt(subject, end_at_limit, budget, control);
+        }
+        if let Some(report) = self.elsewhere(subject, end_at_limit, budget, control)? {
+            return Ok(report);
         }
         let started = Instant::now();
         let replayed = subject.replaying(self);
@@ -56,14 +64,13 @@ impl Plan {
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
         let mut outcome = match crew {
-            Crew::One => explore(space, &*store, &mut *strategy, &settings, &mut watch),
-            Crew::Levels(workers) => explore_by_levels(space, &*store, workers, &settings, &mut watch),
-            Crew::Segments(workers) => explore_over_fingerprints(space, &*store, workers, &settings, budget, &mut watch),
+            Crew::One => Job::new(space, &*store, &mut *strategy, &settings).run(&mut watch),
+            Crew::Together(workers) => Job::together(space, &*store, chosen.abilities().recalls, budget, workers, &settings).run(&mut watch),
             Crew::Phases(workers) => {
                 let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
                 let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
-                let (outcome, store) = explore_in_phases(space, &auto, &settings, &mut watch);
-                last = Some(store);
+                let (outcome, store) = Job::in_phases(space, auto, &settings).run_keeping(&mut watch);
+                last = store;
                 outcome
             }
             Crew::Apart(workers) => {
@@ -75,9 +82,10 @@ impl Plan {
                     let strategy = stores::strategy(&plan, &chosen, &settings.limits, space.packing(), budget).ok()?;
                     Some((store, strategy))
                 };
-                explore_apart(space, &part, workers, &settings, &mut watch)
+                Job::apart(space, &part, workers, &settings).run(&mut watch)
             }
         };
+        let explored = started.elapsed();
         if self.all_violations {
             outcome.keep_each_once();
         }
@@ -87,12 +95,15 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        // What the strategy holds is no longer needed, and the audit must fit into the budget, too.
+        // The strategy's memory is no longer needed, and the audit must fit into the budget, too.
         drop(strategy);
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
+        // Workers that search apart meet the same states; how many were new to all of them when is not known.
+        let followed = !matches!(crew, Crew::Apart(_));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(&outcome, expected_omissions(&outcome, store), course.discovery(outcome.steps, outcome.covered.value as u64), self.draws())
+            let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
+            Confidence::of(&outcome, expected_omissions(&outcome, store), discovery, self.draws(), self.size)
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -103,12 +114,24 @@ impl Plan {
             let mut watch = AuditWatch { until, budget, running, inner: control, progress };
             auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
-        let mut writer = Writer { plan: self, subject, properties: &properties, replaying, space, inner, orbits, store, budget };
+        let audit_done = started.elapsed();
+        let mut writer = Writer {
+            plan: self,
+            subject,
+            properties: &properties,
+            replaying: &*replayed,
+            shortest: outcome.shortest,
+            space,
+            inner,
+            orbits,
+            store,
+            budget,
+        };
         let mut audited = None;
         if let Some(met) = met {
             audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
             confidence = None;
-            (outcome.violations, outcome.shortest) = (met.violations, false);
+            (outcome.violations, outcome.shortest, writer.shortest) = (met.violations, false, false);
             if !met.among_representatives {
                 (writer.space, writer.orbits) = (inner, None);
             }
@@ -117,18 +140,31 @@ impl Plan {
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
+        let seconds = |time: Duration| time.as_secs_f64();
+        let (audit, witnesses) = (seconds(audit_done - explored), seconds(started.elapsed() - audit_done));
+        report.times = Times { exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
-        report.cover_times = cover.until(report.states, report.steps);
-        report.coverage = self.size.map(|size| report.states as f64 / size.max(1) as f64);
+        report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
+        report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark.into_iter().chain(audited));
         report.confidence = confidence;
         Ok(report)
     }
 
-    /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
-    /// are shortest already, or the user wants them as they are. What an audit met is never shortest already.
+    /// Runs the plan on a GPU if that is requested and worthwhile.
+    #[cfg(not(feature = "gpu"))]
+    fn elsewhere(&self, _: &dyn Subject, _: bool, _: &Budget, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
+        match self.device {
+            crate::DeviceChoice::Gpu(_) => Err(RunError::Device { message: "this program was built without the feature `gpu`".to_string() }),
+            _ => Ok(None),
+        }
+    }
+
+    /// The time until which witnesses are shortened: for a tenth of the time of the search, at least two seconds,
+    /// within the remaining time. `None` if they are already shortest, or if the user wants them unchanged. An
+    /// audit's witnesses are never already shortest.
     fn shorten_until(&self, started: Instant, outcome: &Outcome) -> Option<Instant> {
         if !self.shorten || outcome.shortest {
             return None;
@@ -138,25 +174,24 @@ impl Plan {
         Some(self.time.and_then(|time| started.checked_add(time)).map_or(until, |end| until.min(end)))
     }
 
-    /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
+    /// Whether the strategy draws the states it visits, so that visit counts allow an estimate of their number.
     fn draws(&self) -> bool {
         self.strategy.nature().draws
     }
 
-    /// Who carries the plan out.
+    /// The workers of the plan.
     fn crew(&self) -> Crew {
         let workers = match self.threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
+        // Limits of the logical clock end a run at the same point each time; with a shared store only a single worker
+        // can guarantee that.
         let limited = self.states.is_some() || self.steps.is_some() || self.profile;
-        let store = self.store();
-        match self.strategy.crew(&store) {
+        match self.strategy.crew(&self.store()) {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
             _ if workers == 1 => Crew::One,
-            Crewing::Together if !limited && store.abilities().recalls => Crew::Levels(workers),
-            Crewing::Together if !limited => Crew::Segments(workers),
+            Crewing::Together if !limited => Crew::Together(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
         }
@@ -171,7 +206,7 @@ impl Plan {
                 let known = known.iter().map(|property| property.name.clone()).collect();
                 return Err(RunError::UnknownProperty { name: name.clone(), known });
             }
-            // Two properties may have the same name: both are meant.
+            // Several properties may have the same name: all are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
         let record = self.record.unwrap_or_else(|| Record::suiting(budget.limit(), space.packing()));
@@ -194,10 +229,10 @@ impl Plan {
     fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &PropertyFacts| property.kind == Asks::Reachable && property.name == *name;
+            let meant = |property: &PropertyFacts| property.kind.can_be_looked_for() && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                let known = known.iter().filter(|property| property.kind == Asks::Reachable).map(|property| property.name.clone()).collect();
+                let known = known.iter().filter(|property| property.kind.can_be_looked_for()).map(|property| property.name.clone()).collect();
                 return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
@@ -222,7 +257,7 @@ impl Plan {
         time: Duration,
     ) -> Report {
         let (chosen, store) = parts;
-        // What the store of the last of several passes says of itself is not true of the run.
+        // Of several passes, the figures of the last one's store are not those of the run.
         let speaks = !outcome.phases.iter().any(Phase::begins_again);
         let mut details = outcome.details.clone();
         if speaks {
@@ -257,6 +292,7 @@ impl Plan {
             depth: outcome.depth,
             frontier: outcome.frontier,
             seconds: time.as_secs_f64(),
+            times: Times::default(),
             peak_memory_bytes: budget.peak(),
             bytes_per_state: (speaks && !store.is_empty()).then(|| store.bytes() as f64 / store.len() as f64),
             state_bits: space.packing().bits(),
@@ -269,6 +305,7 @@ impl Plan {
             coverage: None,
             cover_times: Vec::new(),
             threads: 1,
+            device: None,
             repeatable: true,
             expected_omissions: expected_omissions(outcome, store),
             rules: rules(subject, outcome),
@@ -284,31 +321,35 @@ impl Plan {
     }
 }
 
-/// How many states the store is expected to have taken for known ones; none where it forgets.
+/// The expected number of states that the store took for known ones; `None` if it forgets.
 fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
     match store.fidelity() {
         // Several passes omit fewer than the last one.
         Fidelity::Lossy(_) if !outcome.phases.is_empty() => outcome.omissions.filter(|expected| expected.is_finite()),
         Fidelity::Exact => Some(0.0),
         Fidelity::Lossy(expected) => Some(expected),
+        // A later phase that found no room to begin forgot nothing.
+        Fidelity::Amnesic if !outcome.phases.is_empty() => Some(outcome.omissions.unwrap_or(0.0)),
         Fidelity::Amnesic => None,
     }
 }
 
-/// The share of visits that led to a state visited before: (n − k)/n for k distinct states in n visits.
+/// The share of visits that led to a known state: (n − k)/n for k distinct states in n visits.
 fn redundancy(outcome: &Outcome) -> Option<f64> {
     let visits = outcome.steps + outcome.starts;
     (visits > 0).then(|| (1.0 - outcome.covered.value / visits as f64).max(0.0))
 }
 
-/// m/h for a tree of the same depth h and as many nodes, m its degree. The papers' diameter is the longest path without repetition, which nobody can
-/// compute; the depth of breadth-first search stands for it.
+/// m/h for a tree of the same depth h and the same number of nodes, with degree m. The papers' diameter is the
+/// longest path without repetition, which cannot be computed in practice; the depth of breadth-first search replaces
+/// it.
 fn density_factor(outcome: &Outcome) -> Option<f64> {
     let depth = outcome.depth.filter(|depth| outcome.is_complete() && *depth > 0)?;
     Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
 }
 
-/// About how many bytes a state takes that waits to be expanded: where the store does not give it back, a packed one with a number, and a part of a waypoint.
+/// The approximate bytes of a state that waits to be expanded: if the store does not give states back, a packed state
+/// with a number, and a part of a waypoint.
 fn waiting(store: &StoreSpec, packing: &wayfarer_space::Packing) -> usize {
     match (store.abilities().recalls, packing.is_varying()) {
         (true, _) => 8,
@@ -322,12 +363,12 @@ fn store_of(outcome: &Outcome) -> &'static str {
     outcome.phases.last().map_or("exact", |phase| phase.name.split(" over ").nth(1).unwrap_or("compact"))
 }
 
-/// Who carries a plan out: one worker, several over one store, several each for itself, or, in phases, several over one store and then one.
+/// The workers of a plan: one worker, several with one store, several with a store each, or, in phases, several with
+/// one store and then one.
 #[derive(Clone, Copy, Debug)]
 enum Crew {
     One,
-    Levels(usize),
-    Segments(usize),
+    Together(usize),
     Apart(usize),
     Phases(usize),
 }
@@ -336,21 +377,21 @@ impl Crew {
     fn workers(self) -> usize {
         match self {
             Crew::One => 1,
-            Crew::Levels(workers) | Crew::Segments(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
+            Crew::Together(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
         }
     }
 
-    /// How many stores share the budget.
+    /// The number of stores that share the budget.
     fn stores(self) -> usize {
         if let Crew::Apart(workers) = self { workers } else { 1 }
     }
 
-    /// Whether the same plan gives the same report again. Where workers share a store, which of several shortest ways a witness takes depends on who came
-    /// first, and so does where a budget cuts the run.
+    /// Whether the same plan gives the same report again. If workers share a store, the choice among several shortest
+    /// witnesses depends on timing, and so does the point at which a budget ends the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
             Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
-            Crew::Levels(_) | Crew::Segments(_) | Crew::Phases(_) => report.holds(),
+            Crew::Together(_) | Crew::Phases(_) => report.holds(),
         }
     }
 }
@@ -363,7 +404,7 @@ fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
         first += rule.instances;
         (RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at }, counted)
     };
-    // A rule without a name is one that a model could have and has not.
+    // A rule without a name is a number that the model does not use.
     let shown = |(rule, counted): (RuleReport, bool)| (!rule.rule.is_empty() && (counted || rule.fired > 0)).then_some(rule);
     subject.rules().into_iter().map(fired).filter_map(shown).collect()
 }

@@ -1,23 +1,26 @@
-//! From what a search found to what a person reads: witnesses made shorter, mapped back from orbits, replayed, and put into the model's words.
+//! Turns the findings of a search into a report: witnesses are shortened, mapped back from orbits, replayed, and
+//! described in the model's terms.
 
 use crate::memory::Budget;
 use crate::report::{StepReport, ViolationReport, WitnessReport};
 use crate::subject::symmetry;
-use crate::subject::{FaultFacts, PropertyFacts, Representatives, Subject};
+use crate::subject::{FaultFacts, PropertyFacts, Replaying, Representatives, Subject};
 use crate::watch::Deadline;
 use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
 use wayfarer_space::{Firing, Space};
 
-/// Writes down what was found, in the model's words.
+/// Describes findings in the model's terms.
 pub(crate) struct Writer<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) subject: &'a dyn Subject,
     pub(crate) properties: &'a [PropertyFacts],
-    /// What witnesses are replayed in.
-    pub(crate) replaying: &'a dyn Space,
+    /// The form in which witnesses are replayed.
+    pub(crate) replaying: &'a dyn Replaying,
+    /// Whether the search found shortest witnesses.
+    pub(crate) shortest: bool,
     pub(crate) space: &'a dyn Space,
-    /// The space of the subject itself, and its representatives where these were explored.
+    /// The space of the subject itself, and its representatives if these were explored.
     pub(crate) inner: &'a dyn Space,
     pub(crate) orbits: Option<&'a dyn Representatives>,
     pub(crate) store: &'a dyn Store,
@@ -32,7 +35,7 @@ impl Writer<'_> {
                 raw_length = witness.len();
                 let witness = match deadline.until {
                     Some(_) => {
-                        // Of several violations each keeps the rule that it shows in.
+                        // If there are several violations, each keeps the rule in which it shows.
                         let same = (self.plan.deadlock.unwrap_or_default(), self.plan.max_errors <= 1);
                         shortened(self.space, witness, same, self.budget, deadline)
                     }
@@ -40,7 +43,7 @@ impl Writer<'_> {
                 };
                 let witness = self.concrete(witness)?;
                 witness
-                    .replay(self.replaying, self.plan.deadlock != Some(Deadlock::Stuck))
+                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
@@ -64,7 +67,7 @@ impl Writer<'_> {
         Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
     }
 
-    /// The witness as one of the subject, where it was found among representatives.
+    /// The witness as one of the subject, if it was found among representatives.
     fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
         let Some(orbits) = self.orbits else { return Ok(witness) };
         symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))
@@ -128,18 +131,20 @@ impl Writer<'_> {
         let last = raw.states.last().map_or(&[] as &[u64], Vec::as_slice);
         if let Ending::Rule(firing) = raw.ending {
             let mut after = Vec::new();
-            self.replaying.fire(last, firing, &mut after);
+            self.replaying.space().fire(last, firing, &mut after);
             steps.push(StepReport { changes: words.changes(last, &after), ..self.step(last, firing) });
         }
         if let Ending::Fault(firing, fault) = raw.ending {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
             steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
         }
-        WitnessReport { length: raw.len(), raw_length, start: words.start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, shortest: self.shortest, start: words.start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, from: &[u64], firing: Firing) -> StepReport {
         let (rule, at) = self.subject.words().firing(Some(from), firing);
-        StepReport { rule, at, changes: Vec::new(), fault: None }
+        let mut printed = Vec::new();
+        self.replaying.fire(from, firing, &mut Vec::new(), &mut printed);
+        StepReport { rule, at, changes: Vec::new(), fault: None, printed }
     }
 }

@@ -1,4 +1,4 @@
-//! Limits: each ends a run with the reason, and says what that means.
+//! Limits: each ends a run with the reason and its consequences.
 
 use crate::models::*;
 use crate::{check, report};
@@ -18,7 +18,7 @@ fn each_limit_is_a_reason_to_stop() {
         assert_eq!(report["complete"], false);
         check(BIG, arguments)
             .exits(0)
-            .prints("not found: no violation was found, but not everything was visited")
+            .prints("not found: no violation was found; not every state was visited")
             .prints(&format!("Try a larger {advice}").replace("larger --time", "longer --time"));
     }
 }
@@ -62,7 +62,7 @@ fn an_exhaustive_run_that_was_cut_has_its_own_exit_code() {
 fn a_budget_too_small_to_begin_names_the_least() {
     let done = check(COUNTER, &["--memory", "8K"]).exits(3).complains("too small to begin");
     let least = done.err.split("--memory ").nth(1).unwrap().split_whitespace().next().unwrap().to_string();
-    check(COUNTER, &["--memory", &least]).exits(0).prints("comes on top");
+    check(COUNTER, &["--memory", &least]).exits(0).prints("come on top");
 }
 
 #[test]

@@ -8,12 +8,11 @@ use serde_json::json;
 fn a_model_that_holds_says_so_with_its_figures() {
     let done = check(COUNTER, &[]).exits(0);
     done.prints("holds: every reachable state was visited and none is bad")
-        .prints("states           4\n")
-        .prints("rules fired      6\n")
-        .prints("depth            3\n")
+        .prints("checked   invariant `in range`, faults of rules, deadlocks\n")
+        .prints("explored  4 states, 6 rules fired, depth 3\n")
         .prints("seed 1")
-        .prints("rules that can never fire\n  never")
-        .prints("model.m:7:1");
+        .prints("rules that can never fire: never\n");
+    check(COUNTER, &["--verbose"]).prints("rules that can never fire\n  never").prints("model.m:7:1");
 }
 
 #[test]
@@ -52,10 +51,11 @@ fn a_violated_invariant_is_named_with_its_witness() {
     done.prints("invariant `below two` does not hold")
         .prints("model.m:8:1")
         .prints("conjunct 2 of 2")
-        .prints("witness of 2 steps\n  start Init\n        x: 0\n        y[1]: false\n")
+        .prints("witness of 2 steps (no shorter one exists)\n  start Init\n        x: 0\n        y[1]: false\n")
         .prints("     1. flip, i: ")
         .prints("        x: 0 → 1\n")
-        .prints("        x: 1 → 2\n");
+        .prints("        x: 1 → 2\n")
+        .prints("  state at the end\n        x: 2\n");
     let report = report(VIOLATED, &[]);
     assert_eq!(report["violation"]["kind"], "invariant");
     assert_eq!(report["violation"]["name"], "below two");
@@ -185,7 +185,7 @@ fn the_same_seed_gives_the_same_report() {
 }
 
 fn forget_what_may_differ(report: &mut serde_json::Value) {
-    for field in ["seconds", "peak_memory_bytes"] {
+    for field in ["seconds", "times", "peak_memory_bytes"] {
         report[field] = json!(null);
     }
     forget_the_forecast(report);
@@ -200,15 +200,16 @@ fn a_model_can_come_from_the_standard_input() {
 }
 
 #[test]
-fn no_colours_go_to_a_pipe() {
+fn no_colours_go_to_a_pipe_unless_they_are_asked_for() {
     let done = check(VIOLATED, &[]);
     assert!(!done.out.contains('\x1b') && !done.err.contains('\x1b'));
+    check(VIOLATED, &["--color", "always"]).prints("\x1b[1;31mviolated");
 }
 
 #[test]
 fn a_long_table_of_rules_is_cut_with_a_hint() {
     let rules: String = (0..40).map(|number| format!("rule \"r{number}\" true ==> begin x := !x; end;\n")).collect();
     let model = format!("var x: boolean;\nstartstate begin x := false; end;\n{rules}");
-    check(&model, &[]).exits(0).prints("other rules (all of them: --json)");
+    check(&model, &["--verbose"]).exits(0).prints("other rules (all of them: --json)");
     assert_eq!(report(&model, &[])["rules"].as_array().unwrap().len(), 40);
 }

@@ -5,3 +5,4 @@ mod corners;
 mod fuzz;
 mod known;
 mod mcslock;
+mod rows;

@@ -6,6 +6,7 @@ mod murphi_models;
 mod murphi_mutations;
 mod murphi_orbits;
 mod murphi_symmetry;
+mod pnml;
 mod promela_corpus;
 mod promela_explore;
 mod promela_language;

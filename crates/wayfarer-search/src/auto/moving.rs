@@ -1,10 +1,10 @@
 //! From a store that does not err, once it is full, to an elastic one that errs, within the same memory.
 
 use super::{Begun, First, Run};
-use crate::arena::give_back;
-use crate::strategies::{Origin, Waiting};
+use crate::frontier::{Origin, Waiting};
 use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Record, Stop, Store, TreeStore};
 use wayfarer_space::{Hash, States, hash};
+use wayfarer_store::give_back;
 
 /// States that are moved out of a tree at once: a worker's run of handles there; and the most workers.
 const LEARNED: u32 = 128;
@@ -38,7 +38,7 @@ impl<'a> Run<'a> {
 
     fn drained(&self, store: ExactStore<'a>, waiting: &Waiting, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<Begun<'a>, Ended<'a>> {
         let (known, width) = (store.len(), self.space.width());
-        let (mut record, mut search) = (self.record(), self.queued(0));
+        let (mut record, search) = (self.record(), self.pool(0));
         // What is in use besides the first store stays in use.
         let besides = self.auto.account.used().saturating_sub(store.bytes());
         let closed = store.closed();
@@ -60,13 +60,13 @@ impl<'a> Run<'a> {
         match stop {
             // What was moved by then is known.
             Some(stop) => Err((stop, Box::new(store))),
-            None => Ok(Begun { store, bytes, search, record, known, starts: waiting.starts }),
+            None => Ok(Begun { store, bytes, waiting: search, from: waiting.level_of(), record, known, starts: waiting.starts }),
         }
     }
 
     fn read(&self, tree: TreeStore<'a>, waiting: &Waiting, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<Begun<'a>, Ended<'a>> {
         let (known, width) = (tree.len(), self.space.width());
-        let (mut record, mut search) = (self.record(), self.queued(0));
+        let (mut record, search) = (self.record(), self.pool(0));
         let besides = self.auto.account.used().saturating_sub(tree.bytes());
         // One link costs as much to read as a whole run of them.
         let parents = if self.auto.account.allows(known as usize * size_of::<u32>()) { tree.parents() } else { Vec::new() };
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         drop(tree);
         give_back();
         self.auto.account.settle(self.arms.bytes() + store.bytes() + search.bytes());
-        Ok(Begun { store, bytes, search, record, known, starts: waiting.starts })
+        Ok(Begun { store, bytes, waiting: search, from: waiting.level_of(), record, known, starts: waiting.starts })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Moves a search that has outgrown an exact store into a tree, links and all, to go on there.
 
-use crate::strategies::Waiting;
+use crate::frontier::Waiting;
 use crate::{Candidates, Control, ExactStore, Handle, Progress, Stop, Store, TreeStore, Visit};
 use wayfarer_space::{Firing, Space, States, Steps};
 

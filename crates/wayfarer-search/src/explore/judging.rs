@@ -38,6 +38,10 @@ impl Run<'_> {
         (index, state): (usize, Option<Handle>),
         judged: Result<(), (u32, Fault)>,
     ) {
+        if judged.is_ok() && self.settings.each_once && self.settings.sought.is_some() && self.bits.is_subset(&self.outcome.reached) {
+            // Each is looked for once, and all of them were found before.
+            return;
+        }
         let ground = self.ground();
         let trail = || {
             let mut trail = match candidates.parent(index) {
@@ -109,6 +113,12 @@ impl Run<'_> {
         }
         self.outcome.limit.get_or_insert((firing, fault));
         false
+    }
+
+    /// Whether everything that was looked for, each once, was found.
+    pub(super) fn found_all(&self) -> bool {
+        let sought = self.settings.sought.as_ref().filter(|sought| self.settings.each_once && sought.rules.is_empty());
+        sought.is_some_and(|sought| sought.properties.is_subset(&self.outcome.reached))
     }
 
     pub(super) fn looked_for(&self, property: u32) -> bool {

@@ -1,16 +1,15 @@
 //! Breadth-first search: level by level, so that the first violation found has a shortest witness.
 //!
-//! Over a store that numbers its states in the order of insertion the queue is the store itself: a cursor walks over the handles, and the frontier
-//! costs no memory at all.
-
-mod queued;
-
-pub use queued::QueuedBfs;
-pub(crate) use queued::{Frontier, Origin, Spill, Waiting};
+//! There is one such search. What waits lies in a [`Frontier`], by handles or as states; several workers of a [crew](crate::crew) have each their part of it
+//! and meet at the end of a level. One worker alone goes on to the next level by itself.
 
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
-use crate::spec::Entry;
-use crate::{Candidates, Handle, Limits, Selection, Store, Strategy, Visit};
+use crate::crew::Crew;
+use crate::frontier::{Board, Frontier, Pool, Shared};
+use crate::{Account, Candidates, Ground, Limits, Meeting, Selection, Stop, Store, Strategy, Visit};
+use std::sync::Arc;
+use wayfarer_space::{Packing, Word};
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
@@ -20,112 +19,235 @@ pub(super) static ROW: Row = Row {
         let can = site.store.abilities();
         match can.recalls && can.in_order {
             true => Box::new(Bfs::new(site.limits)),
-            false => Box::new(QueuedBfs::new(site.limits, site.packing.clone(), site.account)),
+            false => Box::new(Bfs::queued(site.limits, site.packing.clone(), site.account)),
         }
     },
 };
 
 /// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
-/// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget where every state has many.
+/// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget if every state has many.
 const STEPS: usize = 1024;
 
-/// What to select next does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are
-/// fetched while the next rounds are expanded.
-pub(crate) const LAG: usize = 2;
+/// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
+/// the next rounds are expanded.
+const LAG: usize = 2;
+/// Steps out of one state from which on a round weighs so much that rounds do not lag behind, and that a crew looks whether its budget has room for one of
+/// every worker; and the bytes of a step besides its state, with what grows by doubling.
+const MANY: usize = 4096;
+const STEP: usize = 160;
 
-/// The batch after a round that had so many sources and steps.
-pub(crate) fn next_batch(batch: u32, sources: usize, steps: usize) -> u32 {
-    if steps > STEPS {
-        (batch / 2).max(1)
-    } else if sources as u32 >= batch && 2 * steps <= STEPS {
-        (batch * 2).min(BATCH)
-    } else {
-        batch
-    }
-}
-
-/// Breadth-first search over a store that gives states back in the order of insertion.
-#[derive(Clone, Debug)]
-pub struct Bfs {
-    /// The next state to select.
-    next: u32,
+/// Breadth-first search of one worker, alone or in a crew.
+pub struct Bfs<'a> {
+    frontier: Box<dyn Frontier + 'a>,
+    crew: Option<Place<'a>>,
+    /// Whether it speaks for what all share, too.
+    leads: bool,
+    level: Level,
     /// States that were selected and not yet dealt with.
-    under_way: u32,
-    /// One past the last state of the level that is being expanded.
-    level_end: u32,
-    /// One past the last state found.
-    found: u32,
-    depth: u32,
+    under_way: u64,
+    /// States left unexpanded because of the depth limit.
+    beyond: u64,
     limit: u32,
     batch: u32,
+    turns: u64,
+    /// Whether a state may have many successors: it is not known yet, or the last one had.
+    heavy: bool,
+    shift: Shift,
 }
 
-impl Bfs {
-    /// A search that does not expand states at `limits.depth` and beyond.
+/// A place in a crew.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) crew: &'a Crew,
+    /// Asked whether there is room for one more worker's rounds, if these are large.
+    pub(crate) account: &'a dyn Account,
+}
+
+/// Whether a worker of a crew makes rounds in this level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shift {
+    /// That is not decided yet.
+    Open,
+    Works,
+    /// The others do its work.
+    Rests,
+}
+
+/// Where a search stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Level {
+    /// The depth of the level that is being expanded.
+    pub(crate) depth: u32,
+    /// The deepest level that had states.
+    pub(crate) deepest: u32,
+    /// Whether there was a level: before, what is found are start states, at depth 0.
+    pub(crate) begun: bool,
+}
+
+impl<'a> Bfs<'a> {
+    /// A search over a store that gives states back in the order of insertion; it does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
-        Bfs { next: 0, under_way: 0, level_end: 0, found: 0, depth: 0, limit: limits.depth, batch: 1 }
+        Bfs::part(Board::new(1, None).part(0), 0, None, Level::default(), limits)
     }
 
-    /// What waits to be expanded.
-    pub(crate) fn waiting(&self) -> Waiting {
-        let run = |from: u32, until: u32| if from < until { vec![(from, until - from)] } else { Vec::new() };
-        Waiting { level: run(self.next, self.level_end), next: run(self.level_end.max(self.next), self.found), depth: self.depth, starts: false }
+    /// A search that keeps the waiting states itself, for stores that do not give them back. It asks `account` before its frontier grows.
+    pub fn queued(limits: &Limits, packing: Packing, account: &'a dyn Account) -> Self {
+        Bfs::part(Arc::new(Pool::new(packing, account, 1)).part(0), 0, None, Level::default(), limits)
+    }
+
+    /// One worker's part of a search.
+    pub(crate) fn part(frontier: Box<dyn Frontier + 'a>, worker: usize, crew: Option<Place<'a>>, level: Level, limits: &Limits) -> Self {
+        Bfs {
+            frontier,
+            crew,
+            leads: worker == 0,
+            level,
+            under_way: 0,
+            beyond: 0,
+            limit: limits.depth,
+            batch: 1,
+            turns: 0,
+            heavy: true,
+            shift: Shift::Open,
+        }
+    }
+
+    /// The worker is done: gives what it has not expanded to the others. Says where the search stands and how many states wait at this worker alone.
+    pub(crate) fn leave(mut self) -> (Level, u64) {
+        self.frontier.leave();
+        (self.level, self.own())
+    }
+
+    fn own(&self) -> u64 {
+        self.frontier.own() + self.under_way + self.beyond
+    }
+
+    /// The depth of what is being found.
+    fn next(&self) -> u32 {
+        self.level.depth + u32::from(self.level.begun)
+    }
+
+    /// Goes on to the next level, and says how many states it has.
+    fn turn(&mut self) -> u64 {
+        self.turns += 1;
+        let depth = self.next();
+        let states = self.frontier.turn(self.turns, depth);
+        self.level = Level { depth, deepest: if states > 0 { depth } else { self.level.deepest }, begun: true };
+        states
+    }
+
+    /// Whether this worker makes rounds in this level. The first of a crew always does.
+    fn works(&mut self) -> bool {
+        if self.shift == Shift::Open {
+            let works = self.leads || self.crew.is_none_or(|place| place.crew.lifts(place.account));
+            self.shift = if works { Shift::Works } else { Shift::Rests };
+        }
+        self.shift == Shift::Works
+    }
+
+    /// The level is over, and nothing of this worker's rounds is left.
+    fn rest(&mut self) {
+        if self.shift == Shift::Works
+            && !self.leads
+            && let Some(place) = self.crew
+        {
+            place.crew.rest();
+        }
+        self.shift = Shift::Open;
+    }
+
+    fn take(&mut self, store: &dyn Store, selection: &mut Selection) {
+        if !self.works() {
+            return;
+        }
+        if self.level.depth >= self.limit {
+            self.beyond += self.frontier.pass_over();
+        } else {
+            self.frontier.take(store, self.batch, selection);
+        }
     }
 }
 
-impl Strategy for Bfs {
-    fn at_border(&self) -> bool {
-        self.next == self.level_end && self.under_way == 0
-    }
-
-    fn level(&self) -> Option<u32> {
-        Some(self.depth)
+impl Strategy for Bfs<'_> {
+    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        self.take(store, selection);
+        if selection.handles.is_empty() && self.crew.is_none() && self.under_way == 0 && self.frontier.found() > 0 {
+            self.frontier.hand_over();
+            self.turn();
+            self.take(store, selection);
+        }
+        self.under_way += selection.handles.len() as u64;
     }
 
     fn lag(&self) -> usize {
         LAG
     }
 
-    fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
-        if self.next == self.level_end && self.under_way == 0 && self.level_end < self.found {
-            self.depth += 1;
-            self.level_end = self.found;
-        }
-        if self.depth >= self.limit {
-            return;
-        }
-        let end = self.level_end.min(self.next.saturating_add(self.batch));
-        selection.handles.extend((self.next..end).map(Handle));
-        store.states(&selection.handles, &mut selection.states);
-        self.under_way += end - self.next;
-        self.next = end;
+    fn ahead(&self) -> usize {
+        if self.heavy { 0 } else { LAG }
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
-        let new = visits.iter().filter(|visit| matches!(visit, Visit::New(_))).count();
-        self.found += new as u32;
-        if selection.handles.is_empty() {
-            // Start states are level 0.
-            self.level_end = self.found;
+        self.frontier.put(selection, kept, candidates, visits);
+        self.under_way -= selection.handles.len() as u64;
+        let (sources, steps) = (selection.handles.len(), candidates.steps.len());
+        if sources > 0 {
+            self.heavy = steps > MANY && sources == 1;
+            if let Some(place) = self.crew.filter(|_| self.heavy) {
+                let words = candidates.steps.states.get(0).len();
+                place.crew.weigh(steps * (words * size_of::<Word>() + STEP));
+            }
         }
-        self.under_way -= selection.handles.len() as u32;
-        self.batch = next_batch(self.batch, selection.handles.len(), candidates.steps.len());
-        if let Some(first) = selection.handles.get(kept) {
-            self.next = self.next.min(first.0);
+        if steps > STEPS {
+            self.batch = (self.batch / 2).max(1);
+        } else if sources as u32 >= self.batch && 2 * steps <= STEPS {
+            self.batch = (self.batch * 2).min(BATCH);
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.frontier.is_full()
+    }
+
+    fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        self.frontier.trail(selection, source)
+    }
+
+    fn at_border(&self) -> bool {
+        self.crew.is_none() && self.under_way == 0 && self.frontier.is_level_done()
+    }
+
+    fn level(&self) -> Option<u32> {
+        Some(self.level.depth)
+    }
+
+    fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
+        let Some(Place { crew, .. }) = self.crew else { return Meeting::Over };
+        self.rest();
+        self.frontier.hand_over();
+        match crew.meet(found, ask) {
+            Err(stop) => Meeting::Stop(stop),
+            Ok(violations) => match self.turn() {
+                _ if violations >= crew.most() => Meeting::Stop(Stop::Violations),
+                0 => Meeting::Over,
+                _ => Meeting::On,
+            },
         }
     }
 
     fn depth(&self) -> Option<u32> {
-        Some(self.depth + u32::from(self.level_end < self.found))
+        let found = if self.frontier.found() > 0 { self.next() } else { 0 };
+        Some(self.level.deepest.max(found))
     }
 
     fn frontier(&self) -> u64 {
-        u64::from(self.found - self.next + self.under_way)
+        let shared = if self.leads { self.frontier.shared() } else { 0 };
+        self.own() + shared
     }
 
     fn beyond_depth(&self) -> u64 {
-        if self.depth >= self.limit { self.frontier() } else { 0 }
+        self.beyond
     }
 
     fn exhaustive(&self) -> bool {

@@ -2,8 +2,8 @@
 
 use crate::graphs;
 use wayfarer_search::{
-    Audit, Bfs, CacheStore, Control, ExactStore, Limits, NoStore, Progress, Record, Replacement, Sampler, Settings, Stop, Store, Unbounded,
-    Unlimited, Walk, Witness, explore,
+    Audit, Bfs, CacheStore, Control, ExactStore, Job, Limits, NoStore, Progress, Record, Replacement, Sampler, Settings, Stop, Store, Unbounded,
+    Unlimited, Walk, Witness,
 };
 use wayfarer_space::{Graph, Rng, Space, hash};
 use wayfarer_theory::share_at_most;
@@ -25,9 +25,9 @@ fn searched(graph: &Graph, seed: u64, steps: u64, walking: bool) -> ExactStore<'
     let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
     let settings = Settings { limits: Limits { steps, ..Limits::default() }, deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() };
     if walking {
-        explore(graph, &store, &mut Walk::new(2, seed), &settings, &mut Unbounded);
+        Job::new(graph, &store, &mut Walk::new(2, seed), &settings).run(&mut Unbounded);
     } else {
-        explore(graph, &store, &mut Bfs::new(&settings.limits), &settings, &mut Unbounded);
+        Job::new(graph, &store, &mut Bfs::new(&settings.limits), &settings).run(&mut Unbounded);
     }
     store
 }
@@ -126,8 +126,8 @@ fn a_forgetting_store_is_not_believed() {
     let graph = graph(&mut Rng::new(4, "audited"), 500);
     let settings = quiet();
     let cache = CacheStore::new(64, 4, 32, Replacement::Random, 1, &Unlimited).unwrap();
-    let outcome =
-        explore(&graph, &cache, &mut Walk::new(1, 3), &Settings { limits: Limits { steps: 30_000, ..Limits::default() }, ..quiet() }, &mut Unbounded);
+    let outcome = Job::new(&graph, &cache, &mut Walk::new(1, 3), &Settings { limits: Limits { steps: 30_000, ..Limits::default() }, ..quiet() })
+        .run(&mut Unbounded);
     let record = outcome.record.as_ref().unwrap();
     let audit = Audit { record: Some(record), ..audit(&graph, &cache, &settings, 1) };
     assert!(!audit.is_judged_by_store());

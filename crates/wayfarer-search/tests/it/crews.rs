@@ -4,9 +4,8 @@ use crate::graphs::random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wayfarer_search::{
-    Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Limits, NoStore, Outcome, PoolStore, Progress, Room, Settings, Site, Stop, Store,
-    Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness, explore, explore_apart, explore_by_levels,
-    explore_over_fingerprints,
+    Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Job, Limits, NoStore, Outcome, PoolStore, Progress, Room, Settings, Site, Stop, Store,
+    Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -37,10 +36,10 @@ fn levels_are_the_same_for_any_number_of_workers() {
             let settings = Settings { deadlock, max_errors, ..Settings::default() };
             let store = || ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
             let alone = store();
-            let expected = explore(&graph, &alone, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+            let expected = Job::new(&graph, &alone, &mut Bfs::new(&Limits::default()), &settings).run(&mut Unbounded);
             for workers in [1, 2, 3, 16, 64] {
                 let shared = store();
-                let outcome = explore_by_levels(&graph, &shared, workers, &settings, &mut Unbounded);
+                let outcome = Job::together(&graph, &shared, true, &Unlimited, workers, &settings).run(&mut Unbounded);
                 assert_eq!(facts(&outcome), facts(&expected), "{workers} workers");
                 for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
                     let witness = Witness::trace(&graph, &shared, violation, &Unlimited).unwrap();
@@ -58,12 +57,12 @@ fn levels_over_fingerprints_are_those_over_states() {
         for max_errors in [1, 3] {
             let settings = Settings { deadlock, max_errors, ..Settings::default() };
             let exact = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
-            let expected = explore(&graph, &exact, &mut Bfs::new(&Limits::default()), &settings, &mut Unbounded);
+            let expected = Job::new(&graph, &exact, &mut Bfs::new(&Limits::default()), &settings).run(&mut Unbounded);
             let counts = |outcome: &Outcome| (outcome.states, outcome.fired, outcome.firings.clone(), outcome.depth, outcome.violations.len());
             let mut alone = None;
             for workers in [1, 2, 3, 16] {
                 let shared = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
-                let outcome = explore_over_fingerprints(&graph, &shared, workers, &settings, &Unlimited, &mut Unbounded);
+                let outcome = Job::together(&graph, &shared, false, &Unlimited, workers, &settings).run(&mut Unbounded);
                 // A store that may err proves nothing.
                 assert!(!outcome.is_complete());
                 assert_eq!(counts(&outcome), counts(&expected), "{workers} workers");
@@ -84,14 +83,14 @@ fn a_depth_limit_leaves_the_same_states_out() {
     let settings = Settings { limits: Limits { depth: 5, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
     let run = |workers| {
         let store = TreeStore::new(graph.packing().clone(), &Unlimited, 1 << 22).unwrap();
-        explore_by_levels(&graph, &store, workers, &settings, &mut Unbounded)
+        Job::together(&graph, &store, true, &Unlimited, workers, &settings).run(&mut Unbounded)
     };
     let expected = run(1);
     assert_eq!(expected.stop, Stop::Depth);
     assert_eq!((facts(&run(4)), run(4).frontier), (facts(&expected), expected.frontier));
     for workers in [1, 4] {
         let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
-        assert_eq!(facts(&explore_over_fingerprints(&graph, &store, workers, &settings, &Unlimited, &mut Unbounded)), facts(&expected));
+        assert_eq!(facts(&Job::together(&graph, &store, false, &Unlimited, workers, &settings).run(&mut Unbounded)), facts(&expected));
     }
 }
 
@@ -151,12 +150,12 @@ fn slow_workers_are_waited_for() {
         let slow = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at: u64::MAX };
         let run = |space: &dyn Space, workers| {
             let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
-            facts(&explore_by_levels(space, &store, workers, &settings, &mut Unbounded))
+            facts(&Job::together(space, &store, true, &Unlimited, workers, &settings).run(&mut Unbounded))
         };
         assert_eq!(run(&slow, 8), run(&graph, 1));
         let over_fingerprints = |space: &dyn Space, workers| {
             let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
-            facts(&explore_over_fingerprints(space, &store, workers, &settings, &Unlimited, &mut Unbounded))
+            facts(&Job::together(space, &store, false, &Unlimited, workers, &settings).run(&mut Unbounded))
         };
         assert_eq!(over_fingerprints(&slow, 8), over_fingerprints(&graph, 1));
     }
@@ -169,11 +168,11 @@ fn no_one_waits_for_a_worker_that_broke() {
         let broken = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at };
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
         let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
-        let run = std::panic::AssertUnwindSafe(|| explore_by_levels(&broken, &store, 4, &settings, &mut Unbounded));
+        let run = std::panic::AssertUnwindSafe(|| Job::together(&broken, &store, true, &Unlimited, 4, &settings).run(&mut Unbounded));
         assert!(std::panic::catch_unwind(run).is_err());
         let broken = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at };
         let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
-        let run = std::panic::AssertUnwindSafe(|| explore_over_fingerprints(&broken, &store, 4, &settings, &Unlimited, &mut Unbounded));
+        let run = std::panic::AssertUnwindSafe(|| Job::together(&broken, &store, false, &Unlimited, 4, &settings).run(&mut Unbounded));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 }
@@ -195,15 +194,15 @@ fn everyone_ends_when_the_outside_says_so() {
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
     for patience in [1, 2, 5, 20] {
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
-        let outcome = explore_by_levels(&slow, &store, 4, &settings, &mut Patience(patience));
+        let outcome = Job::together(&slow, &store, true, &Unlimited, 4, &settings).run(&mut Patience(patience));
         assert_eq!(outcome.stop, Stop::Interrupted);
         assert!(!outcome.is_complete());
         let store = CompactStore::new(64, 64, 1 << 20, &Unlimited).unwrap();
-        let outcome = explore_over_fingerprints(&slow, &store, 4, &settings, &Unlimited, &mut Patience(patience));
+        let outcome = Job::together(&slow, &store, false, &Unlimited, 4, &settings).run(&mut Patience(patience));
         assert_eq!(outcome.stop, Stop::Interrupted);
     }
     let part = |worker: usize| Some((Box::new(NoStore) as Box<dyn Store>, Box::new(Walk::new(2, worker as u64)) as Box<dyn Strategy>));
-    let outcome = explore_apart(&graph, &part, 4, &settings, &mut Patience(1_000));
+    let outcome = Job::apart(&graph, &part, 4, &settings).run(&mut Patience(1_000));
     assert_eq!(outcome.stop, Stop::Interrupted);
 }
 
@@ -223,7 +222,7 @@ fn a_full_store_ends_the_run_for_all() {
     let account = Little(AtomicU64::new(0));
     let store = ExactStore::new(graph.packing().clone(), &account, 1 << 20).unwrap();
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
-    let outcome = explore_by_levels(&graph, &store, 3, &settings, &mut Unbounded);
+    let outcome = Job::together(&graph, &store, true, &Unlimited, 3, &settings).run(&mut Unbounded);
     assert_eq!((outcome.stop, outcome.is_complete()), (Stop::Memory, false));
     assert!(outcome.frontier > 0);
 }
@@ -241,7 +240,7 @@ fn walkers_repeat_for_a_seed_and_a_number() {
     });
     for part in [&walks, &searches] {
         let run = |graph: &Graph| {
-            let outcome = explore_apart(graph, part.as_ref(), 3, &settings, &mut Unbounded);
+            let outcome = Job::apart(graph, part.as_ref(), 3, &settings).run(&mut Unbounded);
             format!("{} {:?} {:?}", facts(&outcome), outcome.covered, outcome.details)
         };
         assert_eq!(run(&graph), run(&graph));
@@ -267,18 +266,18 @@ fn figures_of_several_workers_merge_by_their_rules() {
             let site = Site { limits: &limits, packing, account: &Unlimited, seed: worker as u64, store: store.clone() };
             Some((store.build(&room)?, spec.build(&site)))
         };
-        let all = explore_apart(&graph, &part, 3, &settings, &mut Unbounded).details;
+        let all = Job::apart(&graph, &part, 3, &settings).run(&mut Unbounded).details;
         let each: Vec<Details> = (0..3)
             .map(|worker| {
                 let (store, mut strategy) = part(worker).unwrap();
-                explore(&graph, &*store, &mut *strategy, &alone, &mut Unbounded).details
+                Job::new(&graph, &*store, &mut *strategy, &alone).run(&mut Unbounded).details
             })
             .collect();
         let of = |name: &str| each.iter().map(|details| details.figures.get(name).unwrap()).collect::<Vec<f64>>();
         let sum = |name: &str| assert_eq!(all.figures.get(name), Some(of(name).iter().sum()), "{text}: {name}");
         match spec.name() {
             "rbfs" => {
-                ["visits", "samples", "insertions"].map(sum);
+                let _ = ["visits", "samples", "insertions"].map(sum);
                 assert_eq!(all.omission_probability(), each.iter().map(|details| details.omission_probability().unwrap()).reduce(f64::max));
                 assert!(all.omission_probability().unwrap() <= 1.0 && all.figures.get("collision rate").unwrap() <= 1.0);
                 let weighted: f64 = of("collision rate").iter().zip(of("insertions")).map(|(rate, insertions)| rate * insertions).sum();

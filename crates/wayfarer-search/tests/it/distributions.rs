@@ -2,7 +2,7 @@
 //! errors, which a right program leaves with odds of 0.1 % at each point.
 
 use std::collections::BTreeMap;
-use wayfarer_search::{Deadlock, Limits, Outcome, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited, explore};
+use wayfarer_search::{Deadlock, Job, Limits, Outcome, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited};
 use wayfarer_space::{Graph, Rng, Space, States, Width};
 use wayfarer_theory::{Algorithm, ExplicitGraph, Grid, SelfLoops, Tree, unwatched};
 
@@ -15,7 +15,7 @@ fn explored<'g>(graph: &'g Graph, strategy: &str, seed: u64, limits: Limits) -> 
     let store = spec.default_store().build(&room).unwrap();
     let site = Site { limits: &limits, packing: graph.packing(), account: &Unlimited, seed, store: spec.default_store() };
     let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
-    let outcome = explore(graph, &*store, &mut *spec.build(&site), &settings, &mut Unbounded);
+    let outcome = Job::new(graph, &*store, &mut *spec.build(&site), &settings).run(&mut Unbounded);
     (outcome, store)
 }
 

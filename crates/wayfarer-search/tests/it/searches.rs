@@ -2,8 +2,8 @@
 
 use crate::graphs::{distances, preorder, random};
 use wayfarer_search::{
-    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Limits, Outcome, QueuedBfs, Settings, Stop, Store, Strategy, Unbounded, Unlimited,
-    Verdict, Witness, explore,
+    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Job, Limits, Outcome, Settings, Stop, Store, Strategy, Unbounded, Unlimited,
+    Verdict, Witness,
 };
 use wayfarer_space::{Graph, Rng, Space, States, Steps, Width};
 
@@ -13,7 +13,7 @@ fn quiet() -> Settings {
 
 fn run<'a>(graph: &'a Graph, strategy: &mut dyn Strategy, settings: &Settings) -> (Outcome, ExactStore<'a>) {
     let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
-    let outcome = explore(graph, &store, strategy, settings, &mut Unbounded);
+    let outcome = Job::new(graph, &store, strategy, settings).run(&mut Unbounded);
     (outcome, store)
 }
 
@@ -125,10 +125,10 @@ fn over_a_lossy_store_everything_is_visited_and_witnesses_are_found_anew() {
         let bad = rng.below(300) as u32;
         let graph = random(&mut rng, 300, 4).avoiding(vec![bad]);
         let distance = distances(&graph, &starts(&graph));
-        let mut strategy = QueuedBfs::new(&Limits::default(), graph.packing().clone(), &Unlimited);
+        let mut strategy = Bfs::queued(&Limits::default(), graph.packing().clone(), &Unlimited);
         // With 64 bits for 300 states the odds of any omission are below 10^-14.
         let store = CompactStore::new(64, 24, 1 << 20, &Unlimited).unwrap();
-        let outcome = explore(&graph, &store, &mut strategy, &quiet(), &mut Unbounded);
+        let outcome = Job::new(&graph, &store, &mut strategy, &quiet()).run(&mut Unbounded);
         match distance[bad as usize] {
             None => {
                 assert_eq!(outcome.states, distance.iter().flatten().count() as u64);
@@ -181,7 +181,7 @@ fn a_full_store_ends_the_run_and_loses_nothing() {
     for strategy in [&mut Bfs::new(&Limits::default()) as &mut dyn Strategy, &mut Dfs::new(&Limits::default())] {
         let account = Small(std::sync::atomic::AtomicUsize::new(600_000));
         let store = ExactStore::new(graph.packing().clone(), &account, 600_000).unwrap();
-        let outcome = explore(&graph, &store, strategy, &quiet(), &mut Unbounded);
+        let outcome = Job::new(&graph, &store, strategy, &quiet()).run(&mut Unbounded);
         assert_eq!((outcome.stop, outcome.verdict()), (Stop::Memory, Verdict::NotFound));
         assert!(outcome.states > 10_000 && outcome.states == store.len() && outcome.frontier > 0, "{outcome:?}");
         assert_eq!(visited(&store).iter().collect::<std::collections::HashSet<_>>().len() as u64, outcome.states);

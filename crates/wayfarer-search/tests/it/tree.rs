@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_search::{
-    Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Limits, Settings, Store, TreeStore, Unbounded, Unlimited, Visit, explore,
-};
+use wayfarer_search::{Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Job, Limits, Settings, Store, TreeStore, Unbounded, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word};
 
 /// Takes a store and what to compare it with through steps out of known states.
@@ -272,13 +270,9 @@ pub(crate) fn searches_like_exact(make: impl Fn(Packing) -> Box<dyn Store>) {
     let exact = ExactStore::new(packing.clone(), &Unlimited, 1 << 28).unwrap();
     let other = make(packing);
     for store in [&exact as &dyn Store, &*other] {
-        let outcome = explore(
-            &space,
-            store,
-            &mut Bfs::new(&Limits::default()),
-            &Settings { deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() },
-            &mut Unbounded,
-        );
+        let outcome =
+            Job::new(&space, store, &mut Bfs::new(&Limits::default()), &Settings { deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() })
+                .run(&mut Unbounded);
         assert!(outcome.is_complete());
     }
     assert_eq!(exact.len(), 5u64.pow(9) / 25);

@@ -1,8 +1,8 @@
 //! A space whose states have each their own number of words, searched over every kind of store.
 
 use wayfarer_search::{
-    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Limits, QueuedBfs, Replacement, Settings, Store,
-    Strategy, TreeStore, Unbounded, Unlimited, Witness, explore,
+    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Job, Limits, Replacement, Settings, Store,
+    Strategy, TreeStore, Unbounded, Unlimited, Witness,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -91,7 +91,7 @@ type Search<'a> = (&'static str, Box<dyn Store + 'a>, Box<dyn Strategy + 'a>);
 fn stacks_are_counted_and_the_way_to_the_last_is_found() {
     let space = Stacks { packing: Packing::varying(), kinds: 2, longest: 11 };
     let limits = Limits::default();
-    let queued = || Box::new(QueuedBfs::new(&limits, space.packing().clone(), &Unlimited)) as Box<dyn Strategy>;
+    let queued = || Box::new(Bfs::queued(&limits, space.packing().clone(), &Unlimited)) as Box<dyn Strategy>;
     let exact = || Box::new(ExactStore::new(space.packing().clone(), &Unlimited, 1 << 24).unwrap()) as Box<dyn Store>;
     let searches: [Search; 6] = [
         ("exact", exact(), Box::new(Bfs::new(&limits))),
@@ -104,7 +104,7 @@ fn stacks_are_counted_and_the_way_to_the_last_is_found() {
     ];
     for (name, store, mut strategy) in searches {
         let settings = Settings { deadlock: Deadlock::Off, max_errors: 2, ..Settings::default() };
-        let outcome = explore(&space, store.as_ref(), strategy.as_mut(), &settings, &mut Unbounded);
+        let outcome = Job::new(&space, store.as_ref(), strategy.as_mut(), &settings).run(&mut Unbounded);
         assert_eq!(
             (outcome.states, store.len(), outcome.depth),
             ((1 << 12) - 1, (1 << 12) - 1, if name.contains("depth") { outcome.depth } else { Some(11) })

@@ -7,7 +7,7 @@ use wayfarer_lang::aut::{self, Aut};
 use wayfarer_lang::source::Source;
 use wayfarer_space::Graph;
 
-pub(super) const LANGUAGE: Language = Language { name: "Aldebaran", endings: &["aut"], begins, read: open, predicate: None };
+pub(super) const LANGUAGE: Language = Language { name: "Aldebaran", endings: &["aut"], begins, read: open, predicate: None, has_formulas: false };
 
 fn begins(text: &str) -> bool {
     text.trim_start().strip_prefix("des").is_some_and(|rest| rest.trim_start().starts_with('('))

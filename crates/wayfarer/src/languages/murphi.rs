@@ -7,8 +7,14 @@ use wayfarer_ir::Program;
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
-pub(super) const LANGUAGE: Language =
-    Language { name: "Murphi", endings: &["m", "murphi"], begins: |_| false, read: open, predicate: Some("a boolean expression of Murphi") };
+pub(super) const LANGUAGE: Language = Language {
+    name: "Murphi",
+    endings: &["m", "murphi"],
+    begins: |_| false,
+    read: open,
+    predicate: Some("a boolean expression of Murphi"),
+    has_formulas: false,
+};
 
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     let loaded = load_source(source, options)?;
@@ -27,7 +33,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The model as what a run is about.
+    /// The model as the subject of a run.
     pub fn subject(&self) -> Arc<dyn Subject> {
         Arc::new(self.program.clone())
     }

@@ -22,6 +22,7 @@ pub(super) const LANGUAGE: Language = Language {
     begins,
     read: open,
     predicate: Some("an expression of Promela over global variables, such as `x == 3 && P[1]@crit`"),
+    has_formulas: false,
 };
 
 fn begins(text: &str) -> bool {

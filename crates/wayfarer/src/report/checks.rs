@@ -1,13 +1,14 @@
-//! The checks of a run, one by one: a verdict on the whole says too little if some properties are settled and others are not.
+//! The checks of a run, one by one: a verdict on the whole says too little if some properties are decided and others
+//! are not.
 
-use super::{CheckVerdict, Kind};
+use super::{Answer, CheckVerdict, Kind};
 use crate::Plan;
 use crate::subject::{Asks, PropertyFacts, Subject};
 use serde::Serialize;
 use wayfarer_search::{Cause, Deadlock, Outcome, Verdict};
 use wayfarer_space::Firing;
 
-/// One thing that a run judged, or was told not to judge.
+/// One check of a run, or one that was left out on request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CheckReport {
@@ -15,12 +16,15 @@ pub struct CheckReport {
     pub kind: Kind,
     /// The property's name; `deadlock` and `fault` have their own.
     pub name: String,
-    /// `file:line:column`; empty where it has no place.
+    /// `file:line:column`; empty if it has no source location.
     pub at: String,
-    /// The verdict on it. A cover that was reached holds in any case. A search for something counts as violated if it was found.
+    /// The verdict on it. A cover that was reached holds in any case. A goal counts as violated if it was reached.
     pub verdict: CheckVerdict,
-    /// Which of the report's violations speak against it.
+    /// The indices of the report's violations of it; for a formula that is true, those of its witnesses.
     pub violations: Vec<usize>,
+    /// The answer, if it is a formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
 }
 
 /// The checks of a run, in the order of the model, faults and deadlocks last.
@@ -37,7 +41,7 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             Settled::IfComplete if outcome.is_complete() => CheckVerdict::Judged(Verdict::Holds),
             Settled::IfComplete => CheckVerdict::Judged(Verdict::NotFound),
         };
-        CheckReport { kind, name: name.to_string(), at, verdict, violations }
+        CheckReport { kind, name: name.to_string(), at, verdict, violations, answer: None }
     };
     let mut checks = Vec::new();
     for (number, property) in properties.iter().enumerate() {
@@ -50,13 +54,19 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
                 make(kind.kind(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
             }
+            kind @ (Asks::Exists | Asks::Forall) => {
+                let looked_for = plan.find.contains(&property.name);
+                let mut check = make(kind.kind(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
+                check.answer(kind == Asks::Forall);
+                check
+            }
             Asks::Reachable if plan.find.contains(&property.name) => {
                 make(Kind::Found, &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
             }
             Asks::Reachable => {
                 let settled = match outcome.reached.contains(number) {
                     true => Settled::Well,
-                    // More may be missing than violations were asked for.
+                    // There may be more violations than were requested.
                     false if outcome.is_complete() => Settled::Badly,
                     false => Settled::IfComplete,
                 };
@@ -81,7 +91,26 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
     checks
 }
 
-/// What is known of a check before its violations are looked at.
+impl CheckReport {
+    /// Turns the verdict of a search for a state into the answer to a formula. A state that was found proves
+    /// existence, or refutes a claim about all states. Only a run that visited everything proves that there is none.
+    fn answer(&mut self, is_universal: bool) {
+        let CheckVerdict::Judged(verdict) = self.verdict else { return };
+        let found = match verdict {
+            Verdict::Violated => true,
+            Verdict::Holds => false,
+            Verdict::NotFound => {
+                self.answer = Some(Answer::Open);
+                return;
+            }
+        };
+        let is_true = found != is_universal;
+        self.verdict = CheckVerdict::Judged(if is_true { Verdict::Holds } else { Verdict::Violated });
+        self.answer = Some(if is_true { Answer::True } else { Answer::False });
+    }
+}
+
+/// The verdict on a check before its violations are considered.
 #[derive(Clone, Copy, Debug)]
 enum Settled {
     /// It holds, whatever was not visited.

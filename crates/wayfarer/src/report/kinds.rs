@@ -1,4 +1,4 @@
-//! The kinds of things that a report speaks about, each with the word that stands for it in text and JSON.
+//! The kinds of things that a report contains, each with its name in text and JSON.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -24,15 +24,17 @@ pub enum Kind {
     Error,
     /// A rule that could not finish; as a check, all assertions, error statements and faults together.
     Fault,
-    /// A state that was looked for.
+    /// A formula from a file of formulas, which is true or false.
+    Formula,
+    /// A state that was the goal of the search.
     Found,
-    /// A rule whose firing was looked for.
+    /// A rule whose firing was the goal of the search.
     Rule,
 }
 
 impl Kind {
-    /// All kinds with their words.
-    pub const ALL: [(Kind, &'static str); 10] = [
+    /// All kinds with their names.
+    pub const ALL: [(Kind, &'static str); 11] = [
         (Kind::Invariant, "invariant"),
         (Kind::Never, "never"),
         (Kind::Cover, "cover"),
@@ -41,11 +43,12 @@ impl Kind {
         (Kind::Assertion, "assertion"),
         (Kind::Error, "error"),
         (Kind::Fault, "fault"),
+        (Kind::Formula, "formula"),
         (Kind::Found, "found"),
         (Kind::Rule, "rule"),
     ];
 
-    /// The word for it.
+    /// The name of the kind.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("fault", |(_, word)| word)
     }
@@ -67,14 +70,14 @@ impl Serialize for Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CheckVerdict {
-    /// It was judged, as the whole run is.
+    /// It was checked, with the same verdicts as the whole run.
     Judged(Verdict),
-    /// It was left out, on request or because it cannot be judged yet.
+    /// It was left out, on request or because it cannot be checked yet.
     NotJudged,
 }
 
 impl CheckVerdict {
-    /// The word for it.
+    /// The name of the verdict.
     pub fn word(self) -> &'static str {
         match self {
             CheckVerdict::Judged(verdict) => verdict.word(),
@@ -87,7 +90,7 @@ impl CheckVerdict {
         self == CheckVerdict::Judged(Verdict::Holds)
     }
 
-    /// Whether something speaks against it.
+    /// Whether it is violated.
     pub fn is_violated(self) -> bool {
         self == CheckVerdict::Judged(Verdict::Violated)
     }
@@ -99,6 +102,34 @@ impl CheckVerdict {
 }
 
 impl Serialize for CheckVerdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// The answer to a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It is true.
+    True,
+    /// It is false.
+    False,
+    /// The run ended before the answer was known.
+    Open,
+}
+
+impl Answer {
+    /// The name of the answer.
+    pub fn word(self) -> &'static str {
+        match self {
+            Answer::True => "true",
+            Answer::False => "false",
+            Answer::Open => "open",
+        }
+    }
+}
+
+impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.word())
     }

@@ -1,4 +1,5 @@
-//! A program of the IR as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+//! A program of the IR as the subject of a run: compiled or interpreted, with symmetry reduction of its scalarsets,
+//! and described in the terms of its model.
 
 mod info;
 
@@ -17,13 +18,14 @@ use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_search::{Deadlock, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Word};
 
-/// Something that has become a program of the IR: whatever implements this is a [`Subject`] that is compiled, interpreted, replayed and explored up to
-/// symmetry. A language that shows its states in another form than its program's variables brings its own [`Words`].
+/// Anything that is a program of the IR: a type that implements this is a [`Subject`] that is compiled, interpreted,
+/// replayed and explored up to symmetry. A language that shows its states in another form than its program's
+/// variables provides its own [`Words`].
 pub trait Programmed: Send + Sync {
     /// The program.
     fn program(&self) -> &Arc<Program>;
 
-    /// How it is spoken about.
+    /// Its descriptions.
     fn words(&self) -> &dyn Words {
         &**self.program()
     }
@@ -42,6 +44,25 @@ pub trait Programmed: Send + Sync {
     /// As [`Subject::can_widen`].
     fn can_widen(&self) -> bool {
         false
+    }
+
+    /// As [`Subject::rules`].
+    fn rules(&self) -> Vec<RuleFacts> {
+        let program = self.program();
+        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
+        program.rules.iter().map(facts).collect()
+    }
+
+    /// As [`Subject::properties`].
+    fn properties(&self) -> Vec<PropertyFacts> {
+        let program = self.program();
+        program.properties.iter().map(|property| property_facts(program, property)).collect()
+    }
+
+    /// As [`Subject::same_rule`].
+    fn same_rule(&self, one: Firing, other: Firing) -> bool {
+        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
+        family(one) == family(other)
     }
 
     /// As [`Subject::is_counted`].
@@ -63,7 +84,7 @@ pub trait Programmed: Send + Sync {
     /// As [`Subject::is_called`].
     fn is_called(&self, rule: u32, name: &str) -> bool {
         let program = self.program();
-        // A name alone means every instance; with its parameters' values, as reports write it, one.
+        // A name alone means every instance; with its parameters' values, as reports write it, one instance.
         let family = program.rule_of(rule).map(|(family, _)| &program.rules[family]);
         family.is_some_and(|family| family.name == name) || self.words().firing(None, Firing::of(rule)).0 == name
     }
@@ -100,20 +121,24 @@ impl<P: Programmed> Subject for P {
         }
     }
 
+    #[cfg(feature = "gpu")]
+    fn for_device(&self) -> Option<&Arc<Program>> {
+        // Passing states and levels of rules are not compiled for a device.
+        let program = self.program();
+        (program.passing.is_none() && program.levels.iter().all(|level| *level == 0)).then_some(program)
+    }
+
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
     }
 
     fn rules(&self) -> Vec<RuleFacts> {
-        let program = self.program();
-        let facts = |rule: &wayfarer_ir::Rule| RuleFacts { name: rule.name.clone(), at: place(program, rule.at), instances: rule.instances() as u32 };
-        program.rules.iter().map(facts).collect()
+        Programmed::rules(self)
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let program = self.program();
-        program.properties.iter().map(|property| property_facts(program, property)).collect()
+        Programmed::properties(self)
     }
 
     fn is_called(&self, rule: u32, name: &str) -> bool {
@@ -121,8 +146,7 @@ impl<P: Programmed> Subject for P {
     }
 
     fn same_rule(&self, one: Firing, other: Firing) -> bool {
-        let family = |firing: Firing| self.program().rule_of(firing.rule).map(|(family, _)| family);
-        family(one) == family(other)
+        Programmed::same_rule(self, one, other)
     }
 
     fn deadlock(&self) -> Deadlock {
@@ -161,7 +185,7 @@ impl<P: Programmed> Subject for P {
     }
 
     fn breaks_symmetry(&self, error: WitnessError) -> RunError {
-        // A model that was shown to be symmetric is, unless this program is wrong.
+        // A model that was shown to be symmetric is symmetric, unless this program is wrong.
         if self.program().asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
     }
 }
@@ -264,7 +288,7 @@ impl Plan {
     }
 }
 
-/// The symmetry that a run uses, if any, and a remark on why or why not where the user may wonder.
+/// The symmetry that a run uses, if any, and a remark that explains the choice if the user may wonder.
 fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
     if plan.symmetry == SymmetryChoice::Off {
         return Ok((None, None));
@@ -277,7 +301,7 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
         Err(error) => return Ok((None, Some(format!("symmetry is not used: {error}")))),
     };
     if let Some(name) = plan.find_rules.iter().find(|name| !program.rules.iter().any(|rule| rule.name == **name)) {
-        // One instance of a rule is looked for, and its parameters may be elements.
+        // The goal is one instance of a rule, and its parameters may be elements.
         let message = format!("`{name}` is one instance of a rule");
         return if on {
             Err(RunError::Asymmetric { at: program.source.clone(), message })

@@ -1,4 +1,4 @@
-//! A program as something that runs: compiled where that is possible and wanted, else interpreted.
+//! A program in executable form: compiled if that is possible and requested, otherwise interpreted.
 
 use super::Running;
 use crate::Plan;
@@ -10,7 +10,7 @@ use wayfarer_ir::{Interpreter, Program};
 use wayfarer_jit::Compiled;
 use wayfarer_space::Space;
 
-/// A program that runs.
+/// A program in executable form.
 pub(crate) enum Executable {
     #[cfg(feature = "jit")]
     Compiled(Box<Compiled>),
@@ -23,7 +23,8 @@ pub(crate) enum Executable {
 /// The share of the budget that machine code may take before commands are interpreted.
 const CODE_SHARE: usize = 8;
 
-/// The most machine code in a budget of so many bytes; in one that does not count the process itself, what is worth compiling.
+/// The largest amount of machine code in a budget of `memory` bytes; in a budget that does not count the process
+/// itself, as much as is worth compiling.
 pub(crate) fn most_code(memory: usize) -> usize {
     memory.max(WHOLE_PROCESS) / CODE_SHARE
 }
@@ -72,7 +73,8 @@ impl Running for Executable {
     }
 }
 
-/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
+/// The space of a program in the form that the plan requests: compiled, or interpreted if that is requested or
+/// compiling is not possible here.
 pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
     match Executable::new(program, plan, usize::MAX) {
         #[cfg(feature = "jit")]

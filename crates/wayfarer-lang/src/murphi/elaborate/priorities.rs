@@ -1,4 +1,5 @@
-//! Priorities of rules, an extension of CMurphi: where several rules are enabled, only those of the smallest number fire. A rule without a number has 0.
+//! Priorities of rules, an extension of CMurphi: if several rules are enabled, only those of the smallest number
+//! fire. A rule without a number has 0.
 //!
 //! They become levels of the program's rules.
 

@@ -1,9 +1,9 @@
 //! The queue Q: a fixed number of places for states, old ones that are taken out at random and new ones for the next level, each with a waypoint.
 
 use crate::Account;
-use crate::slab::Slab;
-use crate::waypoints::Waypoints;
+use crate::frontier::Waypoints;
 use wayfarer_space::{Packing, Rng, States, Word};
+use wayfarer_store::Slab;
 
 /// Levels between waypoints.
 const INTERVAL: u32 = 8;

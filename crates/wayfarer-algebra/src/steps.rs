@@ -1,0 +1,271 @@
+//! The steps out of a state: a join of what the components offer, vector by vector. Nothing is rewritten here that was rewritten before.
+
+use crate::component::{Component, Offer, Offers};
+use crate::machine::Halt;
+use crate::system::{CompiledVector, System};
+use crate::value::Value;
+
+/// A step, as the join finds it.
+pub(crate) struct Step<'a> {
+    pub(crate) rule: u32,
+    /// Components that move, with their next local states.
+    pub(crate) moves: &'a [(usize, u32)],
+    /// The visible actions' arguments, each as one value.
+    pub(crate) shown: &'a [Value],
+}
+
+/// A step that could not be taken: the summand and why.
+pub(crate) type Failed = (u32, Halt);
+
+/// Room that is used again from state to state.
+#[derive(Default)]
+pub(crate) struct Joiner<'a> {
+    offers: Vec<Option<&'a Offers>>,
+    /// The offer that was chosen for each part.
+    chosen: Vec<Option<(&'a [Value], u32)>>,
+    /// Parts that wait for arguments.
+    waiting: Vec<Waiting<'a>>,
+    groups: Vec<Option<Value>>,
+    moves: Vec<(usize, u32)>,
+    shown: Vec<Value>,
+}
+
+/// A part, its summand, and the arguments that it knows already.
+type Waiting<'a> = (usize, u32, &'a [Option<Value>]);
+
+impl System {
+    /// The number of the rule of termination.
+    pub(crate) fn terminate_rule(&self) -> u32 {
+        self.rules.len() as u32
+    }
+
+    /// Calls `take` for every step out of a state that is given by its local states, and `fail` for whatever could not be evaluated.
+    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) {
+        joiner.offers.clear();
+        let mut is_ended = true;
+        for (component, local) in self.components.iter().zip(locals) {
+            let offers = component.offers(self, *local);
+            is_ended &= offers.is_some_and(|offers| offers.is_ended);
+            if let Some(failed) = offers.and_then(|offers| offers.halt) {
+                fail(failed);
+            }
+            joiner.offers.push(offers);
+        }
+        if is_ended {
+            return take(Step { rule: self.terminate_rule(), moves: &[(0, Component::END)], shown: &[] });
+        }
+        for component in 0..locals.len() {
+            let Some(offers) = joiner.offers[component] else { continue };
+            for (kind, _) in &offers.kinds {
+                let Some(vectors) = self.leading[component].get(kind) else { continue };
+                for vector in vectors {
+                    self.join(&self.vectors[*vector as usize], locals, joiner, take, fail);
+                }
+            }
+        }
+    }
+
+    fn join<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
+        for (component, kind) in &vector.parts[1..] {
+            if list_of(joiner, *component, *kind).is_none() {
+                return;
+            }
+        }
+        joiner.chosen.clear();
+        joiner.chosen.resize(vector.parts.len(), None);
+        joiner.waiting.clear();
+        joiner.groups.clear();
+        joiner.groups.resize(vector.arities.len(), None);
+        self.choose(vector, 0, locals, joiner, take, fail);
+    }
+
+    /// Chooses an offer for each part from `part` on; those that wait for arguments come last.
+    fn choose<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        part: usize,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
+        let Some((component, kind)) = vector.parts.get(part) else { return self.resolve(vector, locals, joiner, take, fail) };
+        let Some(list) = list_of(joiner, *component, *kind) else { return };
+        for offer in list {
+            match offer {
+                Offer::Ready { tuples, next } => {
+                    let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
+                    joiner.chosen[part] = Some((tuples, *next));
+                    self.choose(vector, part + 1, locals, joiner, take, fail);
+                    joiner.chosen[part] = None;
+                    forget(set, &mut joiner.groups);
+                }
+                Offer::Open { summand, known } => {
+                    joiner.waiting.push((part, *summand, known));
+                    self.choose(vector, part + 1, locals, joiner, take, fail);
+                    joiner.waiting.pop();
+                }
+            }
+        }
+    }
+
+    /// Gives those that wait for arguments what the others have, the one that gets most first.
+    fn resolve<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
+        if joiner.waiting.is_empty() {
+            return self.emit(vector, joiner, take);
+        }
+        let Some(known) = self.known_arguments(vector, joiner) else { return };
+        // How much each has to try, and how many arguments it lacks, with the values that it can be given.
+        let mut best: Option<((usize, usize), usize, u64, Vec<Value>)> = None;
+        for (index, (part, summand, own)) in joiner.waiting.iter().enumerate() {
+            let (mut mask, mut values, mut lacking, mut place) = (0, Vec::new(), 0, 0);
+            for (group, action) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
+                for position in 0..action {
+                    if own[place].is_none() {
+                        match known.get(*group as usize).and_then(|arguments| arguments[position]) {
+                            Some(value) => {
+                                mask |= 1 << place;
+                                values.push(value);
+                            }
+                            None => lacking += 1,
+                        }
+                    }
+                    place += 1;
+                }
+            }
+            let component = vector.parts[*part].0;
+            let tries = if joiner.waiting.len() == 1 { 0 } else { self.tries(component, locals[component], *summand, mask) };
+            if best.as_ref().is_none_or(|(least, ..)| (tries, lacking) < *least) {
+                best = Some(((tries, lacking), index, mask, values));
+            }
+        }
+        let Some((_, best, mask, values)) = best else { return };
+        let (part, summand, own) = joiner.waiting.remove(best);
+        let (component, _) = vector.parts[part];
+        match self.components[component].receive(self, locals[component], summand, mask, &values) {
+            Err(halt) => {
+                let location = self.components[component].frames(locals[component]).first().copied().unwrap_or(0);
+                fail((self.summands[location as usize][summand as usize].number, halt));
+            }
+            Ok(list) => {
+                for offer in list {
+                    let Offer::Ready { tuples, next } = offer else { continue };
+                    let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
+                    joiner.chosen[part] = Some((tuples, *next));
+                    self.resolve(vector, locals, joiner, take, fail);
+                    joiner.chosen[part] = None;
+                    forget(set, &mut joiner.groups);
+                }
+            }
+        }
+        joiner.waiting.insert(best, (part, summand, own));
+    }
+
+    /// About how many candidates a summand has to try once it has received some arguments.
+    fn tries(&self, component: usize, local: u32, summand: u32, mask: u64) -> usize {
+        let location = self.components[component].frames(local).first().copied().unwrap_or(0);
+        let plan = self.plan(location as usize, summand as usize, mask);
+        plan.ok().and_then(|plan| plan.0.candidates(&self.data)).unwrap_or(usize::MAX)
+    }
+
+    /// How many arguments each action of a part has.
+    fn actions_of<'a>(&'a self, vector: &CompiledVector, part: usize) -> impl Iterator<Item = usize> + 'a {
+        self.kinds[vector.parts[part].1 as usize].iter().map(|action| self.specification.actions[action.index()].arguments.len())
+    }
+
+    /// The arguments of each group as far as they are known; none if they contradict each other.
+    fn known_arguments(&self, vector: &CompiledVector, joiner: &Joiner) -> Option<Vec<Vec<Option<Value>>>> {
+        let mut known: Vec<Vec<Option<Value>>> = Vec::with_capacity(vector.arities.len());
+        for (arity, tuple) in vector.arities.iter().zip(&joiner.groups) {
+            known.push(match tuple {
+                Some(tuple) => self.data.values.arguments(*tuple, *arity).into_iter().map(Some).collect(),
+                None => vec![None; *arity],
+            });
+        }
+        for (part, _, own) in &joiner.waiting {
+            let mut place = 0;
+            for (group, arity) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
+                for position in 0..arity {
+                    if let (Some(value), Some(arguments)) = (own[place], known.get_mut(*group as usize)) {
+                        match arguments[position] {
+                            Some(other) if other != value => return None,
+                            _ => arguments[position] = Some(value),
+                        }
+                    }
+                    place += 1;
+                }
+            }
+        }
+        Some(known)
+    }
+
+    fn emit(&self, vector: &CompiledVector, joiner: &mut Joiner, take: &mut dyn FnMut(Step)) {
+        let value = |(part, action): &(usize, usize)| joiner.chosen[*part].and_then(|(tuples, _)| tuples.get(*action).copied());
+        for group in &vector.unequal {
+            let mut values = group.iter().map(value);
+            let first = values.next();
+            if values.all(|value| Some(value) == first) {
+                return;
+            }
+        }
+        joiner.shown.clear();
+        for (_, source) in &vector.shown {
+            let value = joiner.chosen[source.0].and_then(|(tuples, _)| tuples.get(source.1).copied()).unwrap_or(Value::UNIT);
+            joiner.shown.push(value);
+        }
+        joiner.moves.clear();
+        for ((component, _), chosen) in vector.parts.iter().zip(&joiner.chosen) {
+            if let Some((_, next)) = chosen {
+                joiner.moves.push((*component, *next));
+            }
+        }
+        take(Step { rule: vector.rule, moves: &joiner.moves, shown: &joiner.shown });
+    }
+}
+
+fn list_of<'a>(joiner: &Joiner<'a>, component: usize, kind: u32) -> Option<&'a [Offer]> {
+    let kinds = &joiner.offers[component]?.kinds;
+    let place = kinds.iter().position(|(own, _)| *own == kind)?;
+    Some(&kinds[place].1)
+}
+
+/// Sets the groups of a part's actions to their arguments. Gives back the groups that were set, as bits; none if a group has other arguments already.
+fn agree(vector: &CompiledVector, part: usize, tuples: &[Value], groups: &mut [Option<Value>]) -> Option<u64> {
+    let mut set = 0;
+    for (group, tuple) in vector.groups[part].iter().zip(tuples) {
+        let Some(known) = groups.get_mut(*group as usize) else { continue };
+        match known {
+            None => {
+                *known = Some(*tuple);
+                set |= 1 << group;
+            }
+            Some(known) if known == tuple => {}
+            Some(_) => {
+                forget(set, groups);
+                return None;
+            }
+        }
+    }
+    Some(set)
+}
+
+fn forget(mut set: u64, groups: &mut [Option<Value>]) {
+    while set != 0 {
+        groups[set.trailing_zeros() as usize] = None;
+        set &= set - 1;
+    }
+}

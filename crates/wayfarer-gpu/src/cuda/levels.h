@@ -1,0 +1,183 @@
+
+// Breadth-first search, a part of a level at a time. A warp takes as many sources as it has lanes. Each lane asks all guards of its source, and then all
+// lanes fire one enabled rule after another, so that what costs most, the way to the store, is gone together.
+
+// Notes something: what, about which property or rule, which fault, and a state.
+WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u32 fault, const u64* t) {
+  u64 at = atomic_add(p.counts + NOTED, 1);
+  if (at >= p.notes_room) return;
+  u64* to = p.notes + at * (TIGHT + 2);
+  to[0] = (u64)kind << 32 | about;
+  to[1] = fault;
+  for (u32 word = 0; word < TIGHT; word++) to[2 + word] = t[word];
+}
+
+WF_OUTLINE void note_fault(const Params& p, u32 rule, int fault, const u64* t) {
+  if (is_limit(fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(fault - 2));
+  else if (p.faults) note(p, NOTE_FAULT, rule, (u32)(fault - 2), t);
+}
+
+// Tells what a state shows: properties that fail or are reached, and the fault of one that could not be judged.
+WF_OUTLINE void tell(const Params& p, const u64* told, u32 property, u32 fault, u32 rule, const u64* t) {
+  u64 reached[PROPERTY_WORDS];
+  for (u32 word = 0; word < PROPERTY_WORDS; word++) {
+    reached[word] = told[word] & reachable[word];
+    for (u64 rest = told[word] & ~reachable[word] & p.judged[word]; rest; rest &= rest - 1) note(p, NOTE_PROPERTY, word * 64 + lowest_one(rest), 0, t);
+    for (u64 rest = reached[word] & p.judged[PROPERTY_WORDS + word]; rest; rest &= rest - 1) note(p, NOTE_FOUND, word * 64 + lowest_one(rest), 0, t);
+  }
+  reach(p, reached);
+  if (fault) {
+    if (is_limit((int)fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (fault - 2));
+    else if (p.faults) note(p, NOTE_PROPERTY_FAULT, property, fault - 2, t);
+  }
+}
+
+// Judges a state that is new.
+WF_INLINE void judge(const Params& p, u64* s, u32 rule, const u64* t) {
+  u64 told[PROPERTY_WORDS];
+  u32 property = 0, fault = 0;
+  if (check(s, told, property, fault)) {
+    // What is handed on by address lies in memory; the originals need not.
+    u64 shown[PROPERTY_WORDS], state[TIGHT];
+    copy_words(shown, told, PROPERTY_WORDS);
+    copy_words(state, t, TIGHT);
+    tell(p, shown, property, fault, rule, state);
+  }
+}
+
+WF_INLINE u64 mask_word(const u64* mask, u32 at) {
+  if (MASK_WORDS > 4) return mask[at];
+  u64 found = 0;
+#pragma unroll
+  for (u32 word = 0; word < MASK_WORDS; word++)
+    if (word == at) found = mask[word];
+  return found;
+}
+
+// Appends the states of the lanes that have one to the next level.
+WF_INLINE void append(const Params& p, bool has, const u64* t, u64 tag) {
+  u32 some = votes(has);
+  if (some == 0) return;
+  u64 base = 0;
+  if (lane() == 0) base = atomic_add(p.counts + FOUND, count_ones(some));
+  base = from_lane(base, 0);
+  if (!has) return;
+  u64 at = base + count_ones(some & ((1u << lane()) - 1));
+  if (at >= p.room) {
+    atomic_add(p.counts + SPILLED, 1);
+    return;
+  }
+  u64* to = p.out + at * p.out_stride;
+#pragma unroll
+  for (u32 word = 0; word < TIGHT; word++) to[word] = t[word];
+  if (p.out_stride > TIGHT) to[TIGHT] = tag;
+}
+
+// Expands sources.
+WF_KERNEL(wf_expand) {
+  open_tally();
+  u64 discarded = 0;
+  for (;;) {
+    u64 base = 0;
+    if (lane() == 0) base = peek(p.counts + FOUND) + p.reserve > p.room ? ~0ull : atomic_add(p.counts + NEXT, WF_LANES);
+    base = from_lane(base, 0);
+    if (base >= p.end) break;
+    u64 at = base + lane(), tag = 0;
+    u64 s[WORDS], t[TIGHT], mask[MASK_WORDS];
+    bool active = at < p.end, faulty = false, changes = false, failed = false, any = false;
+    zero_words(mask, MASK_WORDS);
+    if (active) {
+      const u64* source = p.in + at * p.in_stride;
+#pragma unroll
+      for (u32 word = 0; word < TIGHT; word++) t[word] = source[word];
+      if (p.out_stride > TIGHT) tag = p.in_stride > TIGHT ? source[TIGHT] : p.origin + at;
+      unpack(t, s);
+      faulty = enabled(s, mask);
+    }
+    u32 word = 0;
+    u64 rest = mask[0];
+    for (;;) {
+      while (rest == 0 && word + 1 < MASK_WORDS) rest = mask_word(mask, ++word);
+      bool has = rest != 0, fresh = false;
+      if (votes(has) == 0) break;
+      u64 n[WORDS], key[TIGHT];
+      if (has) {
+        u32 rule = word * 64 + lowest_one(rest);
+        rest &= rest - 1;
+        any = true;
+        Scene x;
+        copy_words(n, s, WORDS);
+        zero_words(x.covered, COVER_WORDS);
+        int ended = TRUE;
+        if (faulty) {
+          u64 again[WORDS];
+          copy_words(again, s, WORDS);
+          ended = guard_again(again, rule);
+        }
+        if (ended <= TRUE) ended = fire(n, x, rule);
+        if (ended == DISCARDED) {
+          discarded++;
+        } else {
+          count_firing(p, rule);
+          if (COVERS) reach(p, x.covered);
+          if (ended == DONE) {
+            pack(n, key);
+            bool same = true;
+#pragma unroll
+            for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];
+            if (!same) {
+              changes = true;
+              u32 visit = insert(p, key);
+              fresh = visit == FRESH;
+              if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
+              if (fresh) judge(p, n, rule, key);
+            }
+          } else {
+            failed = true;
+            u64 state[TIGHT];
+            copy_words(state, t, TIGHT);
+            note_fault(p, rule, ended, state);
+          }
+        }
+      }
+      append(p, fresh, key, tag);
+    }
+    if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed)) {
+      u64 state[TIGHT];
+      copy_words(state, t, TIGHT);
+      note(p, NOTE_DEADLOCK, 0, 0, state);
+    }
+  }
+  discarded = sum_of_lanes(discarded);
+  if (lane() == 0 && discarded) atomic_add(p.counts + SKIPPED, discarded);
+  close_tally(p);
+}
+
+// Brings in states that are given, and judges those that are new.
+WF_KERNEL(wf_start) {
+  for (u64 at = thread(); at < p.end; at += threads()) {
+    u64 t[TIGHT], s[WORDS];
+    for (u32 word = 0; word < TIGHT; word++) t[word] = p.in[at * p.in_stride + word];
+    u32 visit = insert(p, t);
+    if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
+    if (visit != FRESH) continue;
+    unpack(t, s);
+    judge(p, s, 0, t);
+    u64 place = atomic_add(p.counts + FOUND, 1);
+    if (place >= p.room) {
+      atomic_add(p.counts + SPILLED, 1);
+      continue;
+    }
+    for (u32 word = 0; word < TIGHT; word++) p.out[place * p.out_stride + word] = t[word];
+  }
+}
+
+// Looks for a state in a level, and gives its tag.
+WF_KERNEL(wf_find) {
+  for (u64 at = thread(); at < p.end; at += threads()) {
+    const u64* state = p.in + at * p.in_stride;
+    bool same = true;
+    for (u32 word = 0; word < TIGHT && same; word++) same = state[word] == p.goal[word];
+    if (same) p.counts[GOAL_AT] = (p.in_stride > TIGHT ? state[TIGHT] : p.origin + at) + 1;
+  }
+}

@@ -1,0 +1,23 @@
+
+// What running code takes along besides the state: what it covered, and what is left of its limits.
+struct Scene {
+  u64 fuel;
+  u32 depth, frames;
+  u64 covered[COVER_WORDS];
+};
+
+WF_INLINE void begin(Scene& x, u32 frame) {
+  x.fuel = FUEL;
+  x.depth = 0;
+  x.frames = frame;
+}
+WF_INLINE bool burn(Scene& x) { return x.fuel == 0 ? false : (x.fuel--, true); }
+WF_INLINE bool enter(Scene& x, u32 frame) {
+  x.depth++;
+  x.frames += frame;
+  return x.depth <= CALL_DEPTH && x.frames <= FRAME_WORDS;
+}
+WF_INLINE void leave(Scene& x, u32 frame) {
+  x.depth--;
+  x.frames -= frame;
+}

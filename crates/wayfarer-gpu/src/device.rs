@@ -1,0 +1,214 @@
+//! A GPU, and a program loaded onto it.
+
+use crate::driver::{Driver, Handle};
+use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
+use crate::source::{Search, Source};
+use crate::unsupported::Unsupported;
+use crate::{cache, compile};
+use std::ffi::CString;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+/// Lanes of a block.
+const THREADS: u32 = 128;
+/// Blocks share counters of firings up to so many rules.
+const TALLIED: u32 = 8192;
+/// Bytes of stack for each level of recursion, generously, and the most for all.
+const STACK_OF_CALL: u64 = 512;
+const MOST_STACK: u64 = 64 << 10;
+
+/// A GPU.
+pub struct Device {
+    driver: Driver,
+    number: u32,
+    name: String,
+    capability: (u32, u32),
+    multiprocessors: u32,
+    memory: u64,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.debug_struct("Device").field("number", &self.number).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Device {
+    /// Opens the GPU of this number. The driver's library is looked for here.
+    pub fn open(number: u32) -> Result<Self, DeviceError> {
+        let driver = Driver::new()?;
+        let devices = driver.devices()?;
+        if number >= devices {
+            return Err(DeviceError::NoDevice { devices, asked: number });
+        }
+        driver.open(number)?;
+        let (name, (capability, multiprocessors)) = (driver.name(number)?, driver.capability(number)?);
+        let (_, memory) = driver.memory()?;
+        Ok(Device { driver, number, name, capability, multiprocessors, memory })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All its memory, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// Memory that is free, in bytes.
+    pub fn free(&self) -> u64 {
+        self.driver.memory().map_or(0, |(free, _)| free)
+    }
+
+    /// Whether it has a compare-and-swap of 128 bits.
+    pub fn has_wide_swap(&self) -> bool {
+        self.capability >= (9, 0)
+    }
+
+    /// Compiles a program's kernels, or finds them compiled, and loads them. `depth` bounds how deep functions may call themselves.
+    pub fn load(&self, source: &Source, search: Search, depth: u32) -> Result<Loaded<'_>, LoadError> {
+        let begun = Instant::now();
+        if source.recursive {
+            let stack = 2048 + u64::from(depth) * STACK_OF_CALL;
+            if stack > MOST_STACK {
+                return Err(LoadError::Unsupported(Unsupported::Recursion));
+            }
+            self.driver.set_stack(stack)?;
+        }
+        let text = source.with_kernels(search);
+        let kept = cache::look_up(&text, self.capability).and_then(|code| self.driver.load(&code).ok());
+        let is_compiled = kept.is_none();
+        let module = match kept {
+            Some(module) => module,
+            None => {
+                let code = compile::compile(&text, self.capability)?;
+                let module = self.driver.load(&code)?;
+                cache::keep(&text, self.capability, &code);
+                module
+            }
+        };
+        let mut loaded = Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
+        let kernels: &[Kernel] = match search {
+            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find],
+            Search::Walks => &[Kernel::Walk],
+        };
+        for kernel in kernels.iter().copied() {
+            let name = CString::new(kernel.name()).unwrap_or_default();
+            let handle = self.driver.kernel(module, &name)?;
+            let blocks = self.driver.blocks(handle, THREADS, loaded.shared(kernel))?;
+            loaded.kernels.push((kernel, handle, blocks));
+        }
+        loaded.lanes = u64::from(loaded.blocks(kernels[0])) * u64::from(THREADS);
+        loaded.took = begun.elapsed();
+        Ok(loaded)
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.driver.close(self.number);
+    }
+}
+
+/// Why a program could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadError {
+    /// Something of the program cannot run there.
+    Unsupported(Unsupported),
+    /// Something of the device, or of what compiles for it, failed.
+    Device(DeviceError),
+}
+
+impl From<DeviceError> for LoadError {
+    fn from(error: DeviceError) -> Self {
+        LoadError::Device(error)
+    }
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            LoadError::Unsupported(error) => error.fmt(out),
+            LoadError::Device(error) => error.fmt(out),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A program on a GPU.
+pub struct Loaded<'d> {
+    device: &'d Device,
+    module: Handle,
+    /// Kernels, and how many blocks of each run side by side on a multiprocessor.
+    kernels: Vec<(Kernel, Handle, u32)>,
+    rules: u32,
+    lanes: u64,
+    took: Duration,
+    is_compiled: bool,
+}
+
+impl Loaded<'_> {
+    /// How long loading took, and whether the program had to be compiled.
+    pub fn took(&self) -> (Duration, bool) {
+        (self.took, self.is_compiled)
+    }
+
+    /// Bytes of memory that the blocks of a kernel share.
+    fn shared(&self, kernel: Kernel) -> u32 {
+        if matches!(kernel, Kernel::Expand | Kernel::Walk) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
+    }
+
+    fn kernel(&self, kernel: Kernel) -> Option<(Handle, u32)> {
+        self.kernels.iter().find(|(known, ..)| *known == kernel).map(|(_, handle, blocks)| (*handle, *blocks))
+    }
+
+    /// Blocks of a kernel that run side by side.
+    fn blocks(&self, kernel: Kernel) -> u32 {
+        self.kernel(kernel).map_or(1, |(_, blocks)| blocks) * self.device.multiprocessors
+    }
+}
+
+impl Machine for Loaded<'_> {
+    fn allocate(&self, bytes: u64) -> Result<Address, DeviceError> {
+        self.device.driver.allocate(bytes).map(Address)
+    }
+
+    fn release(&self, at: Address) {
+        self.device.driver.release(at.0);
+    }
+
+    fn zero(&self, at: Address, bytes: u64) -> Result<(), DeviceError> {
+        self.device.driver.zero(at.0, bytes)
+    }
+
+    fn write(&self, at: Address, words: &[u64]) -> Result<(), DeviceError> {
+        if words.is_empty() { Ok(()) } else { self.device.driver.write(at.0, words) }
+    }
+
+    fn read(&self, at: Address, words: &mut [u64]) -> Result<(), DeviceError> {
+        if words.is_empty() { Ok(()) } else { self.device.driver.read(at.0, words) }
+    }
+
+    fn run(&self, kernel: Kernel, params: &Params, items: u64) -> Result<(), DeviceError> {
+        let Some((handle, _)) = self.kernel(kernel) else { return Ok(()) };
+        let blocks = items.div_ceil(u64::from(THREADS)).min(u64::from(self.blocks(kernel))).max(1) as u32;
+        self.device.driver.run(handle, blocks, THREADS, self.shared(kernel), std::ptr::from_ref(params).cast())
+    }
+
+    fn lanes(&self) -> u64 {
+        self.lanes
+    }
+
+    fn free(&self) -> u64 {
+        self.device.free()
+    }
+}
+
+impl Drop for Loaded<'_> {
+    fn drop(&mut self) {
+        self.device.driver.unload(self.module);
+    }
+}

@@ -1,0 +1,320 @@
+//! Breadth-first search on a device, a part of a level at a time. Kernels do the work; here is only where states lie: the level that is expanded and the one
+//! that is found in two buffers of the device, and what finds no room there in the host's memory.
+
+use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
+use crate::memory::Memory;
+use crate::notes::{Note, Reached, notes};
+use crate::slots::Slots;
+use crate::source::Source;
+use std::time::{Duration, Instant};
+use wayfarer_space::Word;
+
+/// Places in the counts, as `machine.h` has them.
+pub(crate) mod count {
+    pub(crate) const NEXT: usize = 0;
+    pub(crate) const FOUND: usize = 1;
+    pub(crate) const NO_ROOM: usize = 2;
+    pub(crate) const SPILLED: usize = 3;
+    pub(crate) const NOTED: usize = 4;
+    pub(crate) const LIMITED: usize = 5;
+    pub(crate) const ARENA: usize = 6;
+    pub(crate) const SKIPPED: usize = 7;
+    pub(crate) const STEPS: usize = 8;
+    pub(crate) const ENDED: usize = 9;
+    pub(crate) const STUCK: usize = 10;
+    pub(crate) const LONGEST: usize = 11;
+    pub(crate) const GOAL_AT: usize = 12;
+    pub(crate) const REACHED: usize = 16;
+}
+
+/// Notes that find room between two rounds.
+pub(crate) const NOTES: u64 = 4096;
+/// How long a kernel should take: long enough that its start does not matter, short enough that a run ends within a second.
+const SPAN: Duration = Duration::from_millis(60);
+/// Sources of the first kernel.
+const FIRST_PART: u64 = 1 << 17;
+
+/// What a search looks for.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// Properties whose failure is noted, as bits.
+    pub judged: Vec<u64>,
+    /// Properties whose reaching is noted, as bits.
+    pub sought: Vec<u64>,
+    /// When a state is a deadlock: 0 never, 1 where no rule is enabled, 2 where none leads to another state.
+    pub deadlock: u64,
+    /// Whether faults are noted.
+    pub faults: bool,
+}
+
+/// What a round did.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    /// States that were new.
+    pub fresh: u64,
+    /// Sources that were expanded.
+    pub expanded: u64,
+    /// What was noted; more than [`Round::noted`] says where there was no room for all.
+    pub notes: Vec<Note>,
+    /// How many notes there were.
+    pub noted: u64,
+    /// Whether the level is done and the next one begins.
+    pub ends_level: bool,
+}
+
+/// What all rounds did together.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// States that were new.
+    pub states: u64,
+    /// How often each rule fired.
+    pub firings: Vec<u64>,
+    /// Firings that an assumption discarded.
+    pub discarded: u64,
+    /// States that found no room in the store.
+    pub lost: u64,
+    /// States that found no room in the frontier.
+    pub spilled: u64,
+    /// A rule and a fault that is a limit of representation.
+    pub limit: Option<(u32, u32)>,
+    /// Properties that were reached, as bits.
+    pub reached: Reached,
+    /// Bytes of states that lie in the host's memory.
+    pub waiting_bytes: u64,
+}
+
+/// Breadth-first search on a device.
+pub struct Levels<'m> {
+    pub(crate) machine: &'m dyn Machine,
+    pub(crate) memory: Memory<'m>,
+    pub(crate) params: Params,
+    pub(crate) tight: usize,
+    slots: Slots,
+    /// Counts and firings as they were read last.
+    pub(crate) counts: Vec<u64>,
+    firings_at: usize,
+    /// The level's part on the device: how many states, how many of them are expanded, and how many of the level lie before them.
+    input: u64,
+    cursor: u64,
+    before: u64,
+    /// What of the level, and of the next one, lies in the host's memory.
+    waiting: Vec<Vec<Word>>,
+    next_waiting: Vec<Vec<Word>>,
+    found: u64,
+    found_in_host: u64,
+    states: u64,
+    part: u64,
+}
+
+impl<'m> Levels<'m> {
+    /// A search with an empty store in so many bytes of the device's memory.
+    pub fn new(machine: &'m dyn Machine, source: &Source, slots: Slots, bytes: u64, asked: &Asked) -> Result<Self, DeviceError> {
+        let (tight, rules, words) = (source.tight, source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
+        let firings_at = count::REACHED + words;
+        let memory = Memory::new(machine, tight as u64, slots, bytes, ((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8)?;
+        let mut judged = asked.judged.clone();
+        judged.resize(words, 0);
+        judged.extend(&asked.sought);
+        judged.resize(2 * words, 0);
+        let small = memory.small(judged.len() as u64 + tight as u64)?;
+        machine.write(small, &judged)?;
+        let params = Params {
+            output_stride: tight as u64,
+            input_stride: tight as u64,
+            table: memory.table,
+            buckets: memory.buckets,
+            arena: memory.arena,
+            arena_room: memory.arena_room,
+            counts: memory.counts,
+            firings: memory.counts.plus(firings_at as u64),
+            notes: memory.notes,
+            notes_room: NOTES,
+            judged: small,
+            goal: small.plus(judged.len() as u64),
+            deadlock: asked.deadlock,
+            faults: u64::from(asked.faults),
+            ..Params::default()
+        };
+        Ok(Levels {
+            machine,
+            memory,
+            params,
+            tight,
+            slots,
+            counts: vec![0; firings_at + rules],
+            firings_at,
+            input: 0,
+            cursor: 0,
+            before: 0,
+            waiting: Vec::new(),
+            next_waiting: Vec::new(),
+            found: 0,
+            found_in_host: 0,
+            states: 0,
+            part: FIRST_PART,
+        })
+    }
+
+    /// Forgets everything and brings in tight states, which are the first level.
+    pub fn start(&mut self, states: &[Word]) -> Result<Round, DeviceError> {
+        self.memory.clear()?;
+        self.counts.fill(0);
+        self.waiting.clear();
+        self.next_waiting.clear();
+        (self.input, self.cursor, self.before, self.found, self.found_in_host, self.states) = (0, 0, 0, 0, 0, 0);
+        (self.params.input_stride, self.params.output_stride) = (self.tight as u64, self.tight as u64);
+        let mut round = Round { ends_level: true, ..Round::default() };
+        // The buffer that takes them in is the one that is expanded later.
+        let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
+        for some in states.chunks(most) {
+            self.machine.write(self.memory.buffers[0], some)?;
+            let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
+            let params = Params { input, end, output: self.memory.buffers[1], room: self.room(), ..self.params };
+            self.machine.run(Kernel::Start, &params, end)?;
+            let more = self.after(end)?;
+            round.fresh += more.fresh;
+            round.notes.extend(more.notes);
+            round.noted += more.noted;
+            self.spill_if_full(most as u64 / self.tight as u64)?;
+        }
+        self.next_level();
+        Ok(round)
+    }
+
+    /// How many states of the level wait to be expanded.
+    pub fn frontier(&self) -> u64 {
+        let stride = self.params.input_stride as usize;
+        self.input - self.cursor + self.waiting.iter().map(|states| (states.len() / stride) as u64).sum::<u64>() + self.found + self.found_in_host
+    }
+
+    /// Expands a part of the level. A level that is done is exchanged for the next one.
+    pub fn round(&mut self) -> Result<Round, DeviceError> {
+        if self.cursor == self.input
+            && let Some(states) = self.waiting.pop()
+        {
+            self.before += self.input;
+            (self.input, self.cursor) = (states.len() as u64 / self.params.input_stride, 0);
+            self.machine.write(self.memory.buffers[0], &states)?;
+        }
+        let begun = Instant::now();
+        let from = self.cursor;
+        let end = self.input.min(from + self.part);
+        if end > from {
+            let (room, reserve) = (self.room(), self.reserve());
+            let (input, output, origin) = (self.memory.buffers[0], self.memory.buffers[1], self.before);
+            let params = Params { input, output, end, room, reserve, origin, ..self.params };
+            self.machine.write(self.params.counts.plus(count::NEXT as u64), &[from])?;
+            self.machine.run(Kernel::Expand, &params, end - from)?;
+        }
+        let mut round = self.after(end)?;
+        round.expanded = self.cursor - from;
+        let took = begun.elapsed();
+        if took < SPAN / 2 && end - from == self.part {
+            self.part = (self.part * 2).min(1 << 32);
+        } else if took > SPAN * 2 {
+            self.part = (self.part / 2).max(4096);
+        }
+        let left = self.cursor < self.input || !self.waiting.is_empty();
+        self.spill_if_full(if left { self.reserve() } else { 0 })?;
+        if !left {
+            self.next_level();
+            round.ends_level = true;
+        }
+        Ok(round)
+    }
+
+    /// What all rounds did together.
+    pub fn totals(&self) -> Totals {
+        let limit = self.counts[count::LIMITED];
+        Totals {
+            states: self.states,
+            firings: self.counts[self.firings_at..].to_vec(),
+            discarded: self.counts[count::SKIPPED],
+            lost: self.counts[count::NO_ROOM],
+            spilled: self.counts[count::SPILLED],
+            limit: (limit != 0).then(|| ((limit >> 32) as u32 - 1, limit as u32)),
+            reached: Reached(self.counts[count::REACHED..self.firings_at].to_vec()),
+            waiting_bytes: self.waiting.iter().chain(&self.next_waiting).map(|states| states.len() as u64 * 8).sum(),
+        }
+    }
+
+    /// Whether the store has so little room left that it is no longer worth going on.
+    pub fn is_full(&self) -> bool {
+        match self.slots {
+            Slots::Bits => false,
+            Slots::Arena => self.counts[count::ARENA] >= self.params.arena_room,
+            slots => self.states as f64 > 0.97 * (self.memory.buckets * slots.per_bucket()) as f64,
+        }
+    }
+
+    /// How many states are expected to have been taken for others.
+    pub fn expected_omissions(&self) -> f64 {
+        self.slots.expected_omissions(self.states, self.memory.buckets)
+    }
+
+    /// Bytes of the device's memory that the store has.
+    pub fn store_bytes(&self) -> u64 {
+        self.memory.store_bytes()
+    }
+
+    /// States that find room in a buffer.
+    fn room(&self) -> u64 {
+        self.memory.buffer_words / self.params.output_stride
+    }
+
+    /// Where less room is left for what all lanes may find, they take no more sources.
+    fn reserve(&self) -> u64 {
+        let rules = (self.counts.len() - self.firings_at).clamp(1, 64) as u64;
+        (self.machine.lanes() * rules).min(self.room() / 2)
+    }
+
+    /// Reads what a kernel counted and noted.
+    fn after(&mut self, end: u64) -> Result<Round, DeviceError> {
+        let before = self.counts[count::FOUND];
+        self.machine.read(self.params.counts, &mut self.counts)?;
+        self.cursor = self.counts[count::NEXT].min(end);
+        self.found = self.counts[count::FOUND].min(self.room());
+        let fresh = self.counts[count::FOUND] - before;
+        self.states += fresh;
+        let noted = self.counts[count::NOTED];
+        let mut list = Vec::new();
+        if noted > 0 {
+            let mut words = vec![0; noted.min(NOTES) as usize * (self.tight + 2)];
+            self.machine.read(self.params.notes, &mut words)?;
+            self.machine.write(self.params.counts.plus(count::NOTED as u64), &[0])?;
+            list = notes(&words, self.tight);
+        }
+        Ok(Round { fresh, notes: list, noted, ..Round::default() })
+    }
+
+    /// Moves what was found to the host where fewer than `wanted` would find room.
+    fn spill_if_full(&mut self, wanted: u64) -> Result<(), DeviceError> {
+        let room = self.room();
+        if self.found == 0 || self.found + wanted <= room {
+            return Ok(());
+        }
+        let mut states = vec![0; (self.found * self.params.output_stride) as usize];
+        self.machine.read(self.memory.buffers[1], &mut states)?;
+        self.found_in_host += self.found;
+        self.next_waiting.push(states);
+        (self.found, self.counts[count::FOUND]) = (0, 0);
+        self.machine.write(self.params.counts.plus(count::FOUND as u64), &[0])
+    }
+
+    /// Exchanges the level for the next one.
+    fn next_level(&mut self) {
+        self.memory.buffers.swap(0, 1);
+        self.params.input_stride = self.params.output_stride;
+        (self.input, self.cursor, self.before) = (self.found, 0, 0);
+        self.waiting = std::mem::take(&mut self.next_waiting);
+        (self.found, self.found_in_host) = (0, 0);
+        self.counts[count::FOUND] = 0;
+        // A failed write shows in the next round.
+        let _ = self.machine.write(self.params.counts.plus(count::FOUND as u64), &[0]);
+    }
+
+    /// The states of the level on the device, and how many words each takes.
+    pub(crate) fn level(&self) -> (Address, u64, &[Vec<Word>]) {
+        (self.memory.buffers[0], self.input, &self.waiting)
+    }
+}

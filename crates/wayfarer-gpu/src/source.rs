@@ -1,0 +1,168 @@
+//! A program as CUDA C: one function for each guard, command, function and property, and a few that put them together. The text is readable, and plain
+//! enough to compile as C++, where tests hold it against the interpreter.
+//!
+//! - `code`, `places`, `statements`: trees to C
+//! - `parts`: guards, commands, functions and properties
+//! - `whole`: what searches call: `enabled`, `fire`, `check`
+//! - `tight`: the way between the layouts
+
+mod code;
+mod parts;
+mod places;
+mod statements;
+mod tight;
+mod whole;
+
+use crate::bounds::Bounds;
+use crate::slots::Slots;
+use crate::unsupported::Unsupported;
+use std::fmt::Write;
+use wayfarer_ir::{Limits, Program};
+use wayfarer_space::Packing;
+
+/// What generated code stands on, and what it takes along.
+const PRELUDE: &str = include_str!("cuda/prelude.h");
+const SCENE: &str = include_str!("cuda/scene.h");
+/// What kernels of searches stand on, and the kernels themselves.
+const MACHINE: &str = include_str!("cuda/machine.h");
+const STORE: &str = include_str!("cuda/store.h");
+const TELLING: &str = include_str!("cuda/telling.h");
+const LEVELS: &str = include_str!("cuda/levels.h");
+const WALKS: &str = include_str!("cuda/walks.h");
+
+/// The most bits that a tight state may have on a device.
+pub const MOST_BITS: usize = 4096;
+/// The most rules, parameters fixed.
+pub const MOST_RULES: u64 = 1 << 16;
+/// The most words of the frame of a command or function.
+const MOST_FRAME: u32 = 1024;
+
+/// A search that kernels carry out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Search {
+    /// Breadth-first, over a store of this kind.
+    Levels(Slots),
+    /// Random walks.
+    Walks,
+}
+
+/// A program in C, without the kernels of a search.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The text behind the prelude.
+    pub(crate) text: String,
+    /// Words of a state in the working layout.
+    pub words: usize,
+    /// Words of a tight state.
+    pub tight: usize,
+    /// Bits of a tight state.
+    pub bits: usize,
+    /// Rules, parameters fixed.
+    pub rules: u32,
+    /// How many properties there are.
+    pub properties: u32,
+    /// Whether some function calls itself.
+    pub recursive: bool,
+    /// The way between the layouts.
+    pub packing: Packing,
+}
+
+impl Source {
+    /// Writes a verified program.
+    pub fn new(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
+        let packing = program.packing();
+        refuse(program, &packing)?;
+        let bounds = Bounds::of(program, &limits);
+        let rules: u64 = program.rules.iter().map(wayfarer_ir::Rule::instances).sum();
+        let mut text = String::new();
+        let names = [
+            ("WORDS", u64::from(program.words)),
+            ("TIGHT", packing.words() as u64),
+            ("RULES", rules),
+            ("MASK_WORDS", rules.div_ceil(64).max(1)),
+            ("PROPERTY_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
+            ("COVER_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
+            ("COVERS", u64::from(whole::covers(program))),
+            ("CALL_DEPTH", u64::from(limits.call_depth)),
+            ("FRAME_WORDS", u64::from(limits.frame_words)),
+        ];
+        let _ = writeln!(text, "// {}", one_line(&program.source));
+        let _ = writeln!(text, "static const u64 FUEL = {}ull;", limits.fuel);
+        for (name, value) in names {
+            let _ = writeln!(text, "static const u32 {name} = {value};");
+        }
+        text.push_str(SCENE);
+        text.push('\n');
+        tight::write(&packing, &mut text);
+        parts::write(program, &bounds, &mut text);
+        whole::write(program, &bounds, &mut text);
+        Ok(Source {
+            text,
+            words: program.words as usize,
+            tight: packing.words(),
+            bits: packing.bits(),
+            rules: rules as u32,
+            properties: program.properties.len() as u32,
+            recursive: (0..program.functions.len()).any(|function| bounds.is_recursive(function)),
+            packing,
+        })
+    }
+
+    /// The whole text, prelude included: what a person reads, and a C++ compiler takes.
+    pub fn text(&self) -> String {
+        format!("{PRELUDE}\n{}", self.text)
+    }
+
+    /// The whole text with the kernels of a search.
+    pub fn with_kernels(&self, search: Search) -> String {
+        format!("{PRELUDE}\n{}", self.kernels(search))
+    }
+
+    /// The same without the prelude, for those who put several programs into one file.
+    pub fn kernels(&self, search: Search) -> String {
+        let (store, kernels) = match search {
+            Search::Levels(store) => (store.number(), [MACHINE, STORE, TELLING, LEVELS]),
+            Search::Walks => (0, [MACHINE, "", TELLING, WALKS]),
+        };
+        format!("#undef STORE\n#define STORE {store}\n{}{}", self.text, kernels.concat())
+    }
+
+    /// The prelude and the program apart, for those who put several programs into one file.
+    pub fn parts(&self) -> (&'static str, &str) {
+        (PRELUDE, &self.text)
+    }
+}
+
+fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
+    let rules: u64 = program.rules.iter().map(wayfarer_ir::Rule::instances).sum();
+    if packing.bits() > MOST_BITS {
+        return Err(Unsupported::Wide { bits: packing.bits() });
+    }
+    if packing.bits() == 0 {
+        return Err(Unsupported::Empty);
+    }
+    if rules > MOST_RULES {
+        return Err(Unsupported::Rules { rules });
+    }
+    let bodies =
+        program.rules.iter().map(|rule| (&rule.name, &rule.command)).chain(program.functions.iter().map(|function| (&function.name, &function.body)));
+    match bodies.into_iter().find(|(_, body)| body.frame > MOST_FRAME) {
+        Some((name, body)) => Err(Unsupported::Frame { name: name.clone(), words: body.frame }),
+        None => Ok(()),
+    }
+}
+
+/// What a function of the program is called in C.
+fn function_name(program: &Program, number: u32) -> String {
+    format!("f{number}_{}", identifier(&program.functions[number as usize].name))
+}
+
+/// The letters of a name that C takes.
+fn identifier(name: &str) -> String {
+    name.chars().filter(char::is_ascii).map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(40).collect()
+}
+
+/// A text without line breaks, for a comment.
+fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() || letter == '\\' { ' ' } else { letter }).collect()
+}

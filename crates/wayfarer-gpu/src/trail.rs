@@ -1,0 +1,94 @@
+//! The way to a state that was found: searched again, with a mark on each state that says which state of the middle level it comes from, and so on in
+//! both halves. What is left between two states of the trail is a few levels, for whoever makes the witness.
+
+use crate::levels::{Levels, count};
+use crate::machine::{DeviceError, Kernel, Params};
+use wayfarer_space::Word;
+
+/// Levels between two states of a trail, at most.
+const STRIDE: u32 = 6;
+
+impl Levels<'_> {
+    /// Tight states on a way of `depth` steps from one of `starts` to a state, which comes last; the first comes at most a few steps after a start. The search
+    /// itself is forgotten. None where the state was not met again, or `goes_on` said no.
+    pub fn trail(
+        &mut self,
+        starts: &[Word],
+        state: &[Word],
+        depth: u32,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Vec<Vec<Word>>>, DeviceError> {
+        let mut trail = Vec::new();
+        if !self.between(starts, state, depth, &mut trail, goes_on)? {
+            return Ok(None);
+        }
+        trail.push(state.to_vec());
+        Ok(Some(trail))
+    }
+
+    /// Adds what lies between.
+    fn between(
+        &mut self,
+        from: &[Word],
+        to: &[Word],
+        depth: u32,
+        trail: &mut Vec<Vec<Word>>,
+        goes_on: &mut dyn FnMut() -> bool,
+    ) -> Result<bool, DeviceError> {
+        if depth <= STRIDE {
+            return Ok(true);
+        }
+        let half = depth / 2;
+        self.start(from)?;
+        let mut middle = Vec::new();
+        for level in 0..depth {
+            if level == half {
+                middle = self.copy_level()?;
+                self.params.output_stride = self.tight as u64 + 1;
+            }
+            loop {
+                if !goes_on() {
+                    return Ok(false);
+                }
+                if self.round()?.ends_level {
+                    break;
+                }
+            }
+        }
+        let Some(tag) = self.tag_of(to)? else { return Ok(false) };
+        let at = tag as usize * self.tight;
+        let Some(state) = middle.get(at..at + self.tight).map(<[Word]>::to_vec) else { return Ok(false) };
+        drop(middle);
+        if !self.between(from, &state, half, trail, goes_on)? {
+            return Ok(false);
+        }
+        trail.push(state.clone());
+        self.between(&state, to, depth - half, trail, goes_on)
+    }
+
+    /// All states of the level, in the order of their numbers: the device's first, then what waits, the last first.
+    fn copy_level(&self) -> Result<Vec<Word>, DeviceError> {
+        let (at, states, waiting) = self.level();
+        let mut words = vec![0; states as usize * self.tight];
+        self.machine.read(at, &mut words)?;
+        waiting.iter().rev().for_each(|more| words.extend_from_slice(more));
+        Ok(words)
+    }
+
+    /// The mark of a state of the level.
+    fn tag_of(&mut self, state: &[Word]) -> Result<Option<u64>, DeviceError> {
+        let stride = self.params.input_stride as usize;
+        let (input, end, waiting) = self.level();
+        for some in waiting {
+            if let Some(found) = some.chunks_exact(stride).find(|found| found[..self.tight] == *state) {
+                return Ok(found.get(self.tight).copied());
+            }
+        }
+        self.machine.write(self.params.goal, state)?;
+        self.machine.write(self.params.counts.plus(count::GOAL_AT as u64), &[0])?;
+        self.machine.run(Kernel::Find, &Params { input, end, ..self.params }, end)?;
+        let mut found = [0];
+        self.machine.read(self.params.counts.plus(count::GOAL_AT as u64), &mut found)?;
+        Ok(found[0].checked_sub(1))
+    }
+}

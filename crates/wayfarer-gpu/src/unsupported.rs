@@ -1,0 +1,43 @@
+//! What a device cannot run.
+
+use std::fmt;
+
+/// Why a program cannot run on a device. The construct is named, so that a person knows what stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unsupported {
+    /// A state has too many bits.
+    Wide {
+        /// How many.
+        bits: usize,
+    },
+    /// A state has no bits at all.
+    Empty,
+    /// There are too many rules, parameters fixed.
+    Rules {
+        /// How many.
+        rules: u64,
+    },
+    /// A command or function has too many local variables.
+    Frame {
+        /// What it is called.
+        name: String,
+        /// Words of its local variables.
+        words: u32,
+    },
+    /// A function calls itself, too deep for a device's stack.
+    Recursion,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Unsupported::Wide { bits } => write!(out, "a state has {bits} bits, and a device takes up to {}", crate::MOST_BITS),
+            Unsupported::Empty => write!(out, "the model has no variables"),
+            Unsupported::Rules { rules } => write!(out, "the model has {rules} rules, and a device takes up to {}", crate::MOST_RULES),
+            Unsupported::Frame { name, words } => write!(out, "`{name}` has {words} words of local variables"),
+            Unsupported::Recursion => write!(out, "a function of the model calls itself"),
+        }
+    }
+}
+
+impl std::error::Error for Unsupported {}

@@ -1,0 +1,89 @@
+//! The same searches on a real device, where `WAYFARER_DEVICE` names one by its number: all models over every store, and thousands of generated programs.
+
+use crate::harness::not_run;
+use crate::models::models;
+use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_again};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wayfarer_gpu::{Device, LoadError, Search, Slots, Source};
+use wayfarer_ir::{Interpreter, Limits, Program, generate};
+
+/// The device that tests may use.
+fn number() -> Option<u32> {
+    let Ok(text) = std::env::var("WAYFARER_DEVICE") else {
+        not_run("WAYFARER_DEVICE does not name a device");
+        return None;
+    };
+    Some(text.parse().expect("the number of a device"))
+}
+
+/// Runs jobs on all cores: compiling takes most of the time.
+fn in_parallel(jobs: usize, run: impl Fn(usize, &Device) + Sync, device: u32) {
+    let next = AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                let device = Device::open(device).expect("a device");
+                loop {
+                    let job = next.fetch_add(1, Ordering::Relaxed);
+                    if job >= jobs {
+                        break;
+                    }
+                    run(job, &device);
+                }
+            });
+        }
+    });
+}
+
+fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, device: &Device, most: usize) -> bool {
+    let Ok(source) = Source::new(program, limits) else { return false };
+    if !fits(&source, slots) {
+        return false;
+    }
+    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth) {
+        Ok(loaded) => loaded,
+        Err(LoadError::Unsupported(_)) => return false,
+        Err(error) => panic!("{name}: {error}"),
+    };
+    let interpreter = Interpreter::new(program.clone(), limits);
+    same_search(name, &interpreter, &loaded, &source, slots, 256 << 20, most);
+    if slots.is_exact() {
+        let walks = device.load(&source, Search::Walks, limits.call_depth).unwrap_or_else(|error| panic!("{name}: {error}"));
+        walks_can_be_walked_again(name, &interpreter, &walks, &source);
+    }
+    true
+}
+
+#[test]
+fn models_agree_on_a_device() {
+    let Some(number) = number() else { return };
+    let models = models();
+    let ran = AtomicUsize::new(0);
+    let run = |job: usize, device: &Device| {
+        let ((name, program), slots) = (&models[job / STORES.len()], STORES[job % STORES.len()]);
+        ran.fetch_add(usize::from(search(name, program, Limits::default(), slots, device, 3_000)), Ordering::Relaxed);
+    };
+    in_parallel(models.len() * STORES.len(), run, number);
+    eprintln!("{} searches of {} models agree on device {number}", ran.into_inner(), models.len());
+}
+
+#[test]
+fn generated_programs_agree_on_a_device() {
+    let Some(number) = number() else { return };
+    let seeds = std::env::var("WAYFARER_FUZZ_SEEDS").unwrap_or_else(|_| "0..2000".to_string());
+    let (from, to) = seeds.split_once("..").expect("from..to");
+    let (from, to): (u64, u64) = (from.parse().expect("a number"), to.parse().expect("a number"));
+    let ran = AtomicUsize::new(0);
+    let run = |job: usize, device: &Device| {
+        let seed = from + job as u64;
+        let program = Arc::new(generate::generate(seed));
+        let fitting: Vec<Slots> =
+            STORES.into_iter().filter(|slots| Source::new(&program, limits(seed)).is_ok_and(|source| fits(&source, *slots))).collect();
+        let Some(slots) = fitting.get(seed as usize % fitting.len().max(1)) else { return };
+        ran.fetch_add(usize::from(search(&format!("seed {seed}"), &program, limits(seed), *slots, device, 200)), Ordering::Relaxed);
+    };
+    in_parallel((to - from) as usize, run, number);
+    eprintln!("{} generated programs of {} agree on device {number}", ran.into_inner(), to - from);
+}

@@ -1,0 +1,41 @@
+//! The models of this repository, interpreted and compiled as C++.
+
+use crate::agreement::{Seen, agree};
+use crate::harness::{Built, compiler};
+use std::path::Path;
+use std::sync::Arc;
+use wayfarer_gpu::Source;
+use wayfarer_ir::{Interpreter, Limits, Program};
+use wayfarer_lang::{murphi, source};
+
+/// All models, with their names.
+pub(crate) fn models() -> Vec<(String, Arc<Program>)> {
+    // A binary of these tests may run elsewhere than where it was built.
+    let elsewhere = std::env::var_os("WAYFARER_MODELS").map(std::path::PathBuf::from);
+    let folder = elsewhere.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/murphi"));
+    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("the models are there").map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let load = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read(path).expect("a model can be read");
+        let (program, _) = murphi::load(&source::Source::from_bytes(name.clone(), &text), &murphi::Options::default());
+        (name, Arc::new(program.expect("the models are right")))
+    };
+    paths.iter().map(load).collect()
+}
+
+#[test]
+fn models_agree_with_the_interpreter() {
+    let Some(compiler) = compiler() else { return };
+    let models = models();
+    let limits = Limits::default();
+    let sources: Vec<Source> =
+        models.iter().map(|(name, program)| Source::new(program, limits).unwrap_or_else(|error| panic!("{name}: {error}"))).collect();
+    let built = Built::new(compiler, &sources);
+    let mut seen = Seen::default();
+    for (number, (name, program)) in models.iter().enumerate() {
+        let interpreter = Interpreter::new(program.clone(), limits);
+        agree(name, &interpreter, &built, number, &sources[number], 150, &mut seen);
+    }
+    assert!(seen.states > 3_000 && seen.steps > 5_000 && seen.faults > 100, "{seen:?}");
+}

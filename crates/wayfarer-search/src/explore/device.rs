@@ -1,0 +1,216 @@
+//! The loop where a machine of its own carries out whole rounds: it selects, steps, probes, inserts and checks by itself, and tells what it met. What that means,
+//! and when the run ends, is decided here as for any other run.
+
+use super::judging::Found;
+use super::{Run, conclude};
+use crate::{Candidates, Cause, Control, Details, Estimate, Fidelity, Handle, Outcome, Progress, Seat, Settings, Stop, Store, Visit};
+use wayfarer_space::{Fault, Firing, PropertyBits, Space, States, Steps, Word};
+
+/// Something that a device met.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What is wrong.
+    pub cause: Cause,
+    /// The state in which it shows.
+    pub state: Vec<Word>,
+    /// How long its witness is, if the search goes by levels.
+    pub length: Option<u32>,
+    /// What the device needs to find the way there again.
+    pub key: [u64; 3],
+}
+
+/// Where a device stands.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// States that were new to the store.
+    pub states: u64,
+    /// States known but not expanded.
+    pub frontier: u64,
+    /// The depth reached.
+    pub depth: u32,
+    /// Steps, if they are not the rules fired.
+    pub steps: Option<u64>,
+    /// How often each rule fired.
+    pub firings: Vec<u64>,
+    /// Firings that assumptions discarded.
+    pub discarded: u64,
+    /// Properties that ask to be reached, and were.
+    pub reached: PropertyBits,
+    /// A fault that is a limit of representation, if one was met.
+    pub limit: Option<(Firing, Fault)>,
+    /// Whether there is no room for more.
+    pub full: bool,
+    /// Whether the level is done. A search that does not go by levels has none.
+    pub at_border: bool,
+    /// Whether there is nothing left to do.
+    pub done: bool,
+    /// Figures of its own.
+    pub details: Details,
+    /// What the device's store holds.
+    pub away: Away,
+}
+
+/// A machine that carries out whole rounds of a search.
+pub trait Device {
+    /// Brings in the start states.
+    fn start(&mut self, starts: &States, findings: &mut Vec<Finding>) -> Result<(), Lost>;
+
+    /// Goes on, for a fraction of a second, and for at most about so many steps.
+    fn round(&mut self, most: u64, findings: &mut Vec<Finding>) -> Result<(), Lost>;
+
+    /// Where it stands.
+    fn standing(&self) -> Standing;
+
+    /// States on the way to what it met, a state near a start state first, that in which it shows last. The search itself may be forgotten for that.
+    fn way(&mut self, finding: &Finding, control: &mut dyn Control) -> Result<Option<Vec<Vec<Word>>>, Lost>;
+
+    /// Whether it visits every state, unless it is ended.
+    fn is_exhaustive(&self) -> bool;
+}
+
+/// The device failed: what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost(pub String);
+
+/// What is to be said of a store that lies in the memory of a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Away {
+    /// States in it.
+    pub states: u64,
+    /// Bytes that it takes there.
+    pub bytes: u64,
+    /// How well it remembers.
+    pub fidelity: Fidelity,
+}
+
+impl Default for Away {
+    fn default() -> Self {
+        Away { states: 0, bytes: 0, fidelity: Fidelity::Exact }
+    }
+}
+
+/// Explores `space` on a device until it has nothing left, enough was found, or a limit or `control` ends it.
+pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &Settings, control: &mut dyn Control) -> Result<Outcome, Lost> {
+    let away = Away::default();
+    let mut run = Run::new(space, &away, settings, Seat::new(()), None);
+    let mut steps = Steps::new(space.width());
+    run.complete(space.initial(&mut steps));
+    run.outcome.discarded = steps.discarded;
+    run.outcome.reached.union(&steps.reached);
+    for step in &steps.faults {
+        if run.speaks_against_model(step.firing, step.fault) {
+            run.violated(Found { cause: Cause::Start(step.firing.rule, step.fault), state: None, words: &[], length: Some(0) }, Vec::new);
+        }
+    }
+    let (before, reached) = (run.outcome.discarded, run.outcome.reached.clone());
+    let (mut findings, mut kept) = (Vec::new(), Vec::new());
+    device.start(&steps.states, &mut findings)?;
+    let mut standing = device.standing();
+    run.outcome.starts = standing.states;
+    let stop = loop {
+        take(&mut run, &mut findings, &mut kept);
+        run.outcome.states = standing.states;
+        run.outcome.fired = standing.firings.iter().sum();
+        run.outcome.limit = run.outcome.limit.or(standing.limit);
+        let ended = if standing.at_border { run.enough() } else { None };
+        let ended = ended.or_else(|| (settings.end_at_limit && run.outcome.limit.is_some()).then_some(Stop::Limit));
+        if ended.is_some() || standing.done && !standing.full {
+            break ended;
+        }
+        let taken = standing.steps.unwrap_or(run.outcome.fired);
+        let limits = &settings.limits;
+        let beyond = [
+            (standing.full, Stop::Memory),
+            (standing.at_border && standing.depth >= limits.depth, Stop::Depth),
+            (standing.states >= limits.states, Stop::States),
+            (taken >= limits.steps, Stop::Steps),
+        ];
+        if let Some((_, stop)) = beyond.into_iter().find(|(is, _)| *is) {
+            break run.enough().or(Some(stop));
+        }
+        let violations = run.outcome.violations.len();
+        let Standing { states, frontier, depth, .. } = standing;
+        if let Some(stop) = control.ask(&Progress { states, fired: run.outcome.fired, steps: taken, frontier, depth, violations, phase: "" }) {
+            break run.enough().or(Some(stop));
+        }
+        device.round(limits.steps - taken, &mut findings)?;
+        standing = device.standing();
+    };
+    let mut outcome = run.outcome;
+    outcome.firings = standing.firings;
+    outcome.discarded = before + standing.discarded;
+    outcome.reached = reached;
+    outcome.reached.union(&standing.reached);
+    outcome.depth = Some(standing.depth);
+    outcome.frontier = standing.frontier;
+    outcome.steps = standing.steps.unwrap_or(outcome.fired);
+    outcome.details = standing.details;
+    outcome.covered = Estimate { value: outcome.states as f64, error: 0.0 };
+    outcome.exhaustive = device.is_exhaustive() && run.complete;
+    outcome.shortest = device.is_exhaustive() && standing.away.fidelity == Fidelity::Exact;
+    outcome.stop = stop.unwrap_or(if outcome.limit.is_some() { Stop::Limit } else { Stop::Exhausted });
+    conclude(space, &standing.away, settings, &mut outcome);
+    for violation in &mut outcome.violations {
+        let finding = kept.iter().find(|finding: &&Finding| violation.trail.last() == Some(&finding.state) && finding.cause == violation.cause);
+        if let Some(finding) = finding
+            && let Some(way) = device.way(finding, control)?
+        {
+            violation.trail = way;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Judges what was met. Until the way is known, the state itself stands for it: whoever makes the witness can search for it from the start states.
+fn take(run: &mut Run, findings: &mut Vec<Finding>, kept: &mut Vec<Finding>) {
+    for finding in findings.drain(..) {
+        let speaks = match finding.cause {
+            Cause::Property(property) | Cause::Found(property) => run.looked_for(property),
+            Cause::PropertyFault(property, fault) => run.looked_for(property) && run.speaks_against_model(Firing::of(0), fault),
+            Cause::Fault(firing, fault) => run.speaks_against_model(firing, fault),
+            _ => true,
+        };
+        if speaks {
+            let Finding { cause, state, length, .. } = &finding;
+            run.violated(Found { cause: *cause, state: None, words: state, length: *length }, || vec![state.clone()]);
+            kept.push(finding);
+        }
+    }
+    let violations = &run.outcome.violations;
+    kept.retain(|finding| violations.iter().any(|violation| violation.cause == finding.cause && violation.trail.last() == Some(&finding.state)));
+}
+
+impl Store for Away {
+    fn seat(&self) -> Option<Seat> {
+        Some(Seat::new(()))
+    }
+
+    fn probe(&self, _seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
+        visits.clear();
+        visits.resize(candidates.steps.len(), Visit::Skipped);
+    }
+
+    fn insert(&self, seat: &mut Seat, candidates: Candidates, _mask: Option<&[bool]>, _room: u64, visits: &mut Vec<Visit>) {
+        self.probe(seat, candidates, visits);
+    }
+
+    fn state(&self, _at: Handle, _out: &mut States) -> bool {
+        false
+    }
+
+    fn parent(&self, _at: Handle) -> Option<Handle> {
+        None
+    }
+
+    fn len(&self) -> u64 {
+        self.states
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        self.fidelity
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes as usize
+    }
+}

@@ -1,0 +1,73 @@
+//! States that are known and wait to be expanded, level by level.
+//!
+//! [`Handles`] keeps handles of a store that gives states back; [`Segments`] keeps the states themselves. Both are parts of something that all workers of a
+//! crew share, and one worker alone is a crew of one: what it finds it hands over to itself, once for a level.
+
+mod adopting;
+mod handles;
+mod outlet;
+mod queue;
+mod segments;
+mod waypoints;
+
+pub(crate) use adopting::Origin;
+pub(crate) use handles::{Board, Waiting};
+pub(crate) use segments::Pool;
+pub(crate) use waypoints::Waypoints;
+
+use crate::{Candidates, Selection, Store, Visit};
+use wayfarer_space::Word;
+
+/// One worker's part of the states that wait.
+pub(crate) trait Frontier {
+    /// Takes at most so many states of the level.
+    fn take(&mut self, store: &dyn Store, most: u32, selection: &mut Selection);
+
+    /// Learns what became of a round. New states wait for the next level; sources from `kept` on could not be dealt with, which ends the run.
+    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]);
+
+    /// Leaves out the rest of the level, as far as no other worker does, and says how many states that are.
+    fn pass_over(&mut self) -> u64;
+
+    /// Gives what was found to those who share it.
+    fn hand_over(&mut self);
+
+    /// Everyone has handed over what was found: it becomes the level, at `depth`, unless another worker has seen to that in this turn. Says how many
+    /// states it has.
+    fn turn(&mut self, turn: u64, depth: u32) -> u64;
+
+    /// Whether nothing of the level is left to take.
+    fn is_level_done(&self) -> bool;
+
+    /// States that this worker has found for the next level.
+    fn found(&self) -> u64;
+
+    /// States that wait at this worker alone, those it has found included, and states it could not keep.
+    fn own(&self) -> u64;
+
+    /// States that wait where all can take them.
+    fn shared(&self) -> u64;
+
+    /// Whether a state could not be kept where all must be.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// States that a witness to a selected state passes through, that state last: if the store has no links.
+    fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        let _ = (selection, source);
+        None
+    }
+
+    /// The worker is done: what it has not expanded goes to what is shared.
+    fn leave(&mut self) {}
+}
+
+/// What the workers of a crew share of a frontier.
+pub(crate) trait Shared<'a>: Sync {
+    /// The part of one worker.
+    fn part(&self, worker: usize) -> Box<dyn Frontier + 'a>;
+
+    /// States that wait where all can take them.
+    fn waiting(&self) -> u64;
+}

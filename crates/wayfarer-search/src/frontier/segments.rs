@@ -1,0 +1,298 @@
+//! A frontier of states, for stores that cannot give states back.
+//!
+//! What waits lies in segments that any worker may take, the oldest first. A worker puts what it finds into segments of its own and hands them over as they
+//! fill up, the rest at the end of a level. Waypoints are shared, under a lock that is taken twice for a round at most; one worker alone finds it open.
+//!
+//! A frontier that no longer fits ends the search, or, if it [spills](Pool::spilling), is thinned out: of the states found from then on some, drawn at random, are
+//! looked at and not kept.
+
+use super::outlet::Outlet;
+use super::queue::{Queue, Segment};
+use super::waypoints::{NOWHERE, Waypoints};
+use super::{Frontier, Shared};
+use crate::{Account, Candidates, Handle, Selection, Store, Visit};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wayfarer_space::{Packing, Rng, Word};
+
+/// Bytes of a segment that several workers share: a level has many of them.
+const SHARED_SEGMENT: usize = 1 << 12;
+
+/// What waits, and the waypoints on the way there. Whoever holds both locks took the heap's first.
+pub(crate) struct Pool<'a> {
+    pub(super) account: &'a dyn Account,
+    /// An empty queue, as all are that states are written into.
+    queue: Queue,
+    /// What the draws are made from if the search spills.
+    rng: Option<Rng>,
+    workers: usize,
+    heap: Mutex<Heap>,
+    /// States in the heap.
+    waiting: AtomicU64,
+    waypoints: Mutex<Waypoints>,
+    /// States that were not kept when others were taken over, and those that workers which have left did not keep.
+    unadopted: AtomicU64,
+    lost: AtomicU64,
+}
+
+#[derive(Default)]
+pub(super) struct Heap {
+    /// Segments of the level that is being expanded, and of the next.
+    pub(super) level: VecDeque<Segment>,
+    pub(super) next: VecDeque<Segment>,
+    bytes: usize,
+    most: usize,
+    /// The turn in which the next level became the level; the states it had then, and the most that one had.
+    turned: u64,
+    states: u64,
+    widest: u64,
+    /// Whether what is found in this level becomes waypoints.
+    marks: bool,
+}
+
+/// What a search did with its frontier.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kept {
+    /// States that were found and not kept.
+    pub(crate) lost: u64,
+    /// The most bytes that waiting states took, about.
+    pub(crate) most_bytes: usize,
+    /// The most states of a level that were kept.
+    pub(crate) widest: u64,
+}
+
+impl<'a> Pool<'a> {
+    /// An empty frontier of states of the given packing, for so many workers; it asks `account` before it grows.
+    pub(crate) fn new(packing: Packing, account: &'a dyn Account, workers: usize) -> Self {
+        let queue = Queue::new(packing.clone());
+        Pool {
+            account,
+            queue: if workers > 1 { queue.in_segments(SHARED_SEGMENT) } else { queue },
+            rng: None,
+            workers,
+            heap: Mutex::default(),
+            waiting: AtomicU64::new(0),
+            waypoints: Mutex::new(Waypoints::new(packing)),
+            unadopted: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// The same, going on where there is no room for all states, with at most so many bytes of waypoints.
+    pub(crate) fn spilling(self, rng: Rng, waypoints: usize) -> Self {
+        let queue = if self.workers > 1 { self.queue } else { self.queue.in_segments(waypoints / 4) };
+        let within = self.waypoints.into_inner().unwrap_or_else(PoisonError::into_inner).within(waypoints);
+        Pool { queue, rng: Some(rng), waypoints: Mutex::new(within), ..self }
+    }
+
+    /// For how many workers it is.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// What became of it.
+    pub(crate) fn kept(&self) -> Kept {
+        let heap = self.heap();
+        let lost = self.lost.load(Ordering::Relaxed) + self.unadopted.load(Ordering::Relaxed);
+        Kept { lost, most_bytes: heap.most, widest: heap.widest }
+    }
+
+    /// The bytes of the waiting states now.
+    pub(crate) fn bytes(&self) -> usize {
+        self.heap().bytes
+    }
+
+    pub(super) fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn waypoints(&self) -> MutexGuard<'_, Waypoints> {
+        self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a worker puts what it finds. One alone draws from the stream itself.
+    pub(super) fn outlet(&self, worker: usize) -> Outlet<'a> {
+        let rng = self.rng.as_ref().map(|rng| if self.workers > 1 { rng.split(worker as u64) } else { rng.clone() });
+        Outlet::new(self.queue.like(), rng, self.account)
+    }
+
+    /// States that were taken over and not kept.
+    pub(super) fn lose(&self, states: u64) {
+        self.unadopted.fetch_add(states, Ordering::Relaxed);
+    }
+
+    /// Takes a segment of the level.
+    fn take(&self) -> Option<Segment> {
+        let mut heap = self.heap();
+        let segment = heap.level.pop_front()?;
+        heap.bytes -= segment.bytes();
+        self.waiting.fetch_sub(u64::from(segment.states()), Ordering::Relaxed);
+        Some(segment)
+    }
+
+    /// Adds segments to the next level, or to the level, and says how many states they hold.
+    pub(super) fn add(&self, segments: impl Iterator<Item = Segment>, to: fn(&mut Heap) -> &mut VecDeque<Segment>) -> u64 {
+        let mut heap = self.heap();
+        let mut states = 0;
+        for segment in segments {
+            states += u64::from(segment.states());
+            heap.bytes += segment.bytes();
+            to(&mut heap).push_back(segment);
+        }
+        heap.most = heap.most.max(heap.bytes);
+        self.waiting.fetch_add(states, Ordering::Relaxed);
+        states
+    }
+}
+
+impl<'a> Shared<'a> for Arc<Pool<'a>> {
+    fn part(&self, worker: usize) -> Box<dyn Frontier + 'a> {
+        Box::new(Segments {
+            pool: self.clone(),
+            outlet: self.outlet(worker),
+            reading: self.queue.like(),
+            read_left: 0,
+            queued: 0,
+            // Someone must speak for what was found before.
+            handed: if worker == 0 { self.heap().next.iter().map(|segment| u64::from(segment.states())).sum() } else { 0 },
+            cut: 0,
+            found: Vec::new(),
+        })
+    }
+
+    fn waiting(&self) -> u64 {
+        self.waiting.load(Ordering::Relaxed) + self.unadopted.load(Ordering::Relaxed)
+    }
+}
+
+/// One worker's part.
+struct Segments<'a> {
+    pool: Arc<Pool<'a>>,
+    outlet: Outlet<'a>,
+    /// The segment that was taken, and the states left there.
+    reading: Queue,
+    read_left: u64,
+    /// States in the worker's own segments, and those that were handed over since the last turn.
+    queued: u64,
+    handed: u64,
+    /// States that were selected and could not be dealt with.
+    cut: u64,
+    /// The candidates of a round that are kept, each with its waypoint.
+    found: Vec<(usize, u32)>,
+}
+
+impl Segments<'_> {
+    /// Takes a segment, and says whether there was one. The memory of the last is written next.
+    fn take_segment(&mut self) -> bool {
+        let Some(segment) = self.pool.take() else { return false };
+        self.read_left = u64::from(segment.states());
+        if let Some(spare) = self.reading.load(segment) {
+            self.outlet.queue.reuse(spare);
+        }
+        true
+    }
+}
+
+impl Frontier for Segments<'_> {
+    fn take(&mut self, _store: &dyn Store, most: u32, selection: &mut Selection) {
+        while (selection.handles.len() as u32) < most {
+            match self.reading.pop(&mut selection.states) {
+                Some(waypoint) => {
+                    selection.handles.push(Handle(waypoint));
+                    self.read_left -= 1;
+                }
+                None if self.take_segment() => {}
+                None => break,
+            }
+        }
+    }
+
+    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
+        let Segments { pool, outlet, found, .. } = self;
+        let states = &candidates.steps.states;
+        found.clear();
+        let mut waypoints = pool.waypoints();
+        for (index, _) in visits.iter().enumerate().filter(|(_, visit)| matches!(visit, Visit::New(_))) {
+            if !outlet.leaves_out() {
+                let before = candidates.parent(index).map(|handle| handle.0);
+                let waypoint = outlet.waypoint(states.get(index), before, &mut waypoints);
+                found.push((index, waypoint.unwrap_or(NOWHERE)));
+            }
+        }
+        selection.handles.iter().take(kept).for_each(|handle| waypoints.release(handle.0));
+        drop(waypoints);
+        let all = found.len();
+        found.retain(|(index, waypoint)| !outlet.put(states.get(*index), *waypoint));
+        self.queued += (all - found.len()) as u64;
+        if !found.is_empty() {
+            let mut waypoints = pool.waypoints();
+            found.iter().for_each(|(_, waypoint)| waypoints.release(*waypoint));
+        }
+        let mut full = outlet.queue.take_full().peekable();
+        if full.peek().is_some() {
+            let handed = pool.add(full, |heap| &mut heap.next);
+            self.queued -= handed;
+            self.handed += handed;
+        }
+        self.cut += selection.handles.len().saturating_sub(kept) as u64;
+    }
+
+    fn pass_over(&mut self) -> u64 {
+        let mut passed = std::mem::take(&mut self.read_left);
+        while let Some(segment) = self.pool.take() {
+            passed += u64::from(segment.states());
+        }
+        passed
+    }
+
+    fn hand_over(&mut self) {
+        let handed = self.pool.add(self.outlet.queue.take_segments(), |heap| &mut heap.next);
+        self.queued -= handed;
+        self.handed += handed;
+    }
+
+    fn turn(&mut self, turn: u64, depth: u32) -> u64 {
+        let mut heap = self.pool.heap();
+        if heap.turned < turn {
+            heap.turned = turn;
+            heap.level = std::mem::take(&mut heap.next);
+            heap.states = heap.level.iter().map(|segment| u64::from(segment.states())).sum();
+            heap.widest = heap.widest.max(heap.states);
+            heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints());
+        }
+        self.outlet.marks = heap.marks;
+        self.handed = 0;
+        heap.states
+    }
+
+    fn is_level_done(&self) -> bool {
+        self.read_left == 0 && self.pool.heap().level.is_empty()
+    }
+
+    fn found(&self) -> u64 {
+        self.queued + self.handed
+    }
+
+    fn own(&self) -> u64 {
+        self.read_left + self.queued + self.cut + self.outlet.lost
+    }
+
+    fn shared(&self) -> u64 {
+        self.pool.waiting()
+    }
+
+    fn is_full(&self) -> bool {
+        self.outlet.is_full()
+    }
+
+    fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
+        let mut trail = self.pool.waypoints().chain(selection.handles.get(source)?.0);
+        trail.push(selection.states.get(source).to_vec());
+        Some(trail)
+    }
+
+    fn leave(&mut self) {
+        self.pool.lost.fetch_add(self.outlet.lost, Ordering::Relaxed);
+    }
+}

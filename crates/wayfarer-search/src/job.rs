@@ -1,0 +1,201 @@
+//! A search to be carried out: what is explored, by which parts, by how many workers, and how far. One way in, one outcome out.
+
+use crate::auto::explore_in_phases;
+use crate::crew::{Crew, Ended, Strides, together};
+use crate::explore::{Entering, conclude, work};
+use crate::frontier::{Board, Pool, Shared};
+use crate::strategies::{Bfs, Level, Place};
+use crate::{Account, Auto, Control, Limits, Outcome, Progress, Record, Settings, Stop, Store, Strategy};
+use std::sync::{Arc, Mutex, PoisonError};
+use wayfarer_space::Space;
+
+/// Steps that a worker has under way, about, and the bytes of one besides its state.
+const UNDER_WAY: usize = 8192;
+const STEP: usize = 64;
+
+/// A search to be carried out.
+pub struct Job<'j, 'p> {
+    space: &'j dyn Space,
+    settings: &'j Settings,
+    workers: usize,
+    parts: Parts<'j, 'p>,
+}
+
+/// A worker's own store and strategy.
+pub type Part<'a> = (Box<dyn Store + 'a>, Box<dyn Strategy + 'a>);
+
+/// Makes the part of the worker of this number; none if there is no room for it.
+pub type Make<'j, 'p> = &'j (dyn Fn(usize) -> Option<Part<'p>> + Sync);
+
+/// What carries a job out.
+enum Parts<'j, 'p> {
+    /// One worker, with a strategy and a store.
+    One(&'j dyn Store, &'j mut dyn Strategy),
+    /// Breadth-first search over a store that workers share. If it gives no states back, the frontier asks the account before it grows.
+    Together(&'j dyn Store, bool, &'j dyn Account),
+    /// Each worker for itself.
+    Apart(Make<'j, 'p>),
+    /// Phases, which choose their parts themselves.
+    Phases(Auto<'j>),
+}
+
+impl<'j, 'p> Job<'j, 'p> {
+    /// A strategy over a store, by one worker.
+    pub fn new(space: &'j dyn Space, store: &'j dyn Store, strategy: &'j mut dyn Strategy, settings: &'j Settings) -> Self {
+        Job { space, settings, workers: 1, parts: Parts::One(store, strategy) }
+    }
+
+    /// Breadth-first search by several workers over one store, which gives states back or, if not `recalls`, knows them only. Unless the store errs, verdict,
+    /// states, rules fired and the length of the shortest witness do not depend on how many there are.
+    pub fn together(
+        space: &'j dyn Space,
+        store: &'j dyn Store,
+        recalls: bool,
+        account: &'j dyn Account,
+        workers: usize,
+        settings: &'j Settings,
+    ) -> Self {
+        Job { space, settings, workers, parts: Parts::Together(store, recalls, account) }
+    }
+
+    /// Several workers, each with a store and a strategy of its own.
+    pub fn apart(space: &'j dyn Space, make: Make<'j, 'p>, workers: usize, settings: &'j Settings) -> Self {
+        Job { space, settings, workers, parts: Parts::Apart(make) }
+    }
+
+    /// Phases within one budget.
+    pub fn in_phases(space: &'j dyn Space, auto: Auto<'j>, settings: &'j Settings) -> Self {
+        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto) }
+    }
+
+    /// Carries it out, until nothing is left, enough was found, or a limit or `control` ends it.
+    pub fn run(self, control: &mut dyn Control) -> Outcome {
+        self.run_keeping(control).0
+    }
+
+    /// The same, with the last store of a job that chooses its stores itself.
+    pub fn run_keeping(self, control: &mut dyn Control) -> (Outcome, Option<Box<dyn Store + 'j>>) {
+        let Job { space, settings, workers, parts } = self;
+        match parts {
+            Parts::One(store, strategy) => {
+                let mut outcome = work(space, store, strategy, settings, control, Entering::default());
+                conclude(space, store, settings, &mut outcome);
+                (outcome, None)
+            }
+            Parts::Together(store, recalls, account) => {
+                let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
+                let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
+                let shared = if recalls { board() } else { pool() };
+                let breadth =
+                    Breadth { space, store, settings, account, workers, shared: &*shared, from: Level::default(), first: true, record: None };
+                let mut outcome = if recalls { breadth.run(control).0 } else { breadth.charged(control) };
+                conclude(space, store, settings, &mut outcome);
+                (outcome, None)
+            }
+            Parts::Apart(make) => (apart(space, make, workers, settings, control), None),
+            Parts::Phases(auto) => {
+                let (outcome, store) = explore_in_phases(space, &auto, settings, control);
+                (outcome, Some(store))
+            }
+        }
+    }
+}
+
+/// A breadth-first search over one store, from wherever it stands: a job of its own, or a phase of one.
+pub(crate) struct Breadth<'b, 'a> {
+    pub(crate) space: &'b dyn Space,
+    pub(crate) store: &'b dyn Store,
+    pub(crate) settings: &'b Settings,
+    pub(crate) account: &'b dyn Account,
+    pub(crate) workers: usize,
+    /// What waits.
+    pub(crate) shared: &'b (dyn Shared<'a> + 'a),
+    pub(crate) from: Level,
+    /// Whether start states are to be brought in.
+    pub(crate) first: bool,
+    /// The record that it goes on with.
+    pub(crate) record: Option<Record>,
+}
+
+impl Breadth<'_, '_> {
+    /// Carries it out; not concluded. Says at which depth it ended, too.
+    pub(crate) fn run(self, control: &mut dyn Control) -> (Outcome, u32) {
+        let Breadth { space, store, settings, account, workers, shared, from, first, record } = self;
+        if workers < 2 {
+            let mut bfs = Bfs::part(shared.part(0), 0, None, from, &settings.limits);
+            let outcome = work(space, store, &mut bfs, settings, control, Entering { first, record });
+            let (level, _) = bfs.leave();
+            return (outcome, level.depth);
+        }
+        // In a pass that begins again every worker finds what the record knows already.
+        let disjoint = !first || record.is_none();
+        let crew = Crew::new(workers, settings.max_errors.max(1)).counting(disjoint);
+        // Who comes first goes on with the record.
+        let record = Mutex::new(record);
+        let run = |worker: usize, control: &mut dyn Control| {
+            let mut bfs = Bfs::part(shared.part(worker), worker, Some(Place { crew: &crew, account }), from, &settings.limits);
+            let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
+            let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, record });
+            let (level, own) = bfs.leave();
+            outcome.frontier = own;
+            // Whoever ends early would be waited for.
+            let ends_all = Some(outcome.stop).filter(|stop| *stop != Stop::Exhausted);
+            Ended { ends_all, progress: stood(&outcome), done: (outcome, level.depth) }
+        };
+        let all = together(&crew, control, run);
+        let depth = all.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
+        let mut outcome = absorbed(all.into_iter().map(|(outcome, _)| outcome), space, settings);
+        outcome.frontier += shared.waiting();
+        (outcome, depth)
+    }
+
+    /// The same over a frontier of states. What each worker has under way, and what goes on beside them, is known only once it is there.
+    pub(crate) fn charged(self, control: &mut dyn Control) -> Outcome {
+        let account = self.account;
+        let bytes = if self.workers > 1 { self.workers * UNDER_WAY * (size_of_val(self.space.packing().masks()) + STEP) } else { 0 };
+        account.charge(bytes);
+        let (outcome, _) = self.run(control);
+        account.refund(bytes);
+        outcome
+    }
+}
+
+/// Several workers, each for itself.
+fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
+    let crew = Crew::new(workers, settings.max_errors.max(1));
+    // Each makes its share of the steps, the first those that are left over.
+    let share = |worker: usize| match settings.limits.steps {
+        u64::MAX => u64::MAX,
+        steps => steps / workers as u64 + if worker == 0 { steps % workers as u64 } else { 0 },
+    };
+    let run = |worker: usize, control: &mut dyn Control| {
+        let Some((store, mut strategy)) = make(worker) else {
+            crew.leave(0);
+            return Ended { done: Outcome::new(space.rules()).without_room(), ends_all: None, progress: Progress::default() };
+        };
+        let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
+        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, control), Entering::default());
+        crew.leave(outcome.violations.len());
+        // Handles mean nothing outside the worker's own store.
+        outcome.settle_trails(space, &*store);
+        // What one worker covers another may cover too: only a record tells them apart.
+        outcome.exhaustive = false;
+        let ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted));
+        Ended { ends_all, progress: stood(&outcome), done: outcome }
+    };
+    absorbed(together(&crew, control, run).into_iter(), space, settings)
+}
+
+/// What all workers did together.
+fn absorbed(outcomes: impl Iterator<Item = Outcome>, space: &dyn Space, settings: &Settings) -> Outcome {
+    let absorb = |mut all: Outcome, more: Outcome| {
+        all.absorb(more, settings.max_errors.max(1));
+        all
+    };
+    outcomes.reduce(absorb).unwrap_or_else(|| Outcome::new(space.rules()))
+}
+
+/// Where a worker stood when it ended.
+fn stood(outcome: &Outcome) -> Progress {
+    Progress { states: outcome.states, fired: outcome.fired, steps: outcome.steps, ..Progress::default() }
+}

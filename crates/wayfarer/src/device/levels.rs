@@ -1,0 +1,105 @@
+//! Breadth-first search on a GPU.
+
+use super::{cause, limit, lost, reached};
+use wayfarer_gpu::{Levels, Round, Slots, Source, What};
+use wayfarer_search::{Away, Control, Device, Fidelity, Finding, Lost, Progress, Standing};
+use wayfarer_space::{States, Word};
+
+/// Breadth-first search on a GPU.
+pub(crate) struct LevelsOnDevice<'m> {
+    levels: Levels<'m>,
+    source: &'m Source,
+    slots: Slots,
+    /// The start states, tight.
+    starts: Vec<Word>,
+    /// The level that is being expanded.
+    depth: u32,
+    /// States found for the next one.
+    found: u64,
+    at_border: bool,
+}
+
+impl<'m> LevelsOnDevice<'m> {
+    pub(crate) fn new(levels: Levels<'m>, source: &'m Source, slots: Slots) -> Self {
+        LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false }
+    }
+
+    /// What a round noted. States that are new lie one level further than those that were expanded, `deeper` says.
+    fn note(&self, round: &Round, deeper: u32, findings: &mut Vec<Finding>) {
+        for note in &round.notes {
+            let (at, length) = match note.what {
+                What::Deadlock => (self.depth, self.depth),
+                What::Fault(..) => (self.depth, self.depth + 1),
+                _ => (self.depth + deeper, self.depth + deeper),
+            };
+            findings.push(Finding { cause: cause(note.what), state: self.working(&note.state), length: Some(length), key: [u64::from(at), 0, 0] });
+        }
+    }
+
+    fn working(&self, tight: &[Word]) -> Vec<Word> {
+        let mut state = vec![0; self.source.words];
+        self.source.packing.unpack(tight, &mut state);
+        state
+    }
+
+    fn tight(&self, state: &[Word]) -> Vec<Word> {
+        let mut tight = vec![0; self.source.tight];
+        self.source.packing.pack(state, &mut tight);
+        tight
+    }
+}
+
+impl Device for LevelsOnDevice<'_> {
+    fn start(&mut self, starts: &States, findings: &mut Vec<Finding>) -> Result<(), Lost> {
+        self.starts = starts.iter().flat_map(|state| self.tight(state)).collect();
+        let round = self.levels.start(&self.starts).map_err(lost)?;
+        self.note(&round, 0, findings);
+        self.at_border = true;
+        Ok(())
+    }
+
+    fn round(&mut self, _most: u64, findings: &mut Vec<Finding>) -> Result<(), Lost> {
+        let round = self.levels.round().map_err(lost)?;
+        self.note(&round, 1, findings);
+        self.found += round.fresh;
+        self.at_border = round.ends_level;
+        if round.ends_level {
+            self.depth += u32::from(self.found > 0);
+            self.found = 0;
+        }
+        Ok(())
+    }
+
+    fn standing(&self) -> Standing {
+        let (totals, frontier) = (self.levels.totals(), self.levels.frontier());
+        let fidelity = if self.slots.is_exact() { Fidelity::Exact } else { Fidelity::Lossy(self.levels.expected_omissions()) };
+        Standing {
+            states: totals.states,
+            frontier,
+            depth: self.depth + u32::from(self.found > 0),
+            steps: None,
+            discarded: totals.discarded,
+            reached: reached(&totals.reached),
+            limit: limit(totals.limit),
+            full: totals.lost > 0 || totals.spilled > 0 || frontier > 0 && self.levels.is_full(),
+            at_border: self.at_border,
+            done: self.at_border && frontier == 0,
+            details: wayfarer_search::Details::default(),
+            away: Away { states: totals.states, bytes: self.levels.store_bytes(), fidelity },
+            firings: totals.firings,
+        }
+    }
+
+    fn way(&mut self, finding: &Finding, control: &mut dyn Control) -> Result<Option<Vec<Vec<Word>>>, Lost> {
+        let (starts, tight) = (std::mem::take(&mut self.starts), self.tight(&finding.state));
+        let progress = Progress { states: self.levels.totals().states, phase: "the way to what was found", ..Progress::default() };
+        let mut goes_on = || control.ask(&progress) != Some(wayfarer_search::Stop::Interrupted);
+        let trail = self.levels.trail(&starts, &tight, finding.key[0] as u32, &mut goes_on).map_err(lost)?;
+        self.starts = starts;
+        Ok(trail.map(|trail| trail.iter().map(|state| self.working(state)).collect()))
+    }
+
+    fn is_exhaustive(&self) -> bool {
+        true
+    }
+}
