@@ -112,7 +112,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn assertion(&mut self, act: &Act) -> FaultId {
-        self.fault(FaultClass::Violation, FaultKind::Assertion, format!("assertion violated: {}", act.text), act.at)
+        self.fault(FaultClass::Violation, FaultKind::Assertion, act.text.to_string(), act.at)
     }
 
     fn choose(&mut self, here: Here, options: &[Vec<Node>], at: At, loops: &mut Vec<Reg>) -> Stmt {
