@@ -11,7 +11,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, path, rest @ ..] = &arguments[..] else { return Err("which search, of which model?".into()) };
     let mut options = murphi::Options::default();
-    let (mut store, mut gib, mut seconds, mut lanes) = ("exact".to_string(), 0.0, 3.0, 1u64 << 18);
+    let mut parts = None;
+    let (mut store, mut gib, mut seconds, mut lanes) = ("exact".to_string(), 0.0, 3.0, 1u64 << 20);
     for pair in rest {
         let (name, value) = pair.split_once('=').ok_or("NAME=VALUE")?;
         match name {
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "gib" => gib = value.parse()?,
             "seconds" => seconds = value.parse()?,
             "lanes" => lanes = value.parse()?,
+            "parts" => parts = Some(value.parse()?),
             _ => options.constants.push((name.to_string(), murphi::ConstantValue::Number(value.parse()?))),
         }
     }
@@ -26,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (program, diagnostics) = murphi::load(&source::Source::from_bytes(path.clone(), &std::fs::read(path)?), &options);
     let program = program.ok_or_else(|| format!("{diagnostics:?}"))?;
     let limits = Limits::default();
-    let source = Source::new(&program, limits)?;
+    let source = parts.map_or_else(|| Source::new(&program, limits), |parts| Source::unrolled(&program, limits, parts))?;
     let interpreter = Interpreter::new(program, limits);
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
