@@ -77,11 +77,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         let first = search.start(&starts)?;
         let cleared = clearing.elapsed();
         let begun = Instant::now();
+        let (mut late, mut last) = (None, None);
         let (mut depth, mut noted, mut widest, mut rounds) = (0u32, first.noted, 0, 0);
         while search.frontier() > 0 && begun.elapsed().as_secs_f64() < seconds && !search.is_full() {
             let round = search.round()?;
             noted += round.noted;
             rounds += 1;
+            // How fast a table is that is nearly full.
+            let (load, now) = (search.load(), begun.elapsed().as_secs_f64());
+            if load >= 0.85 && late.is_none() {
+                late = Some((search.totals().states, now));
+            }
+            if load >= 0.85 && load <= 0.905 {
+                last = Some((search.totals().states, now, load));
+            }
             if round.ends_level {
                 widest = widest.max(search.frontier());
                 depth += u32::from(search.frontier() > 0);
@@ -100,6 +109,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             took * 1e3,
             totals.states as f64 / took / 1e6,
         );
+        if let (Some((from, begun)), Some((to, ended, load))) = (late, last) {
+            println!("  from a load of 0.85 to {load:.3}: {:.1} M new states/s", (to - from) as f64 / (ended - begun) / 1e6);
+        }
     }
     Ok(())
 }
