@@ -4,14 +4,16 @@
 //! cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART …]
 //! ```
 //!
-//! The parts stand in [`PARTS`]; without a name all of them run. Where there is a rival, both sides are whole processes on one thread, measured from
-//! outside by their CPU time and peak resident set. Runs are interleaved and the best of each side counts, because the machine is shared: noise only ever
-//! adds. Raw figures are kept in `bench/results`.
+//! The parts are listed in [`PARTS`]; without a name all of them run. If there is a rival, both sides are whole
+//! processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and
+//! the best of each side counts, because the machine is shared: noise only ever adds time. Raw figures are saved in
+//! `bench/results`.
 
 mod accept;
 mod beyond;
 mod calibration;
 mod finds;
+mod lola;
 mod models;
 mod nets;
 mod omissions;
@@ -36,7 +38,7 @@ use results::Results;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Request {
     corpus: PathBuf,
     wayfarer: PathBuf,
@@ -48,7 +50,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 22] = [
+const PARTS: [(&str, Part); 23] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -66,6 +68,7 @@ const PARTS: [(&str, Part); 22] = [
     ("threads", threads::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
+    ("lola", lola::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),
@@ -76,7 +79,7 @@ const PARTS: [(&str, Part); 22] = [
 /// Parts that need neither the corpus nor the program.
 const ALONE: [&str; 4] = ["nets", "raw", "calibration", "rust"];
 
-/// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
+/// Offers the memory that the rivals of part `raw` allocate as large pages, as our stores do themselves.
 #[global_allocator]
 static ALLOCATOR: raw::LargePages = raw::LargePages;
 
@@ -125,7 +128,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             "--wayfarer" => request.wayfarer = PathBuf::from(value()?),
             "--runs" => request.runs = value()?.parse().map_err(|_| "--runs needs a number".to_string())?,
             part if PARTS.iter().any(|(name, _)| *name == part) => request.parts.push(part.to_string()),
-            other => return Err(format!("what is `{other}`?")),
+            other => return Err(format!("unknown argument `{other}`")),
         }
     }
     if !request.parts.is_empty() && request.parts.iter().all(|part| ALONE.contains(&part.as_str())) {

@@ -8,7 +8,7 @@ use wayfarer_lang::source::Source;
 /// Larger seeds are left out.
 const MOST_BYTES: usize = 8000;
 
-/// Small models that between them use what the collection does not.
+/// Small models that use the features missing from the collection.
 const SNIPPETS: [&str; 5] = [
     "const N: 2; type S: scalarset(N); E: enum { a, b }; U: union { S, enum { c } }; R: record x: boolean; y: array [S] of 0 .. 3; end;\n\
      var u: U; r: R; m: multiset [3] of E; n: -2 .. 2;\n\
@@ -31,7 +31,7 @@ const SNIPPETS: [&str; 5] = [
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in ["parse", "elaborate", "ir_text"] {
+    for folder in ["parse", "elaborate", "ir_text", "pnml"] {
         std::fs::create_dir_all(root.join("corpus").join(folder)).expect("the corpus folder can be made");
     }
     let mut texts: Vec<(String, String)> = SNIPPETS.iter().enumerate().map(|(number, text)| (format!("snippet{number}"), text.to_string())).collect();
@@ -55,6 +55,11 @@ fn main() {
             Some(program) => write("ir_text", name, &text::print(&program)),
             None => panic!("{name} is refused: {}", diagnostics.render(&Source::new(name, text.as_str()), false)),
         }
+    }
+    let nets = std::fs::read_dir(root.join("../models/pnml")).expect("the nets are there");
+    for path in nets.map(|entry| entry.expect("readable").path()) {
+        let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+        write("pnml", &name, &std::fs::read_to_string(&path).expect("a net is text"));
     }
     println!("{written} seeds");
 }

@@ -5,7 +5,7 @@ use crate::{Done, Folder, wayfarer, wayfarer_with_input};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
-/// A run with both files, as they were read back.
+/// A run with both files, parsed.
 struct Files {
     done: Done,
     junit: String,
@@ -14,7 +14,7 @@ struct Files {
 
 fn both(model: &str, arguments: &[&str]) -> Files {
     let folder = Folder::new();
-    // With this, the folder is a repository, so places are relative to it.
+    // With this, the folder is a repository, so locations are relative to it.
     std::fs::create_dir(folder.path(".git")).unwrap();
     std::fs::create_dir(folder.path("a b")).unwrap();
     let file = folder.file("a b/model.m", model);
@@ -32,7 +32,7 @@ fn both(model: &str, arguments: &[&str]) -> Files {
 }
 
 impl Files {
-    /// Each case by name, with how it ended.
+    /// Each case by name, with its outcome.
     fn cases(&self) -> Vec<(String, String)> {
         let document = Document::parse(&self.junit).unwrap();
         let ended = |case: Node| case.first_element_child().map_or("passed".to_string(), |child| child.tag_name().name().to_string());
@@ -52,7 +52,8 @@ impl Files {
     }
 }
 
-/// What every reader of JUnit files relies on: counts that agree with the cases, names, a place, and a message where a case did not pass.
+/// The properties that every reader of JUnit files relies on: counts that agree with the cases, names, a location,
+/// and a message if a case did not pass.
 #[track_caller]
 fn assert_junit(text: &str) {
     let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -73,7 +74,7 @@ fn assert_junit(text: &str) {
     }
 }
 
-/// The rules of SARIF 2.1.0 that concern what is written here.
+/// The rules of SARIF 2.1.0 that apply to our files.
 #[track_caller]
 fn assert_sarif(log: &Value) {
     assert_eq!(log["version"], "2.1.0");
@@ -206,7 +207,7 @@ fn other_kinds_fail_the_case_they_belong_to() {
 #[test]
 fn covers_pass_when_reached_and_fail_when_they_cannot_be() {
     let model = format!("{COUNTER}cover \"two\" x = 2;\ncover \"four\" x = N + 1;\ncover \"five\" x = N + 2;\n");
-    // One violation is asked for, and both covers fail.
+    // One violation is requested, and both covers fail.
     let files = both(&model, &[]);
     let cases: Vec<String> = files.cases().into_iter().map(|(_, end)| end).collect();
     assert_eq!(cases, ["passed", "passed", "failure", "failure", "passed", "passed"], "{}", files.junit);
@@ -289,6 +290,18 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
     }
     let same = folder.path("same");
     wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("name the same file");
+}
+
+#[test]
+fn a_summary_in_markdown_lists_the_checks() {
+    let folder = Folder::new();
+    let (file, page) = (folder.file("model.m", VIOLATED), folder.path("summary.md"));
+    wayfarer(&["check", &file, "--quiet", "--markdown", &page]).exits(1);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("❌ violated") && text.contains("| invariant `below two` | ❌ violated |"), "{text}");
+    assert!(text.contains("<details><summary>invariant `below two` does not hold</summary>") && text.contains("witness of 2 steps"), "{text}");
+    wayfarer(&["check", &folder.file("broken.m", "var x"), "--markdown", &page]).exits(2);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("not checked"));
 }
 
 /// An output that names the model would destroy it.

@@ -183,7 +183,7 @@ impl<'a> Joins<'a> {
             if self.tries > MOST_TRIES || found.len() > MOST_TRANSITIONS {
                 let name = &self.net.transitions[transition].name;
                 let domain: f64 = self.transitions[transition].domains.iter().map(|count| f64::from(*count)).product();
-                let what = format!("the variables of `{name}` have {domain:.0} values together, more than can be tried");
+                let what = format!("the variables of `{name}` have {domain:.2e} values together, more than can be tried");
                 return Err(TooLarge { transition: Some(transition), what });
             }
             binding[slot] = value;
