@@ -7,3 +7,7 @@ mod murphi_mutations;
 mod murphi_orbits;
 mod murphi_symmetry;
 mod pnml;
+mod promela_corpus;
+mod promela_explore;
+mod promela_language;
+mod promela_models;

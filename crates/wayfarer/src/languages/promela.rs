@@ -53,7 +53,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
-        let Lowered { program, limits, rules, .. } = lower(&model, &learned)?;
+        let Lowered { program, limits, rules } = lower(&model, &learned)?;
         Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
     }
 }
