@@ -1,4 +1,5 @@
-//! What an acceptance of randomised breadth-first search is worth, and how it ends on models whose states do not fit its cache by far.
+//! The reliability of an acceptance by randomised breadth-first search, and its result on models with far more states
+//! than its cache has slots.
 
 use crate::Request;
 use crate::rbfs::run;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use wayfarer::ir::Program;
 use wayfarer::{LoadOptions, SymmetryChoice, load};
 
-/// Models with their states, without symmetry.
+/// Models with their numbers of states, without symmetry.
 const MODELS: [(&str, u64); 5] = [
     ("edmc-German_node2.m", 23_097),
     ("cm-mset-newcache3.m", 50_626),
@@ -16,13 +17,13 @@ const MODELS: [(&str, u64); 5] = [
     ("m2c-tilelink.m", 69_885),
     ("cm-sci-sci.m", 109_080),
 ];
-/// Models on which a cached search of another tool aborts.
+/// Models on which the cached search of another tool aborts.
 const LARGE: [(&str, u64); 2] = [("cm-mux-mcslock1.m", 554_221), ("d-German_node3.m", 1_663_875)];
 /// Slots as shares of the states.
 const SHARES: [f64; 4] = [0.6, 0.75, 0.9, 1.0];
 const VARIANTS: [&str; 2] = ["rbfs", "rbfs:own"];
 
-/// Prints how many accepted runs missed a state, and then the runs on the large models.
+/// Prints the number of accepted runs that missed a state, and then the runs on the large models.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     for variant in VARIANTS {
         accepted(request, variant, results);

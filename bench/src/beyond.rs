@@ -1,5 +1,6 @@
-//! Searches that go on when memory is full, against breadth-first search that ends there: models of at least five times the budget, ten times the CPU time
-//! in which breadth-first search fills memory (Figure 5 of Abed, Tripakis and Vincent).
+//! Searches that continue when memory is full, against breadth-first search, which stops there: models of at least
+//! five times the budget, and ten times the CPU time in which breadth-first search fills memory (Figure 5 of Abed,
+//! Tripakis and Vincent).
 
 use crate::Request;
 use crate::process::within_cpu;
@@ -8,12 +9,12 @@ use crate::speed::{checking, ours, report};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Models with a budget of which they need at least five times as much.
+/// Models with a budget; each needs at least five times as much.
 const MODELS: [(&str, &str); 4] =
     [("d-n_peterson6.m", "64M"), ("edmc-German_node4.m", "64M"), ("pb-flash_data.m", "24M"), ("rumur-pending-queue.m", "24M")];
-/// What goes on.
+/// The searches that continue.
 const VARIANTS: [&str; 3] = ["from=initial", "from=visited", "replace=random"];
-/// The time of the searches that go on, in that of breadth-first search.
+/// The time of the searches that continue, as a multiple of breadth-first search's.
 const LONGER: f64 = 10.0;
 
 /// Prints distinct states for each model and strategy, and their ratio to those of breadth-first search.

@@ -1,9 +1,12 @@
-//! Whether the audit's bounds hold as often as they say: models small enough to know each sampler's missing mass exactly, searched by four strategies within
-//! three budgets from a hundred seeds each. The bound of 95 % must hold in 94 % of all runs and in 87 of 100 of every cell (a cell that holds with 95 % falls
-//! below with odds of 5 in 10,000), and it must say something: its median is at most twice the truth and three draws' worth.
+//! Checks that the audit's bounds hold as often as they say. The models are small enough to know each sampler's
+//! missing mass exactly; four strategies search them within three budgets from a hundred seeds each. The 95 % bound
+//! must hold in 94 % of all runs and in 87 of 100 runs of every cell (a cell whose bound holds with 95 % falls below
+//! with odds of 5 in 10,000), and it must be informative: its median is at most twice the truth plus the mass of
+//! three draws.
 //!
-//! What is visited over a cache is judged through a small record, so draws above its largest value do not count; the truth is then the missing share of the
-//! mass below that value. Whether the bound also holds for all of the mass is counted on the side.
+//! A search over a cache is judged through a small record, so draws above its largest value do not count; the truth
+//! is then the missing share of the mass below that value. Whether the bound also holds for all of the mass is
+//! counted separately.
 
 use crate::Request;
 use crate::results::Results;
@@ -29,7 +32,7 @@ const MODELS: [(&str, &[(&str, i64)]); 8] = [
 
 const STRATEGIES: [&str; 4] = ["bfs", "rdfs", "walk:restart=100", "rbfs"];
 
-/// Steps of the search, in states of the model.
+/// Steps of the search, as multiples of the model's states.
 const BUDGETS: [f64; 3] = [0.2, 0.6, 2.0];
 
 const SEEDS: u64 = 100;
@@ -47,7 +50,7 @@ struct Cell {
 
 /// Prints a row for each cell and the sums below them.
 pub(crate) fn measure(_request: &Request, results: &mut Results) {
-    println!("\ncalibration of the audit: how often of {SEEDS} the bound of 95 % holds, for each sampler, with {WALKS} walks");
+    println!("\ncalibration of the audit: how often of {SEEDS} times the 95 % bound holds, for each sampler, with {WALKS} walks");
     println!(
         "{:<26} {:<18} {:>8}   held (walk, shallow, priority)   median truth             median bound/(truth + 3/n)",
         "model", "strategy", "steps"
@@ -110,7 +113,7 @@ impl Known {
         Some(Known { states: masses[0].states.len() as u64, space, masses })
     }
 
-    /// Searches once and adds what each sampler says to its cell.
+    /// Searches once and adds each sampler's result to its cell.
     fn search(&self, strategy: &str, steps: u64, seed: u64, cells: &mut [Cell]) {
         let (space, packing) = (&*self.space, self.space.packing());
         let record = MOST_STATES;

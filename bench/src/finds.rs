@@ -1,7 +1,8 @@
-//! Every violated model under every strategy: who finds the violation, in what time, and how long the witness is against the shortest.
+//! Every violated model under every strategy: which strategies find the violation, how fast, and the length of the
+//! witness compared with the shortest.
 //!
-//! The models are our own that bfs finds violated and those that the corpus's manifest names so. A run's time is the CPU time of the whole process, so it
-//! counts compiling the model and shortening the witness.
+//! The models are our own in which bfs finds a violation and those that the corpus's manifest marks as violated. A
+//! run's time is the CPU time of the whole process, including compilation of the model and shortening of the witness.
 
 use crate::Request;
 use crate::process::{self, Cost};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What each run may take.
+/// The time limit of each run.
 const LIMIT: &str = "10s";
 
 /// The strategies that `auto` is compared with, and whether their runs differ by seed.
@@ -29,19 +30,19 @@ const SINGLE: [(&str, bool); 11] = [
     ("rbfs", true),
 ];
 
-/// A strategy that missed with each of so many seeds is not tried with the others.
+/// A strategy that missed with each of this many seeds is not tried with the others.
 const PATIENCE: usize = 2;
 
-/// What the runs of one strategy on one model came to.
+/// The results of the runs of one strategy on one model.
 #[derive(Default)]
 struct Runs {
     found: usize,
     tried: usize,
-    /// CPU seconds of each, a miss for ever.
+    /// CPU seconds of each run; infinite for a miss.
     times: Vec<f64>,
-    /// Witness lengths of those that found it.
+    /// Witness lengths of the runs that found it.
     lengths: Vec<u64>,
-    /// Violations that were reported without a witness that could be replayed.
+    /// Violations reported without a witness that could be replayed.
     bare: usize,
 }
 
@@ -51,7 +52,7 @@ impl Runs {
     }
 }
 
-/// Prints a row for each model, then the witnesses of every strategy together.
+/// Prints a row for each model, then a summary of the witnesses of every strategy.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     let seeds = request.runs.max(1);
     println!(
@@ -129,7 +130,7 @@ fn models(request: &Request) -> Vec<PathBuf> {
     models
 }
 
-/// The length of a shortest witness, by breadth-first search; none where that finds no violation.
+/// The length of a shortest witness, by breadth-first search; `None` if that finds no violation.
 fn optimum(request: &Request, path: &Path) -> Option<u64> {
     let report = report(&check(request, path, "bfs", 1).ok()?);
     (report["verdict"] == "violated").then(|| report["witness"]["length"].as_u64()).flatten()
@@ -169,7 +170,7 @@ fn check(request: &Request, path: &Path, strategy: &str, seed: usize) -> Result<
     process::run(&mut command)
 }
 
-/// A quantile by the nearest rank; not a number where there is nothing.
+/// A quantile by the nearest rank; NaN if there are no values.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -4,9 +4,10 @@
 //! cargo run --release -p wayfarer-bench -- --corpus FOLDER [--runs N] [PART …]
 //! ```
 //!
-//! The parts stand in [`PARTS`]; without a name all of them run. Where there is a rival, both sides are whole processes on one thread, measured from
-//! outside by their CPU time and peak resident set. Runs are interleaved and the best of each side counts, because the machine is shared: noise only ever
-//! adds. Raw figures are kept in `bench/results`.
+//! The parts are listed in [`PARTS`]; without a name all of them run. If there is a rival, both sides are whole
+//! processes on one thread, measured from outside by their CPU time and peak resident set. Runs are interleaved and
+//! the best of each side counts, because the machine is shared: noise only ever adds time. Raw figures are saved in
+//! `bench/results`.
 
 mod accept;
 mod beyond;
@@ -37,7 +38,7 @@ use results::Results;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Request {
     corpus: PathBuf,
     wayfarer: PathBuf,
@@ -78,7 +79,7 @@ const PARTS: [(&str, Part); 23] = [
 /// Parts that need neither the corpus nor the program.
 const ALONE: [&str; 4] = ["nets", "raw", "calibration", "rust"];
 
-/// What the rivals of part `raw` allocate is offered as large pages, as our stores do themselves.
+/// Offers the memory that the rivals of part `raw` allocate as large pages, as our stores do themselves.
 #[global_allocator]
 static ALLOCATOR: raw::LargePages = raw::LargePages;
 
@@ -127,7 +128,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             "--wayfarer" => request.wayfarer = PathBuf::from(value()?),
             "--runs" => request.runs = value()?.parse().map_err(|_| "--runs needs a number".to_string())?,
             part if PARTS.iter().any(|(name, _)| *name == part) => request.parts.push(part.to_string()),
-            other => return Err(format!("what is `{other}`?")),
+            other => return Err(format!("unknown argument `{other}`")),
         }
     }
     if !request.parts.is_empty() && request.parts.iter().all(|part| ALONE.contains(&part.as_str())) {

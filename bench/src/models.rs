@@ -1,10 +1,10 @@
-//! The models that figures are given for.
+//! The models that figures are reported for.
 
 /// A model of the speed comparison.
 pub(crate) struct Model {
     pub(crate) file: &'static str,
     pub(crate) name: &'static str,
-    /// Where the comparison goes over the first states only.
+    /// The number of states after which the comparison stops, if it covers only the first ones.
     pub(crate) states: Option<u64>,
 }
 

@@ -1,10 +1,11 @@
-//! The six nets of the difference-storage paper: what the difference store needs in the paper's accounting and in truth, and how long it takes against the
-//! store that keeps every state whole.
+//! The six nets of the difference-storage paper: the memory of the difference store in the paper's accounting and in
+//! actual bytes, and its time compared with the store that keeps every state whole.
 //!
-//! Tokens lie in places, all of them in the first to begin with; a step moves a random token to a random place (Mukherjee, Tari, Bertok 2010). The paper's
-//! Λ and Δ are those of [`TableOne`], which counts neither links nor table. Beside them stand true bytes a state, table and links included, of 10⁵ states
-//! (the smallest net has 1,024), and the time of all visits against the exact store's in the same run. States are made between the visits, so that the
-//! time is the stores' own.
+//! Tokens lie in places, initially all in the first; a step moves a random token to a random place (Mukherjee, Tari,
+//! Bertok 2010). The paper's Λ and Δ are those of [`TableOne`], which counts neither links nor table. Beside them are
+//! the actual bytes per state, table and links included, of 10⁵ states (the smallest net has 1,024), and the time of
+//! all visits relative to the exact store's in the same run. States are generated between the visits, so that the
+//! measured time is the stores' own.
 
 use crate::Request;
 use crate::results::Results;
@@ -12,7 +13,7 @@ use serde_json::json;
 use wayfarer_lab::nets::{Costs, DELTAS, NETS, Net};
 use wayfarer_theory::TableOne;
 
-/// How many times longer the paper's store takes at δ = 20 than its explicit one: 1 and the η of its table 2.
+/// The time of the paper's store at δ = 20 as a multiple of its explicit store's: 1 and the η of its table 2.
 const SLOWER: [f64; 6] = [f64::INFINITY, 28.5, 8.5, 5.5, 4.25, 3.0];
 /// Steps, a few of which lead to known states.
 const STEPS: usize = 102_400;

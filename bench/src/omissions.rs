@@ -1,5 +1,6 @@
-//! States that the compact store takes for known ones at few bits: counted, against the exact store, beside what the report expects. States that are reached
-//! only through an omitted one are missing too, so more may be missing than is expected.
+//! States that the compact store takes for known ones if fingerprints are short: the true number, against the exact
+//! store, beside the number that the report expects. States that are reachable only through an omitted one are
+//! missing too, so more may be missing than expected.
 
 use crate::Request;
 use crate::results::Results;
@@ -26,7 +27,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
             match ours(request, &path, None, &["--store", &store, "--memory", "256M"]) {
                 Ok((cost, _)) => {
                     let report = report(&cost);
-                    // What was new to the store is counted; distinct states are estimated.
+                    // States that were new to the store are counted; distinct states are estimated.
                     let found = report["insertions"].as_u64().unwrap_or(0);
                     let (missing, expected) = (all as i64 - found as i64, report["expected_omissions"].as_f64().unwrap_or(f64::NAN));
                     println!("{file:<24} {bits:>5} {all:>10} {found:>10} {missing:>10} {expected:>12.1} {:>8.2}", missing as f64 / expected);

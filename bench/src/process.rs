@@ -1,5 +1,5 @@
-//! Runs a program and sees from outside what it cost.
-#![allow(unsafe_code)] // Only the system knows what one child has cost.
+//! Runs a program and measures its cost from outside.
+#![allow(unsafe_code)] // Only the system knows the cost of one child.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a finished process cost.
+/// The cost of a finished process.
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
     /// CPU seconds, user and system.
@@ -16,23 +16,24 @@ pub(crate) struct Cost {
     pub(crate) wall: f64,
     /// Peak resident set in bytes.
     pub(crate) peak: u64,
-    /// The exit code; none where a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
-    /// What it printed.
+    /// Its output.
     pub(crate) output: String,
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 pub(crate) fn run(command: &mut Command) -> Result<Cost, String> {
     until(command, |_| false)
 }
 
-/// Runs a command and asks it to end once it has used so many CPU seconds.
+/// Runs a command and asks it to end once it has used `seconds` CPU seconds.
 pub(crate) fn within_cpu(command: &mut Command, seconds: f64) -> Result<Cost, String> {
     watched(command, Some(seconds), |_| false)
 }
 
-/// Runs a command until it ends, or until a line of its output satisfies `enough`: then it is ended, and the cost is that up to there.
+/// Runs a command until it ends, or until a line of its output satisfies `enough`: then it is stopped, and the cost
+/// is that up to there.
 pub(crate) fn until(command: &mut Command, enough: impl Fn(&str) -> bool) -> Result<Cost, String> {
     watched(command, None, enough)
 }
@@ -60,7 +61,7 @@ fn watched(command: &mut Command, cpu: Option<f64>, enough: impl Fn(&str) -> boo
         let _ = reader.read_to_string(&mut output);
     }
     ended.store(true, Ordering::Relaxed);
-    // The process must not be waited for before its watch has ended: its number could belong to another one by then.
+    // The process must not be waited for before its watch has ended: its id could belong to another process by then.
     if watch.is_some_and(|watch| watch.join().is_err()) {
         return Err("the process could not be watched".to_string());
     }
@@ -82,7 +83,7 @@ fn watched(command: &mut Command, cpu: Option<f64>, enough: impl Fn(&str) -> boo
     })
 }
 
-/// Asks a process to end when it has used so many CPU seconds, unless it has ended by itself before.
+/// Asks a process to end when it has used `seconds` CPU seconds, unless it has already ended.
 fn end_after(process: libc::pid_t, seconds: f64, ended: &AtomicBool) {
     let mut clock = 0;
     // SAFETY: the pointer is valid for the call.
@@ -91,7 +92,8 @@ fn end_after(process: libc::pid_t, seconds: f64, ended: &AtomicBool) {
     }
     while !ended.load(Ordering::Relaxed) {
         if cpu_of(clock).as_secs_f64() >= seconds {
-            // SAFETY: the process is our child and is not waited for while this thread runs, so the number is still its own.
+            // SAFETY: the process is our child and is not waited for while this thread runs, so the id is still its
+            // own.
             unsafe { libc::kill(process, libc::SIGTERM) };
             return;
         }

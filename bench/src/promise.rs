@@ -1,4 +1,5 @@
-//! Peak resident memory against `--memory`, seen from outside: ten models, every store, three budgets; and the same for `auto`, with its time.
+//! Peak resident memory against `--memory`, measured from outside: ten models, every store, three budgets; and the
+//! same for `auto`, with its time.
 
 use crate::Request;
 use crate::models::PROMISE;
@@ -17,9 +18,9 @@ const STORES: [(&str, &str); 6] = [
     ("cache:ways=8,bits=40", "rbfs"),
 ];
 const BUDGETS: [(&str, u64); 3] = [("64M", 64 << 20), ("256M", 256 << 20), ("1G", 1 << 30)];
-/// Of the budget, what a run may take at most.
+/// The most memory a run may take, as a share of the budget.
 const MOST: f64 = 1.02;
-/// How far past `--time` a run may end, in seconds.
+/// The most seconds that a run may continue past `--time`.
 const LATE: f64 = 1.0;
 
 /// Prints the largest peak of the ten models for each store and budget, and every run that broke the promise.

@@ -7,9 +7,9 @@ use crate::walk::{WANTED, rate};
 use serde_json::json;
 use wayfarer::{LoadOptions, Plan, load, space_of};
 
-/// So many that what a process begins with does not count.
+/// Enough steps that the start-up of a process does not matter.
 const STEPS: &str = "20000000";
-/// How many times slower than the rate wanted of the bare walk a search may be.
+/// The largest permitted slowdown of a search relative to the target rate of the bare walk.
 const SLOWER: f64 = 1.5;
 
 /// Prints the rates of the bare walk and of both strategies.

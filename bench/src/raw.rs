@@ -1,9 +1,11 @@
-//! How fast stores find or put states, beside `hashbrown` and `dashmap`: one core, tables of more than 2 GiB, the same keys and hashes, and large pages for
-//! all (see [`LargePages`]). Then two threads on one store beside two threads on a store each, and the bytes that the compact store needs.
+//! The speed at which stores find or insert states, compared with `hashbrown` and `dashmap`: one core, tables of more
+//! than 2 GiB, the same keys and hashes, and large pages for all (see [`LargePages`]). Then two threads on one store
+//! against two threads on a store each, and the bytes that the compact store needs.
 //!
-//! Batches of 1024 states of two words, every other one new, the rest drawn from those known. The rivals are sized for all states before the clock starts
-//! and keep a number of four bytes with each state, as the exact store keeps its link; our stores grow as they go. `hashbrown` is given the hash that
-//! travels with a state, `dashmap` has no way to take one and computes the same. Only the processor time of the table's own work counts.
+//! Batches have 1024 states of two words, every other one new, the rest drawn from those known. The rivals are sized
+//! for all states before the clock starts and keep a number of four bytes with each state, as the exact store keeps
+//! its link; our stores grow as they go. `hashbrown` receives the hash that travels with a state; `dashmap` cannot
+//! accept one and computes the same. Only the processor time of the table's own work counts.
 #![allow(unsafe_code)] // An allocator and a clock.
 
 use crate::results::Results;
@@ -15,14 +17,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 use wayfarer_search::{Candidates, CompactStore, ExactStore, Seat, Store, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, Rng, Steps, Width, hash};
 
-/// As many states as a round of the search makes at most, and how many rounds the clock is read for together.
+/// The largest number of states of a round of the search, and the number of rounds between two readings of the clock.
 const BATCH: u64 = 1024;
 const BATCHES: usize = 8;
-/// States on one core, for the compact store and for the exact one, so that every table has more than 2 GiB; and how many of them in one turn.
+/// The number of states on one core, for the compact store and for the exact one, so that every table has more than 2
+/// GiB; and the number of states in one turn.
 const STATES: u64 = 200_000_000;
 const FEWER: u64 = 100_000_000;
 const TURN: u64 = 524_288;
-/// States of two threads together.
+/// The number of states of two threads together.
 const SHARED: u64 = 40_000_000;
 
 /// The system's allocator, which offers every large block as large pages.
@@ -37,7 +40,7 @@ impl LargePages {
             let page = 2 << 20;
             let from = (block as usize).next_multiple_of(page);
             let until = (block as usize + bytes) & !(page - 1);
-            // SAFETY: the range lies inside the block, and the advice changes nothing but how the system backs it.
+            // SAFETY: the range lies inside the block, and the advice only affects how the system backs it.
             unsafe { libc::madvise(from as *mut libc::c_void, until - from, libc::MADV_HUGEPAGE) };
         }
         #[cfg(not(target_os = "linux"))]
@@ -45,29 +48,29 @@ impl LargePages {
     }
 }
 
-// SAFETY: every call is the system allocator's own.
+// SAFETY: every call is forwarded to the system allocator.
 unsafe impl GlobalAlloc for LargePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees the contract.
         let block = unsafe { System.alloc(layout) };
         Self::offer(block, layout.size());
         block
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees the contract.
         let block = unsafe { System.alloc_zeroed(layout) };
         Self::offer(block, layout.size());
         block
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller guarantees the contract.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
-/// A table that finds or puts the states of a batch and says how many were new.
+/// A table that finds or inserts the states of a batch and returns the number of new ones.
 trait Table {
     fn visit(&mut self, steps: &Steps) -> u64;
 }
@@ -97,14 +100,14 @@ impl Table for HashTable<([u64; 2], u32)> {
         for (state, hash) in steps.states.iter().zip(&steps.hashes) {
             let state = [state[0], state[1]];
             let number = self.len() as u32;
-            // The folded lane has good bits everywhere, as hashbrown needs them.
+            // The folded lane has good bits everywhere, as hashbrown requires.
             self.entry(hash.address(), |entry| entry.0 == state, |entry| wayfarer_space::hash(&entry.0).address()).or_insert((state, number));
         }
         (self.len() - before) as u64
     }
 }
 
-/// The hash of a state as a hasher that is given its two words.
+/// The hash of a state, as a hasher that receives its two words.
 #[derive(Default)]
 struct StateHasher([u64; 2], usize);
 
@@ -119,7 +122,7 @@ impl Hasher for StateHasher {
     }
 }
 
-/// Two words that hash as such.
+/// Two words with this hash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State(u64, u64);
 
@@ -143,7 +146,7 @@ impl Table for DashMap<State, u32, BuildHasherDefault<StateHasher>> {
     }
 }
 
-/// Seconds that this thread has run: on a shared machine the wall clock would count what others do.
+/// CPU seconds of this thread: on a shared machine the wall clock would count the work of others.
 fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes to the struct it is given and to nothing else.
@@ -151,7 +154,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// A table's way through the states: which come next, and what the table's own work took.
+/// The progress of a table through the states: the next states, and the time of the table's own work.
 struct Way {
     rng: Rng,
     lane: u64,
@@ -168,7 +171,7 @@ impl Way {
         Way { rng: Rng::new(lane, "raw"), lane, batches: vec![Steps::new(Width::Fixed(2)); BATCHES], made: 0, new: 0, visits: 0, seconds: 0.0 }
     }
 
-    /// Goes on until `states` states were made.
+    /// Continues until `states` states were generated.
     fn go(&mut self, table: &mut dyn Table, states: u64) {
         while self.made < states {
             for steps in &mut self.batches {
@@ -207,7 +210,7 @@ fn compact(states: u64) -> CompactStore<'static> {
     CompactStore::new(64, 64, states as usize * 11 + (1 << 16), &Unlimited).expect("room")
 }
 
-/// Prints everything.
+/// Runs and prints all measurements.
 pub(crate) fn measure_all(results: &mut Results) {
     one_core(results);
     println!("\nvisits a microsecond by two threads on one store, and on a store each: with half of the states, and with all");
@@ -216,7 +219,7 @@ pub(crate) fn measure_all(results: &mut Results) {
     bytes(results);
 }
 
-/// A table that takes part, and its name.
+/// A table with its name.
 type Runner<'a> = (&'static str, &'a mut dyn Table);
 
 fn one_core(results: &mut Results) {
@@ -236,7 +239,8 @@ fn one_core(results: &mut Results) {
     race(FEWER, rivals, results);
 }
 
-/// All tables take turns, so that what else the machine does strikes them alike. The first is ours, and its ratio to each other is printed.
+/// All tables take turns, so that other load on the machine affects them alike. The first is ours; its ratio to each
+/// other one is printed.
 fn race<const TABLES: usize>(states: u64, mut tables: [Runner; TABLES], results: &mut Results) {
     let mut ways = [(); TABLES].map(|()| Way::new(0));
     for until in (1..=states / TURN).map(|turn| turn * TURN) {
@@ -254,7 +258,8 @@ fn race<const TABLES: usize>(states: u64, mut tables: [Runner; TABLES], results:
     }
 }
 
-/// Two threads with `states` states each, on one store or on one each: visits per nanosecond together, by each thread's own clock.
+/// Two threads with `states` states each, on one store or on one each. Returns their combined visits per nanosecond,
+/// by each thread's own clock.
 fn pair(stores: [&dyn Store; 2], states: u64) -> f64 {
     let times = std::thread::scope(|scope| {
         let workers = stores.map(Ours::at);
@@ -274,8 +279,8 @@ fn pair(stores: [&dyn Store; 2], states: u64) -> f64 {
     times.iter().map(|time| 1.0 / time).sum()
 }
 
-/// Two threads on one store; two threads on a store each that ends with half as many states, so that the work is the same; and the same with as many
-/// states, so that caches help alike.
+/// Two threads on one store; two threads on a store each that ends with half as many states, so that the work is the
+/// same; and the same with as many states, so that caches help equally.
 fn two_threads<S: Store>(name: &str, make: impl Fn(u64) -> S, results: &mut Results) {
     let shared = make(SHARED);
     let together = pair([&shared, &shared], SHARED / 2);
@@ -299,7 +304,7 @@ fn two_threads<S: Store>(name: &str, make: impl Fn(u64) -> S, results: &mut Resu
 /// Bytes per state of the compact store when it is full: at 64 bits, and at bits that omit one state of 100,000.
 fn bytes(results: &mut Results) {
     let states = 10_000_000;
-    // About 21 of 2^r rests are taken in a full bucket, half of that on the way: 21 bits beside the address.
+    // About 21 of 2^r remainders are taken in a full bucket, and half of that on average: 21 bits beside the address.
     let few = ((states * 3 / 64) as f64).log2().floor() as u32 + 21;
     println!("\ncompact until full, random states");
     for (bits, bytes) in [(64, states * 13 / 2), (few, states * 3)] {

@@ -26,7 +26,7 @@ const PAPER: [(f64, [f64; 5]); 10] = [
     (0.1, [5.0, 0.708, 10.064, 0.571, 1.0]),
 ];
 
-/// What ten seeds gave, on average.
+/// The means over ten seeds.
 struct Row {
     visits: f64,
     pom1s: f64,
@@ -44,7 +44,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
         Err(error) => return println!("{error}"),
     };
     let (reach, widest) = reachable(&loaded.program);
-    // The paper's own figures where the model is the paper's.
+    // The paper's own figures if the model is the paper's.
     let widest = if reach == 18_193 { 1_175 } else { widest };
     let bytes = 5 * reach + 4 * widest;
     println!("\nrandomised breadth-first search on sci.m: {reach} states, at most {widest} in the queue, M = {} KiB, ten seeds each", bytes / 1024);
@@ -92,13 +92,14 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-/// What the cache takes as it is laid out, and what the queue takes when it is full, whole states included.
+/// The bytes of the cache in its actual layout, and of the full queue, whole states included.
 fn bytes_of(program: &Program, strategy: &str) -> (usize, usize) {
     let Ok(spec) = strategy.parse::<StrategySpec>() else { return (0, 0) };
     let store = spec.default_store();
     let Some(slots) = store.number("slots") else { return (0, 0) };
     let room = Room { packing: &program.packing(), account: &Unlimited, most: 0, fixed: 0, bounded: false, seed: 0 };
-    // A place of the queue: the tight state, its waypoint and its depth. Ours has half as many places again for what found no room.
+    // An entry of the queue: the tight state, its waypoint and its depth. Our variant has half as many entries again
+    // for states that do not fit.
     let place = program.packing().words() * 8 + 8;
     let queue = if strategy.contains("own") { 0.14 * 1.5 } else { 0.8 };
     (store.takes(&room).0, (slots as f64 * queue) as usize * place)
@@ -127,7 +128,7 @@ pub(crate) fn run(program: &Arc<Program>, strategy: &str, seed: u64, symmetry: S
     plan.check(program, &Budget::new(usize::MAX / 2, 0), &mut Unbounded).ok()
 }
 
-/// How many states there are, and the most that waited in the queue of breadth-first search.
+/// The number of states, and the longest queue of breadth-first search.
 fn reachable(program: &Arc<Program>) -> (u64, u64) {
     struct Widest(u64);
     impl Control for Widest {

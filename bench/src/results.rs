@@ -1,4 +1,4 @@
-//! Keeps raw figures by date.
+//! Saves raw figures by date.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -1,21 +1,22 @@
-//! The rival from Debian's packages: rumur writes a C program for a model, gcc compiles it, and that explores.
+//! The rival rumur, as packaged by Debian: it generates a C program for a model, gcc compiles it, and that program
+//! explores the model.
 
 use crate::Request;
 use crate::process::{self, Cost};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The flags of the comparison, so that both do the same work.
+/// The flags of the comparison, which make both do the same work.
 const FLAGS: [&str; 4] = ["--threads", "1", "--deadlock-detection", "off"];
 
-/// rumur's version, where it is installed along with a C compiler.
+/// rumur's version, if it is installed along with a C compiler.
 pub(crate) fn version() -> Option<String> {
     let output = Command::new("rumur").arg("--version").output().ok()?;
     Command::new("gcc").arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_string())
 }
 
-/// Makes rumur's checker for a model, once; `symmetry` is off, heuristic or exhaustive.
+/// Builds rumur's checker for a model, once; `symmetry` is off, heuristic or exhaustive.
 pub(crate) fn checker(request: &Request, model: &Path, symmetry: &str) -> Result<PathBuf, String> {
     let stem = model.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let stem = if symmetry == "off" { stem } else { format!("{stem}.{symmetry}") };
@@ -39,7 +40,7 @@ pub(crate) fn checker(request: &Request, model: &Path, symmetry: &str) -> Result
     }
 }
 
-/// Runs the checker, to its end or to about so many states, and gives cost and states.
+/// Runs the checker to completion, or to about `states` states. Returns cost and states.
 pub(crate) fn explore(program: &Path, states: Option<u64>) -> Result<(Cost, u64), String> {
     let enough = |line: &str| states.is_some_and(|wanted| states_in(line).is_some_and(|found| found >= wanted));
     let cost = process::until(&mut Command::new(program), enough)?;

@@ -9,7 +9,8 @@ use serde_json::json;
 const PLAIN: [&str; 2] = ["bfs-plain", "dfs-plain"];
 const LOOSE: [&str; 2] = ["bfs-loose", "dfs-loose"];
 
-/// Our sides, the rival's searches over the same form of states, and the ratio wanted, where one is. Floors are bare loops, to know what can be had.
+/// Our sides, the rival's searches over the same form of states, and the target ratio, if there is one. Floors are
+/// bare loops, to show what is possible.
 const SIDES: [(&str, [&str; 2], Option<f64>); 9] = [
     ("packed", PLAIN, Some(4.0)),
     ("auto", PLAIN, None),
@@ -22,13 +23,13 @@ const SIDES: [(&str, [&str; 2], Option<f64>); 9] = [
     ("adapter", LOOSE, None),
 ];
 
-/// Managers, and the states there are with them.
+/// Managers, and the number of states with them.
 const SIZES: [(u32, f64); 2] = [(7, 296_448.0), (8, 1_745_408.0)];
 
-/// Sides whose memory is measured: bytes a state wanted.
+/// Sides whose memory is measured, with their target bytes per state.
 const MEMORY: [(&str, f64); 4] = [("packed", 4.5 + 12.0), ("compact", 8.0), ("bfs-plain", f64::NAN), ("dfs-plain", f64::NAN)];
 
-/// Prints states per CPU second and bytes a state.
+/// Prints states per CPU second and bytes per state.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!(
         "\nstates per CPU second on two-phase commit, whole process, best of {} interleaved runs; against Stateright's best search over states of the same form, and over \
@@ -58,7 +59,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
             results.add(row);
         }
     }
-    println!("\nbytes a state with 8 managers: peak resident less resident before the first state");
+    println!("\nbytes per state with 8 managers: peak resident minus resident before the first state");
     for (side, wanted) in MEMORY {
         let (managers, states) = SIZES[1];
         match run(request, side, managers) {
@@ -73,7 +74,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-/// Runs one side and gives its cost, the resident set before its first state, and how many states it found.
+/// Runs one side. Returns its cost, the resident set before its first state, and the number of states it found.
 fn run(request: &Request, side: &str, managers: u32) -> Result<(Cost, f64, f64), String> {
     let program = request.wayfarer.with_file_name("two-phase");
     let cost = process::run(std::process::Command::new(&program).args([side, &managers.to_string()]))?;

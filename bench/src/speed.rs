@@ -46,7 +46,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     results.add(json!({ "part": "speed", "model": "geometric mean", "ratio": mean }));
 }
 
-/// Prints the resident bytes that each state costs, witness links included.
+/// Prints the resident bytes per state, including witness links.
 pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
     println!("\nresident bytes per state: (peak - peak of a run of one round) / states");
     println!("{:<24} {:>12} {:>11} {:>10} {:>22}", "model", "states", "state bits", "bytes", "over the state's own");
@@ -64,7 +64,8 @@ pub(crate) fn measure_memory(request: &Request, results: &mut Results) {
     }
 }
 
-/// The command `wayfarer check --json` on a model, without symmetry and without an audit, which rivals do not make, unless they are asked for.
+/// The command `wayfarer check --json` on a model. Unless requested, it runs without symmetry and without an audit,
+/// which the rivals do not have.
 pub(crate) fn checking(request: &Request, model: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(&request.wayfarer);
     command.args(["check", "--json", "--quiet", "--deadlock", "off"]).args(more).arg(model);
@@ -76,7 +77,7 @@ pub(crate) fn checking(request: &Request, model: &Path, more: &[&str]) -> Comman
     command
 }
 
-/// Runs `wayfarer check --json` and gives its cost and the states it found.
+/// Runs `wayfarer check --json`. Returns its cost and the states it found.
 pub(crate) fn ours(request: &Request, model: &Path, states: Option<u64>, more: &[&str]) -> Result<(Cost, u64), String> {
     let mut command = checking(request, model, more);
     if let Some(states) = states {
@@ -94,7 +95,7 @@ fn field(cost: &Cost, name: &str) -> u64 {
     report(cost)[name].as_u64().unwrap_or(0)
 }
 
-/// The report that a run printed; null where it printed none.
+/// The report that a run printed; null if it printed none.
 pub(crate) fn report(cost: &Cost) -> Value {
     serde_json::from_str(&cost.output).unwrap_or(Value::Null)
 }

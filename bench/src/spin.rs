@@ -1,4 +1,5 @@
-//! States per CPU second against SPIN, on models of ours and their Promela twins in `bench/promela`, which have the same states.
+//! States per CPU second against SPIN, on our own models and equivalent Promela models in `bench/promela`, which have
+//! the same states.
 
 use crate::Request;
 use crate::process::{self, Cost};
@@ -8,7 +9,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Murphi model and its twin, at parameters that give both the same states, a million or about that.
+/// A Murphi model and its Promela twin, with parameters that give both the same states, about a million.
 struct Twin {
     name: &'static str,
     stem: &'static str,
@@ -29,10 +30,10 @@ const TWINS: [Twin; 2] = [
     },
 ];
 
-/// The ratio that we want.
+/// The target ratio.
 const WANTED: f64 = 3.0;
 
-/// Prints states per CPU second of both sides and their ratio, or that the twins are none.
+/// Prints states per CPU second of both sides and their ratio, or an error if the numbers of states differ.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!(
         "\nstates per CPU second against SPIN, whole process, one thread, deadlock check off on both sides, best of {} interleaved runs",
@@ -52,7 +53,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-/// The states of both sides, which are the same, and the best rate of SPIN and of ours.
+/// The states of both sides, which must agree, and the best rate of SPIN and of ours.
 fn compare(request: &Request, twin: &Twin) -> Result<(u64, f64, f64), String> {
     let root = PathBuf::from(Path::new(env!("CARGO_MANIFEST_DIR")));
     let model = root.join("../models/murphi").join(twin.stem).with_extension("m");
@@ -72,7 +73,7 @@ fn compare(request: &Request, twin: &Twin) -> Result<(u64, f64, f64), String> {
     Ok((states, best_theirs, best_ours))
 }
 
-/// Makes SPIN's checker for a twin.
+/// Builds SPIN's checker for a twin.
 fn build(request: &Request, promela: &Path, twin: &Twin) -> Result<PathBuf, String> {
     let folder = request.work.join(format!("spin-{}", twin.stem));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -86,7 +87,8 @@ fn build(request: &Request, promela: &Path, twin: &Twin) -> Result<PathBuf, Stri
     Ok(folder.join("pan"))
 }
 
-/// Runs SPIN's checker and gives its cost and the states it stored. A search that was cut short, or found an error, is none.
+/// Runs SPIN's checker. Returns its cost and the states it stored. A search that was cut short or found an error does
+/// not count.
 fn explore(pan: &Path, twin: &Twin) -> Result<(Cost, u64), String> {
     let cost = process::run(Command::new(pan).args(["-c0", "-E"]).args(twin.room))?;
     if !cost.output.contains("errors: 0") || cost.output.contains("max search depth too small") {

@@ -1,4 +1,5 @@
-//! States up to symmetry: CPU time against rumur, whose heuristic is its default and may leave several states of an orbit, and what symmetry gains.
+//! States up to symmetry: CPU time against rumur, whose default heuristic may leave several states of an orbit, and
+//! the gain from symmetry.
 
 use crate::process::Cost;
 use crate::results::Results;

@@ -1,7 +1,8 @@
-//! `auto` with less memory than the states take: a tenth, and a hundredth, of the bytes that the exact store needs; or as many as slots for some of the states.
+//! `auto` with less memory than the states take: a tenth and a hundredth of the bytes that the exact store needs, or
+//! enough for slots for a share of the states.
 //!
-//! What a run truly visited is counted by the program `coverage`, which watches each step of the same run; CPU time is that of the program itself, as a multiple of
-//! the exact run's.
+//! The program `coverage` counts the states actually visited: it watches each step of the same run. CPU time is that
+//! of the program itself, as a multiple of the exact run's.
 
 use crate::Request;
 use crate::process;
@@ -33,10 +34,10 @@ const MODELS: [&str; 18] = [
 ];
 const IN_SLOTS: [&str; 2] = ["cm-mux-mcslock1.m", "d-German_node3.m"];
 
-/// The CPU time that runs aim at, as a multiple of the exact run's; the most they may take, and the coverage wanted for it.
+/// The CPU time that runs aim at, as a multiple of the exact run's; the most they may take, and the target coverage.
 const RUNS: [(f64, f64, f64); 2] = [(1.43, 1.5, 0.995), (2.42, 2.5, 0.999)];
 
-/// Runs that know each state, on one thread; the audit is the same for both sides and left out.
+/// Options for runs over all states, on one thread. The audit is the same for both sides and left out.
 const PLAIN: [&str; 4] = ["--symmetry", "off", "--audit", "off"];
 
 /// Prints a row for each model.
@@ -61,10 +62,10 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("both reached on {reached} of {}", MODELS.len());
 }
 
-/// Prints what is covered in the bytes of 40-bit slots for some of the states.
+/// Prints the coverage in the bytes of 40-bit slots for some of the states.
 pub(crate) fn measure_slots(request: &Request, results: &mut Results) {
     println!(
-        "\nthe bytes of 40-bit slots for some of the states, and of the largest frontier: true coverage after so many steps, as shares of the exact run's"
+        "\nthe bytes of 40-bit slots for some of the states, and of the largest frontier: true coverage by number of steps, as shares of the exact run's"
     );
     println!("{:<24} {:>10} {:>8} {:>10} {:>11} {:>11} {:>11}", "model", "states", "slots", "bytes", "1.1", "2.2", "3.3");
     for file in IN_SLOTS {
@@ -91,7 +92,7 @@ fn row(request: &Request, file: &str) -> Result<(Value, bool), String> {
         exact = exact.min(cost.cpu);
         steps = report(&cost)["steps"].as_u64().unwrap_or(0);
     }
-    // How many steps that time is, from a run that makes as many more as it may take longer.
+    // The number of steps that fit into that time, from a run with proportionally more steps.
     let tenth = covered(request, &path, "0.1", &[])?.bytes.to_string();
     let limited = |factor: f64| {
         let most = ((steps as f64 * factor) as u64).to_string();
@@ -114,11 +115,12 @@ fn row(request: &Request, file: &str) -> Result<(Value, bool), String> {
         }
     }
     let hundredth = (bytes / 10).to_string();
-    // Some models need more to begin with, and the program says so.
+    // Some models need more memory to start, and the program says so.
     let (least, ended) = match run(&["--memory", &hundredth, "--time", "5s"]) {
         Ok((cost, found)) => {
             let least = report(&cost);
-            // What it claims: a number of states with its error, that hardly any were omitted only where that is so, and never that something holds.
+            // The claims of the run: a number of states with its error, no claim that hardly any were omitted unless
+            // that is true, and never that something holds.
             let error = 3.0 * least["states_error"].as_f64().unwrap_or(0.0);
             let (fewest, most) = (found as f64 * (1.0 - error), found as f64 * (1.0 + error));
             let whole = least["stop"] != "confident" || most >= states as f64;
@@ -142,7 +144,7 @@ fn row(request: &Request, file: &str) -> Result<(Value, bool), String> {
     Ok((row, all))
 }
 
-/// What runs covered.
+/// The coverage of runs.
 struct Covered {
     states: u64,
     bytes: u64,

@@ -1,4 +1,5 @@
-//! Two threads against two independent copies of one: how much of what the machine gives both together does the shared search reach?
+//! Two threads against two independent single-threaded runs: the share of the machine's total throughput that the
+//! shared search reaches.
 
 use crate::Request;
 use crate::results::Results;
@@ -30,7 +31,7 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-/// The wall-clock time of so many processes at once.
+/// The wall-clock time of `processes` processes at once.
 fn seconds(request: &Request, model: &Path, store: &str, threads: &str, processes: usize) -> f64 {
     let begun = Instant::now();
     let running: Vec<_> = (0..processes)

@@ -7,10 +7,10 @@ use serde_json::json;
 use wayfarer::space::{Fired, PropertyBits, Rng, Space, Steps};
 use wayfarer::{LoadOptions, load};
 
-/// Models, and the million steps per CPU second that are wanted on them.
+/// Models, and their target rates in million steps per CPU second.
 pub(crate) const WANTED: [(&str, f64); 2] = [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)];
 
-/// Prints the rate of a walk that begins anew at a deadlock.
+/// Prints the rate of a walk that restarts at a deadlock.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("\nrandom walk, steps per CPU second, one core, invariants checked, best of {} runs", request.runs);
     for (file, wanted) in WANTED {

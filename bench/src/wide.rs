@@ -1,11 +1,12 @@
-//! The stores that remember every state, on models with wide states: bytes per state and CPU time of whole runs, without symmetry.
+//! The stores that remember every state, on models with wide states: bytes per state and CPU time of whole runs,
+//! without symmetry.
 
 use crate::Request;
 use crate::results::Results;
 use crate::speed::{ours, report};
 use serde_json::json;
 
-/// Models, and the bytes per state that are wanted of the tree store.
+/// Models, and the target bytes per state of the tree store.
 const MODELS: [(&str, f64); 3] = [("rud-msi.m", 9.0), ("cm-sym-cache3.m", 9.0), ("cm-others-newcache3.m", 12.0)];
 const STORES: [&str; 3] = ["exact", "tree", "difference"];
 

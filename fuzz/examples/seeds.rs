@@ -8,7 +8,7 @@ use wayfarer_lang::source::Source;
 /// Larger seeds are left out.
 const MOST_BYTES: usize = 8000;
 
-/// Small models that between them use what the collection does not.
+/// Small models that use the features missing from the collection.
 const SNIPPETS: [&str; 5] = [
     "const N: 2; type S: scalarset(N); E: enum { a, b }; U: union { S, enum { c } }; R: record x: boolean; y: array [S] of 0 .. 3; end;\n\
      var u: U; r: R; m: multiset [3] of E; n: -2 .. 2;\n\

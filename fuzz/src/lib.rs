@@ -1,20 +1,21 @@
-//! What the fuzz targets have in common: a program that was read must be sound, must survive being written down, and must run.
+//! The common part of the fuzz targets: a program that was read must be valid, must survive a round trip through
+//! text, and must run.
 
 use wayfarer_ir::{Interpreter, Limits, Program, text, verify};
 use wayfarer_space::{Fired, PropertyBits, Rng, Space, Steps};
 
-/// Steps that a program is run for.
+/// The number of steps that a program is run for.
 const STEPS: usize = 200;
-/// More instances of rules than this make a step too slow to fuzz.
+/// The most rule instances; more make a step too slow to fuzz.
 const MOST_RULES: u32 = 2000;
 
-/// Panics where the verifier finds something in a program that a front end made.
+/// Panics if the verifier rejects a program that a front end produced.
 pub fn must_be_sound(program: &Program) {
     let errors = verify(program);
     assert!(errors.is_empty(), "a front end made a program that the verifier refuses: {errors:#?}");
 }
 
-/// Panics where a program is another one after it was written down and read again.
+/// Panics if a program changes when it is written and read again.
 pub fn must_survive_writing(program: &Program) {
     let written = text::print(program);
     match text::read(&written) {
@@ -23,7 +24,7 @@ pub fn must_survive_writing(program: &Program) {
     }
 }
 
-/// Runs a sound program for a few steps from its first start state, judging every state.
+/// Runs a valid program for a few steps from its first start state and checks every state.
 pub fn run(program: Program) {
     let limits = Limits { fuel: 2000, call_depth: 100, frame_words: 1 << 14 };
     let interpreter = Interpreter::new(program, limits);

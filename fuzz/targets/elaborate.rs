@@ -1,4 +1,4 @@
-//! Any text that is accepted is a sound program that can be written down and run; any other is refused with an error.
+//! Any text is either accepted as a valid program that can be written and run, or refused with an error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any text can be read as a program or is refused; what is read can be written down, and what the verifier accepts can be run.
+//! Any text can be read as a program or is refused. A program that was read can be written, and one that the verifier
+//! accepts can be run.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

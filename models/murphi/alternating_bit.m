@@ -5,7 +5,7 @@
 -- why: queues as records of an array and a length, shared by procedures with var parameters; alternating_bit_bug.m is its mutant
 --
 -- The sender repeats a message until the acknowledgement carries its bit. The
--- receiver acknowledges whatever comes, but delivers only what carries the bit
+-- receiver acknowledges every message, but delivers only those with the bit
 -- it expects.
 
 const

@@ -5,8 +5,8 @@
 -- why: a mutant of alternating_bit.m: the sender takes any acknowledgement for its own; the fault needs a message that is sent twice
 --
 -- The sender repeats a message until an acknowledgement comes, whatever its
--- bit: that is the mistake. The receiver acknowledges whatever comes, but
--- delivers only what carries the bit it expects.
+-- bit: that is the mistake. The receiver acknowledges every message, but
+-- delivers only those with the bit it expects.
 
 const
   QueueSize:   3;

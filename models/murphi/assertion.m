@@ -5,8 +5,8 @@
 -- why: an assertion inside a rule, broken by two clerks who read, add and write back in separate steps
 --
 -- Two clerks each book a deposit. The assertion is checked when the day is
--- closed, one step after the harm is done: what a witness ends in and where the
--- mistake was made are different places.
+-- closed, one step after the harm is done: the end of a witness and the cause of
+-- the harm are different steps.
 
 const
   ClerkCount: 2;

@@ -2,10 +2,10 @@
 -- verdict: violated
 -- violation: deadlock
 -- witness: 10
--- why: a shape: whoever does not go on is led back to the start, step by step, by a way of its own
+-- why: a shape: a search that leaves the path is led back to the start, step by step, along a separate branch
 --
--- From each place of a path one may go on or turn back. Who turns back walks as
--- many steps as it came. Behind the last place is a deadlock, the goal. Searches
+-- From each place of a path one may go on or turn back. Turning back takes as
+-- many steps as the way there. Behind the last place is a deadlock, the goal. Searches
 -- that visit no state twice cannot try again once they have turned back.
 --
 -- With --deadlock off there are 47 states, 56 rules fire, and rumur counts the

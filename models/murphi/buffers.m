@@ -3,11 +3,11 @@
 -- states: 3967
 -- rules: 7436
 -- with: UnitCount=8 states=32947 rules=63300
--- why: time as numbers that grow: no state comes back, all runs are equally long, and what is looked for is an extreme
+-- why: time as growing numbers: no state occurs twice, all runs are equally long, and the goal is an extreme value
 --
 -- Units enter one of several lanes, each of two buffers with room for one unit
 -- and the channels behind them. A merge takes one unit at a time from the lanes.
--- Who goes first is left open, and so the time that passes until the last unit
+-- The order is left open, and with it the time that passes until the last unit
 -- is through: the fewer lanes are busy at once, the longer it takes.
 --
 -- A run has 2 * UnitCount + 2 steps. rumur counts the same where a line ends

@@ -5,7 +5,7 @@
 -- why: a fault example: a value is read while undefined; undefine, not a missing initialisation, brings it about
 --
 -- The letter that is no longer there may be copied, and the copy is undefined too;
--- looking at the copy is the error. (With --undefined strict the copy is.)
+-- using the copy is the error. (With --undefined strict, making the copy is.)
 
 const
   BoxCount: 2;

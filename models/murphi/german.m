@@ -97,7 +97,7 @@ ruleset initial: Value do
   endstartstate;
 endruleset;
 
--- What a node does ---------------------------------------------------------
+-- The nodes ----------------------------------------------------------------
 
 ruleset n: Node do
   alias mine: line[n]; told: order[n]; answer: reply[n] do
@@ -160,7 +160,7 @@ ruleset n: Node do
   endalias;
 endruleset;
 
--- What the home does -------------------------------------------------------
+-- The home -----------------------------------------------------------------
 
 ruleset n: Node do
 
@@ -225,7 +225,7 @@ begin
   finish_service();
 endrule;
 
--- What must always be true -------------------------------------------------
+-- Invariants ---------------------------------------------------------------
 
 invariant "a writer is alone"
   forall n: Node do forall m: Node do

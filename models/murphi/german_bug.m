@@ -98,7 +98,7 @@ ruleset initial: Value do
   endstartstate;
 endruleset;
 
--- What a node does ---------------------------------------------------------
+-- The nodes ----------------------------------------------------------------
 
 ruleset n: Node do
   alias mine: line[n]; told: order[n]; answer: reply[n] do
@@ -161,7 +161,7 @@ ruleset n: Node do
   endalias;
 endruleset;
 
--- What the home does -------------------------------------------------------
+-- The home -----------------------------------------------------------------
 
 ruleset n: Node do
 
@@ -226,7 +226,7 @@ begin
   finish_service();
 endrule;
 
--- What must always be true -------------------------------------------------
+-- Invariants ---------------------------------------------------------------
 
 invariant "a writer is alone"
   forall n: Node do forall m: Node do

@@ -5,7 +5,7 @@
 -- with: ClientCount=1 ServerCount=2 TicketCount=4 states=108482 rules=328249
 -- with: TicketCount=4 states=122078 rules=392446
 -- with: Named=0 verdict=violated witness=8
--- why: an intruder who carries all messages, without a bag of messages: what she can deliver follows from what was given out and shown
+-- why: an intruder who carries all messages, without a bag of messages: the messages she can deliver follow from those given out and shown
 --
 --     1.  client -> login office     client, nonce
 --     2.  login office -> client     { key, client } for the ticket office,

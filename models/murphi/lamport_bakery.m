@@ -4,7 +4,7 @@
 -- rules: 74669
 -- why: a lock whose reads are scattered over many steps; processes are ordered numbers because ties are broken by name; a bound keeps the tickets finite
 --
--- Who wants to be served draws a ticket greater than all that it can see, and
+-- A process that wants to be served draws a ticket greater than all it sees, and
 -- waits for everybody with a smaller one. No write is assumed to be atomic with
 -- a read, so two may draw the same ticket.
 

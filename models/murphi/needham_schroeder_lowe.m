@@ -9,8 +9,8 @@
 --     2.  B -> A   { Na, Nb, B } for A
 --     3.  A -> B   { Nb } for B
 --
--- Nobody but Mallory carries messages. What is encrypted for Mallory she
--- reads; anything else she keeps as it is and may deliver any number of times.
+-- Only Mallory carries messages. She reads those that are encrypted for her,
+-- and keeps all others as they are, to deliver them any number of times.
 -- She makes new messages from the nonces she knows. The nonce of an agent is
 -- named after the agent.
 

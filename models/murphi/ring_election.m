@@ -5,7 +5,7 @@
 -- why: several start states (the worst, the best and a mixed order of names), queues kept by procedures with var parameters, an enum by cases
 --
 -- Whoever starts an election sends its name around. A node passes on names
--- greater than its own and swallows smaller ones; who receives its own name
+-- greater than its own and swallows smaller ones; a node that gets its own name
 -- back has the greatest of all and announces it.
 
 const

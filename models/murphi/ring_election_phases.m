@@ -6,7 +6,7 @@
 --
 -- Every node that is still in the race holds a value. In each phase it learns
 -- the values of the two racers before it and goes on, with the nearer value,
--- only where that is the greater of the three; the others just pass messages
+-- only if that is the greatest of the three; the others just pass messages
 -- on. At least half of the racers give up in a phase. Whoever gets its own
 -- value back is alone and announces it.
 --

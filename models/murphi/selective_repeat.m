@@ -7,7 +7,7 @@
 -- why: a livelock that is caught as a state: everything is delivered, the sender repeats it for ever, and the receiver is silent
 --
 -- Frames may arrive in any order within the window, get lost or damaged. The
--- receiver refuses once what it did not expect, and acknowledges when a timer
+-- receiver refuses an unexpected frame once, and acknowledges when a timer
 -- runs out; every answer stops that timer. In the early editions of Tanenbaum's
 -- Computer Networks only the delivery of a message starts it again. So a refusal
 -- that gets lost can be the last word. Data goes one way only: with data going

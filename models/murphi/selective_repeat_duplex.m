@@ -3,7 +3,7 @@
 -- violation: invariant "Right does not fall silent for ever"
 -- witness: 16
 -- with: ValueCount=2 witness=16
--- why: the fault of selective_repeat.m where it is harder to find: two stations, four timers and two channels that move side by side
+-- why: the fault of selective_repeat.m in a form that is harder to find: two stations, four timers and two channels that move side by side
 --
 -- Both stations send messages, and frames carry acknowledgements for the other
 -- direction. Sending a frame, setting or stopping a timer, delivering a message,

@@ -5,7 +5,7 @@
 -- why: an algorithm rather than a protocol: for with by, while loops, nested loops over arrays, startstates in nested rulesets, and a non-deterministic order of work
 --
 -- The segments may be sorted in any order, as if by several workers. When none
--- is left, the array must equal what odd-even transposition makes of the input.
+-- is left, the array must equal the result of odd-even transposition.
 
 const
   Length:   5;

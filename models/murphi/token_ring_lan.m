@@ -4,7 +4,7 @@
 -- rules: 63334
 -- with: StationCount=3 MessageCount=4 states=18402 rules=47664
 -- with: StationCount=4 MessageCount=2 BufferSize=3 states=58120 rules=205129
--- why: deep and narrow: one token or one frame moves around the ring, step by step, and only what arrives changes the rest
+-- why: deep and narrow: one token or one frame moves around the ring, step by step, and only arrivals change the rest
 --
 -- Whoever holds the token may send one frame to any other station. The frame
 -- goes around; its target copies it if its buffer has room and marks it. The

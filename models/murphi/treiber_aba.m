@@ -4,7 +4,7 @@
 -- witness: 11
 -- why: a long witness in a pointer structure: compare and swap finds the same node on top again and does not notice that the stack below it has changed
 --
--- Treiber's stack with nodes that go back into use at once. What breaks it is
+-- Treiber's stack with nodes that are reused at once. The mistake is
 -- that a popped node may be pushed again while another thread still remembers
 -- it as the top.
 

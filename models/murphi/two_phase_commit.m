@@ -6,7 +6,7 @@
 -- why: a symmetric set of participants against one coordinator, messages as fields that are consumed, quantifiers over outcomes
 --
 -- A participant writes its vote to disk before it sends it and the
--- coordinator its decision before it announces it; only what is not on disk is
+-- coordinator its decision before it announces it; only data not on disk is
 -- lost in a crash. The protocol is safe; it may block while the coordinator
 -- is down, which is not an error but the reason why people went on to Paxos.
 

@@ -1,12 +1,14 @@
-//! What a run of `auto` truly visits: each of its steps is watched and held against the states that an exhaustive search visits.
+//! The states that a run of `auto` actually visits: each of its steps is watched and compared with the states that an
+//! exhaustive search visits.
 //!
 //! ```text
 //! coverage MODEL SHARE STEPS …
 //! ```
 //!
-//! SHARE says how many bytes the run gets: a share of those that the exact store needs, as `0.1`; or `slots:0.3`, those of 40-bit slots for such a share of the
-//! states, and for its frontier those of the largest one. STEPS are shares of the steps that the exhaustive search makes; for each a run is made. Prints the
-//! states, the bytes and, for each run, the steps and the share of the states that were expanded. The list of states is not part of the budget.
+//! SHARE gives the memory of the run: a share of the bytes that the exact store needs, such as `0.1`; or `slots:0.3`,
+//! the bytes of 40-bit slots for that share of the states, plus those of the largest frontier. STEPS are shares of
+//! the steps of the exhaustive search; there is one run for each. Prints the states, the bytes and, for each run, the
+//! steps and the share of the states that were expanded. The list of states is not part of the budget.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -37,7 +39,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
     let space = space_of(&loaded.program, &plan);
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
 
-    // Every state, by a hash; and what it takes to visit them.
+    // A hash of every state, and the cost of visiting them.
     let listed = Watched { inner: &*space, note: Note::List(Mutex::default()) };
     let mut widest = Widest::default();
     let store = ExactStore::new(space.packing().clone(), &Unlimited, usize::MAX).ok_or("there is no room for all states")?;
@@ -60,7 +62,7 @@ fn measure(arguments: &[String]) -> Result<(), String> {
         let seen = all.iter().map(|_| AtomicU8::new(0)).collect();
         let watched = Watched { inner: &*space, note: Note::Mark(&all, seen) };
         let settings = Settings { limits, record: Record::suiting(bytes as usize, space.packing()), ..settings.clone() };
-        // What lies here already is not the run's.
+        // The memory already in use is not counted for the run.
         let budget = Budget::of_run(bytes as usize);
         budget.excuse();
         let memory = budget.limit() - budget.limit() / 64 - budget.used();
@@ -86,7 +88,7 @@ impl Control for Widest {
     }
 }
 
-/// A space that notes which states are gone on from.
+/// A space that notes which states are expanded.
 struct Watched<'a> {
     inner: &'a dyn Space,
     note: Note<'a>,

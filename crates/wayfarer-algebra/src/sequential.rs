@@ -7,10 +7,13 @@
 //! arguments; several have the values of the variables in their arguments; what stands behind a process that never ends is dropped; and `a.(c -> p <> q)` at the top of a choice is taken
 //! for `c -> a.p <> a.q`. Processes for which that would give locations without end keep a stack of what is left to run.
 
-use crate::code::{free, negated, split, substitute};
+use crate::code::{Compiler, free, negated, split, substitute};
+use crate::data::Data;
 use crate::keys::{key_of_process, key_of_term};
-use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, Specification, Term, Variable, VariableId};
+use crate::machine::Machine;
+use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, SortId, Specification, Term, Variable, VariableId};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// A place in the text and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +78,16 @@ enum What {
     Actions(Vec<ActionId>),
     /// A part of a process, by its number.
     Part(usize),
+    /// Several processes in a row, by their number.
+    Row(usize),
+}
+
+/// A part of a process, or several in a row, with the variables that are free there.
+#[derive(Clone, Debug)]
+struct Piece<T> {
+    owner: String,
+    variables: Vec<VariableId>,
+    body: T,
 }
 
 /// Locations that were found so far.
@@ -83,16 +96,24 @@ pub(crate) struct Locations<'a> {
     /// The variables of the specification and those of locations for actions.
     pub(crate) variables: Vec<Variable>,
     pub(crate) list: Vec<Location>,
-    /// Parts of processes with their free variables.
-    parts: Vec<(Process, Vec<VariableId>)>,
+    parts: Vec<Piece<Process>>,
     part_numbers: HashMap<String, usize>,
-    numbers: HashMap<String, LocationId>,
+    rows: Vec<Piece<Vec<Instance>>>,
+    row_numbers: HashMap<String, usize>,
+    /// Processes without parameters that are nothing but several processes in a row, with the texts of these.
+    aliases: Vec<(String, ProcessId)>,
+    numbers: HashMap<What, LocationId>,
+    /// Alternatives that were found already, and those that are being looked for.
+    items: HashMap<What, Rc<Vec<Item>>>,
+    busy: Vec<What>,
     /// Which processes can end.
     can_end: Vec<bool>,
     /// Whether what is left to run is kept as a stack.
     by_stack: bool,
+    /// Evaluates what has no variables.
+    machine: Machine<'a>,
     /// Locations whose summands are not known yet.
-    open: Vec<(LocationId, Vec<Instance>)>,
+    open: Vec<(LocationId, What)>,
     /// Summands made so far, to stop before a specification takes all memory.
     made: usize,
 }
@@ -102,10 +123,13 @@ const MOST_SUMMANDS: usize = 1 << 20;
 /// Processes in a row, and locations, beyond which a stack is used.
 const MOST_IN_ROW: usize = 24;
 const MOST_LOCATIONS: usize = 20_000;
+/// Rewrite steps for a constant inside of a process.
+const FOLDING_FUEL: u64 = 100_000;
 
 type Values = HashMap<VariableId, Term>;
 
 /// A summand in the making.
+#[derive(Clone)]
 struct Item {
     variables: Vec<VariableId>,
     conditions: Vec<Term>,
@@ -128,50 +152,71 @@ impl From<Wrong> for Failure {
 }
 
 impl<'a> Locations<'a> {
-    pub(crate) fn new(specification: &'a Specification, by_stack: bool) -> Self {
+    pub(crate) fn new(specification: &'a Specification, data: &'a Data, by_stack: bool) -> Self {
         let mut locations = Locations {
             specification,
             variables: specification.variables.clone(),
             list: Vec::new(),
             parts: Vec::new(),
             part_numbers: HashMap::new(),
+            rows: Vec::new(),
+            row_numbers: HashMap::new(),
+            aliases: Vec::new(),
             numbers: HashMap::new(),
+            items: HashMap::new(),
+            busy: Vec::new(),
             can_end: vec![false; specification.processes.len()],
             by_stack,
+            machine: Machine::new(data, FOLDING_FUEL),
             open: Vec::new(),
             made: 0,
         };
         locations.find_ends();
+        for (index, definition) in specification.processes.iter().enumerate() {
+            if let ProcessKind::Sequence(list) = &definition.body.kind
+                && definition.parameters.is_empty()
+                && list.iter().all(|process| matches!(process.kind, ProcessKind::Call(..)))
+            {
+                let row: Vec<Instance> = list.iter().map(|process| locations.instance(process, &Values::new(), "")).collect();
+                let key = locations.key(&row);
+                locations.aliases.push((key, ProcessId(index as u32)));
+            }
+        }
         locations
     }
 
     /// The locations where a process starts, with the values of their variables.
     pub(crate) fn start(&mut self, process: &Process, values: &HashMap<VariableId, Term>, name: &str) -> Vec<(LocationId, Vec<Term>)> {
-        let instance = self.instance(process, values);
-        self.frames(vec![instance], name)
+        let mut instance = self.instance(process, values, name);
+        instance.arguments.iter_mut().for_each(|argument| {
+            self.fold(argument);
+        });
+        vec![(self.location(&instance), instance.arguments)]
     }
 
     /// Finds the summands of all locations that are reachable.
     pub(crate) fn complete(&mut self) -> Result<(), Failure> {
-        while let Some((location, instances)) = self.open.pop() {
-            let name = self.list[location as usize].name.clone();
-            let Some((first, behind)) = instances.split_first() else { continue };
-            let items = self.unfold(first)?;
+        while let Some((location, what)) = self.open.pop() {
+            let items = match &what {
+                What::Delta => Rc::default(),
+                What::Actions(_) => {
+                    let arguments = self.list[location as usize].parameters.iter().map(|variable| Term::Variable(*variable)).collect();
+                    let instance = Instance { what: what.clone(), arguments, place: self.list[location as usize].place };
+                    Rc::new(self.head(&instance, &[])?)
+                }
+                _ => self.items_of(&what, self.list[location as usize].place)?,
+            };
             let mut summands = Vec::new();
-            for item in items {
+            for item in items.iter() {
                 self.made += 1;
                 if self.made > MOST_SUMMANDS {
                     return Err(Wrong::new(item.place, "the processes unfold to too many alternatives").into());
                 }
-                let mut rest = item.rest;
-                rest.extend(behind.iter().cloned());
-                if !self.by_stack && (rest.len() > MOST_IN_ROW || self.list.len() > MOST_LOCATIONS) {
-                    return Err(Failure::NeedsStack);
-                }
-                let next = self.frames(rest, &name);
-                let mut actions = item.actions;
+                let next = item.rest.iter().map(|instance| (self.location(instance), instance.arguments.clone())).collect();
+                let mut actions = item.actions.clone();
                 actions.sort_by_key(|(action, _)| *action);
-                let mut summand = Summand { variables: item.variables, conditions: item.conditions, actions, next, place: item.place };
+                let mut summand =
+                    Summand { variables: item.variables.clone(), conditions: item.conditions.clone(), actions, next, place: item.place };
                 summand.drop_unused();
                 summands.push(summand);
             }
@@ -180,139 +225,224 @@ impl<'a> Locations<'a> {
         Ok(())
     }
 
-    /// The summands of the process that runs first.
-    fn unfold(&mut self, instance: &Instance) -> Result<Vec<Item>, Wrong> {
-        let mut calls = Vec::new();
-        match &instance.what {
-            What::Delta => Ok(Vec::new()),
+    /// The location of a process, whatever its arguments.
+    fn location(&mut self, instance: &Instance) -> LocationId {
+        if let Some(known) = self.numbers.get(&instance.what) {
+            return *known;
+        }
+        let (name, is_whole) = match &instance.what {
+            What::Delta => ("delta".to_string(), true),
+            What::Process(process) => (self.specification.processes[process.index()].name.clone(), true),
             What::Actions(actions) => {
-                let mut arguments = instance.arguments.iter().cloned();
-                let arity = |action: &ActionId| self.specification.actions[action.index()].arguments.len();
-                let actions = actions.iter().map(|action| (*action, arguments.by_ref().take(arity(action)).collect())).collect();
-                Ok(vec![Item { variables: Vec::new(), conditions: Vec::new(), actions, rest: Vec::new(), place: instance.place }])
-            }
-            What::Process(process) => {
-                let definition = &self.specification.processes[process.index()];
-                calls.push(*process);
-                let values = definition.parameters.iter().copied().zip(instance.arguments.iter().cloned()).collect();
-                self.items(&definition.body, &values, &mut calls, true)
-            }
-            What::Part(part) => {
-                let (process, variables) = self.parts[*part].clone();
-                let values = variables.iter().copied().zip(instance.arguments.iter().cloned()).collect();
-                self.items(&process, &values, &mut calls, true)
-            }
-        }
-    }
-
-    /// The locations of what is left to run.
-    fn frames(&mut self, mut rest: Vec<Instance>, name: &str) -> Vec<(LocationId, Vec<Term>)> {
-        if let Some(last) = rest.iter().position(|instance| !self.ends(&instance.what)) {
-            rest.truncate(last + 1);
-        }
-        if self.by_stack {
-            return rest.into_iter().map(|instance| self.single(instance, name)).collect();
-        }
-        match rest.len() {
-            0 => Vec::new(),
-            1 => rest.into_iter().map(|instance| self.single(instance, name)).collect(),
-            _ => vec![self.several(rest, name)],
-        }
-    }
-
-    /// The location of one process, with its arguments.
-    fn single(&mut self, instance: Instance, name: &str) -> (LocationId, Vec<Term>) {
-        let key = format!("{:?}", instance.what);
-        if let Some(known) = self.numbers.get(&key) {
-            return (*known, instance.arguments);
-        }
-        let (name, is_whole, parameters) = match &instance.what {
-            What::Delta => ("delta".to_string(), true, Vec::new()),
-            What::Process(process) => {
-                let definition = &self.specification.processes[process.index()];
-                (definition.name.clone(), true, definition.parameters.clone())
-            }
-            What::Actions(actions) => {
-                let mut parameters = Vec::new();
-                for action in actions {
-                    for sort in &self.specification.actions[action.index()].arguments {
-                        parameters.push(VariableId(self.variables.len() as u32));
-                        self.variables.push(Variable { name: format!("argument{}", parameters.len()), sort: *sort });
-                    }
-                }
                 let names: Vec<&str> = actions.iter().map(|action| self.specification.actions[action.index()].name.as_str()).collect();
-                (names.join("|"), true, parameters)
+                (names.join("|"), true)
             }
-            What::Part(part) => (name.to_string(), false, self.parts[*part].1.clone()),
+            What::Part(part) => (self.parts[*part].owner.clone(), false),
+            What::Row(row) => (self.rows[*row].owner.clone(), false),
         };
-        let arguments = parameters.iter().map(|variable| Term::Variable(*variable)).collect();
-        let own = Instance { arguments, ..instance.clone() };
-        let number = self.add(key, Location { name, is_whole, place: instance.place, parameters, summands: Vec::new() }, vec![own]);
-        (number, instance.arguments)
-    }
-
-    /// The location of several processes in a row, with the values of the variables in their arguments.
-    fn several(&mut self, rest: Vec<Instance>, name: &str) -> (LocationId, Vec<Term>) {
-        let mut key = String::new();
-        let mut parameters = Vec::new();
-        for instance in &rest {
-            key.push_str(&format!("{:?}", instance.what));
-            for argument in &instance.arguments {
-                key_of_term(argument, &self.variables, &mut key);
-                free(argument, &mut parameters);
-            }
-        }
-        let mut seen = HashSet::new();
-        parameters.retain(|variable| seen.insert(*variable));
-        let arguments = parameters.iter().map(|variable| Term::Variable(*variable)).collect();
-        let number = match self.numbers.get(&key) {
-            Some(known) => *known,
-            None => {
-                // A process that is nothing but this sequence is the same location.
-                let same = self.specification.processes.iter().position(|process| process.parameters.is_empty() && self.is_row(&process.body, &key));
-                match same {
-                    Some(process) => {
-                        let instance = Instance { what: What::Process(ProcessId(process as u32)), arguments: Vec::new(), place: rest[0].place };
-                        let number = self.single(instance, name).0;
-                        self.numbers.insert(key, number);
-                        number
-                    }
-                    None => {
-                        let place = rest[0].place;
-                        self.add(key, Location { name: name.to_string(), is_whole: false, place, parameters, summands: Vec::new() }, rest)
-                    }
-                }
-            }
-        };
-        (number, arguments)
-    }
-
-    /// Whether a body is a sequence of calls with this key.
-    fn is_row(&self, body: &Process, key: &str) -> bool {
-        let ProcessKind::Sequence(list) = &body.kind else { return false };
-        let mut own = String::new();
-        for process in list {
-            let ProcessKind::Call(called, arguments) = &process.kind else { return false };
-            own.push_str(&format!("{:?}", What::Process(*called)));
-            arguments.iter().for_each(|term| key_of_term(term, &self.variables, &mut own));
-        }
-        own == key
-    }
-
-    fn add(&mut self, key: String, location: Location, instances: Vec<Instance>) -> LocationId {
+        let parameters = self.parameters(&instance.what);
         let number = self.list.len() as LocationId;
-        self.list.push(location);
-        self.numbers.insert(key, number);
-        self.open.push((number, instances));
+        self.list.push(Location { name, is_whole, place: instance.place, parameters, summands: Vec::new() });
+        self.numbers.insert(instance.what.clone(), number);
+        self.open.push((number, instance.what.clone()));
         number
     }
 
+    /// The variables that the arguments of an instance are values of. Those of actions are made anew.
+    fn parameters(&mut self, what: &What) -> Vec<VariableId> {
+        match what {
+            What::Delta => Vec::new(),
+            What::Process(process) => self.specification.processes[process.index()].parameters.clone(),
+            What::Part(part) => self.parts[*part].variables.clone(),
+            What::Row(row) => self.rows[*row].variables.clone(),
+            What::Actions(actions) => {
+                let sorts = actions.iter().flat_map(|action| self.specification.actions[action.index()].arguments.clone());
+                let sorts: Vec<_> = sorts.collect();
+                sorts.into_iter().enumerate().map(|(index, sort)| self.fresh(format!("argument{}", index + 1), sort)).collect()
+            }
+        }
+    }
+
+    fn fresh(&mut self, name: String, sort: SortId) -> VariableId {
+        self.variables.push(Variable { name, sort });
+        VariableId(self.variables.len() as u32 - 1)
+    }
+
+    /// The alternatives of a process, a part or a row, over its own variables.
+    fn items_of(&mut self, what: &What, place: Place) -> Result<Rc<Vec<Item>>, Failure> {
+        if let Some(known) = self.items.get(what) {
+            return Ok(known.clone());
+        }
+        if self.busy.contains(what) {
+            let name = match what {
+                What::Process(process) => format!("the process `{}`", self.specification.processes[process.index()].name),
+                _ => "this process".to_string(),
+            };
+            return Err(Wrong::new(place, format!("{name} calls itself before any action")).with_help("put an action before the call").into());
+        }
+        self.busy.push(what.clone());
+        let items = match what {
+            What::Process(process) => {
+                let definition = &self.specification.processes[process.index()];
+                self.alternatives(&definition.body, &definition.name, true)
+            }
+            What::Part(part) => {
+                let piece = self.parts[*part].clone();
+                self.alternatives(&piece.body, &piece.owner, true)
+            }
+            What::Row(row) => {
+                let piece = self.rows[*row].clone();
+                self.row_items(&piece)
+            }
+            What::Delta | What::Actions(_) => Ok(Vec::new()),
+        };
+        self.busy.pop();
+        let items = Rc::new(items?);
+        self.made += items.len();
+        if self.made > MOST_SUMMANDS {
+            return Err(Wrong::new(place, "the processes unfold to too many alternatives").into());
+        }
+        self.items.insert(what.clone(), items.clone());
+        Ok(items)
+    }
+
+    fn row_items(&mut self, piece: &Piece<Vec<Instance>>) -> Result<Vec<Item>, Failure> {
+        let Some((first, behind)) = piece.body.split_first() else { return Ok(Vec::new()) };
+        let items = self.head(first, &piece.variables)?;
+        items.into_iter().map(|item| self.followed(item, behind, &piece.owner)).collect()
+    }
+
+    /// An alternative with more behind it.
+    fn followed(&mut self, mut item: Item, behind: &[Instance], owner: &str) -> Result<Item, Failure> {
+        item.rest.extend(behind.iter().cloned());
+        item.rest = self.compact(std::mem::take(&mut item.rest), owner)?;
+        Ok(item)
+    }
+
+    /// The alternatives of an instance: those of what it is an instance of, with its arguments. Sums get variables of their own if theirs are in use.
+    fn head(&mut self, instance: &Instance, in_use: &[VariableId]) -> Result<Vec<Item>, Failure> {
+        if let What::Actions(actions) = &instance.what {
+            let mut arguments = instance.arguments.iter().cloned();
+            let arity = |action: &ActionId| self.specification.actions[action.index()].arguments.len();
+            let actions = actions.iter().map(|action| (*action, arguments.by_ref().take(arity(action)).collect())).collect();
+            return Ok(vec![Item { variables: Vec::new(), conditions: Vec::new(), actions, rest: Vec::new(), place: instance.place }]);
+        }
+        let items = self.items_of(&instance.what, instance.place)?;
+        let parameters = self.parameters(&instance.what);
+        let values: Values = parameters.into_iter().zip(instance.arguments.iter().cloned()).collect();
+        let mut used = in_use.to_vec();
+        instance.arguments.iter().for_each(|term| free(term, &mut used));
+        let mut all = Vec::new();
+        for item in items.iter() {
+            let mut item = item.clone();
+            let mut values = values.clone();
+            for variable in &mut item.variables {
+                if used.contains(variable) {
+                    let own = self.variables[variable.index()].clone();
+                    let other = self.fresh(format!("{}'", own.name), own.sort);
+                    values.insert(*variable, Term::Variable(other));
+                    *variable = other;
+                }
+            }
+            let change = |terms: &mut Vec<Term>| terms.iter_mut().for_each(|term| *term = substitute(term, &values));
+            change(&mut item.conditions);
+            item.actions.iter_mut().for_each(|(_, terms)| change(terms));
+            item.rest.iter_mut().for_each(|instance| change(&mut instance.arguments));
+            all.push(item);
+        }
+        Ok(all)
+    }
+
+    /// What is left to run, as one instance if there is no stack.
+    fn compact(&mut self, mut rest: Vec<Instance>, owner: &str) -> Result<Vec<Instance>, Failure> {
+        // Equal constants must look equal, however they are written.
+        for argument in rest.iter_mut().flat_map(|instance| &mut instance.arguments) {
+            self.fold(argument);
+        }
+        if let Some(last) = rest.iter().position(|instance| !self.ends(&instance.what)) {
+            rest.truncate(last + 1);
+        }
+        if self.by_stack || rest.len() < 2 {
+            return Ok(rest);
+        }
+        for start in 0..rest.len() - 1 {
+            let key = self.key(&rest[start..]);
+            if let Some((_, process)) = self.aliases.iter().find(|(known, _)| *known == key) {
+                let place = rest[start].place;
+                rest.truncate(start);
+                rest.push(Instance { what: What::Process(*process), arguments: Vec::new(), place });
+                break;
+            }
+        }
+        if rest.len() < 2 {
+            return Ok(rest);
+        }
+        if rest.len() > MOST_IN_ROW || self.rows.len() > MOST_LOCATIONS {
+            return Err(Failure::NeedsStack);
+        }
+        let place = rest[0].place;
+        let mut variables = Vec::new();
+        rest.iter().flat_map(|instance| &instance.arguments).for_each(|term| free(term, &mut variables));
+        let mut seen = HashSet::new();
+        variables.retain(|variable| seen.insert(*variable));
+        let arguments = variables.iter().map(|variable| Term::Variable(*variable)).collect();
+        let key = self.key(&rest);
+        let number = *self.row_numbers.entry(key).or_insert_with(|| {
+            self.rows.push(Piece { owner: owner.to_string(), variables, body: rest });
+            self.rows.len() - 1
+        });
+        Ok(vec![Instance { what: What::Row(number), arguments, place }])
+    }
+
+    /// A text that is equal for equal instances in a row.
+    fn key(&self, row: &[Instance]) -> String {
+        let mut key = String::new();
+        for instance in row {
+            key.push_str(&format!("{:?}", instance.what));
+            instance.arguments.iter().for_each(|argument| key_of_term(argument, &self.variables, &mut key));
+        }
+        key
+    }
+
+    /// Evaluates all parts of a term that have no variables; says whether that is the whole term.
+    fn fold(&mut self, term: &mut Term) -> bool {
+        let parts: Vec<&mut Term> = match term {
+            Term::Variable(_) => return false,
+            Term::Value(_) => return true,
+            Term::Boolean(_) | Term::Number(_) => Vec::new(),
+            Term::Call(_, parts) | Term::Operation(_, parts) => parts.iter_mut().collect(),
+            Term::Apply(head, parts) => std::iter::once(&mut **head).chain(parts.iter_mut()).collect(),
+            _ => {
+                let mut used = Vec::new();
+                free(term, &mut used);
+                if !used.is_empty() {
+                    return false;
+                }
+                Vec::new()
+            }
+        };
+        // All of them, and not only up to the first that has variables.
+        let folded = parts.into_iter().map(|part| self.fold(part)).fold(true, |all, one| all && one);
+        if !folded {
+            return false;
+        }
+        let mut compiler = Compiler::new(self.machine.data);
+        if let Ok(code) = compiler.compile(term) {
+            self.machine.begin(&[], compiler.slots());
+            if let Ok(value) = self.machine.evaluate(&code, 0) {
+                *term = Term::Value(value);
+                return true;
+            }
+        }
+        false
+    }
+
     /// A process that is left to run, as an instance of something that has a location.
-    fn instance(&mut self, process: &Process, values: &Values) -> Instance {
+    fn instance(&mut self, process: &Process, values: &Values, owner: &str) -> Instance {
         let all = |terms: &[Term]| terms.iter().map(|term| substitute(term, values)).collect::<Vec<_>>();
         let (what, arguments) = match &process.kind {
             ProcessKind::Delta => (What::Delta, Vec::new()),
-            ProcessKind::Call(called, arguments) => (What::Process(*called), all(arguments)),
+            ProcessKind::Call(called, arguments) => self.called(*called, all(arguments)),
             ProcessKind::Actions(actions) => {
                 let mut actions: Vec<&(ActionId, Vec<Term>)> = actions.iter().collect();
                 actions.sort_by_key(|(action, _)| *action);
@@ -328,7 +458,7 @@ impl<'a> Locations<'a> {
                 variables.retain(|variable| seen.insert(*variable));
                 let arguments = variables.iter().map(|variable| substitute(&Term::Variable(*variable), values)).collect();
                 let number = *self.part_numbers.entry(key).or_insert_with(|| {
-                    self.parts.push((process.clone(), variables));
+                    self.parts.push(Piece { owner: owner.to_string(), variables, body: process.clone() });
                     self.parts.len() - 1
                 });
                 (What::Part(number), arguments)
@@ -337,54 +467,53 @@ impl<'a> Locations<'a> {
         Instance { what, arguments, place: process.place }
     }
 
-    /// The summands of a process. At the top of a choice, conditions behind an action are decided before it.
-    fn items(&mut self, process: &Process, values: &Values, calls: &mut Vec<ProcessId>, is_top: bool) -> Result<Vec<Item>, Wrong> {
-        stacker::maybe_grow(64 << 10, 1 << 20, || self.items_of_kind(process, values, calls, is_top))
+    /// A process with its arguments. One that only calls another one is that other one.
+    fn called(&self, mut process: ProcessId, mut arguments: Vec<Term>) -> (What, Vec<Term>) {
+        for _ in 0..self.specification.processes.len() {
+            let definition = &self.specification.processes[process.index()];
+            let ProcessKind::Call(other, terms) = &definition.body.kind else { break };
+            let values: Values = definition.parameters.iter().copied().zip(arguments).collect();
+            arguments = terms.iter().map(|term| substitute(term, &values)).collect();
+            process = *other;
+        }
+        (What::Process(process), arguments)
     }
 
-    fn items_of_kind(&mut self, process: &Process, values: &Values, calls: &mut Vec<ProcessId>, is_top: bool) -> Result<Vec<Item>, Wrong> {
+    /// The alternatives of a process. At the top of a choice, conditions behind an action are decided before it.
+    fn alternatives(&mut self, process: &Process, owner: &str, is_top: bool) -> Result<Vec<Item>, Failure> {
+        stacker::maybe_grow(64 << 10, 1 << 20, || self.alternatives_of_kind(process, owner, is_top))
+    }
+
+    fn alternatives_of_kind(&mut self, process: &Process, owner: &str, is_top: bool) -> Result<Vec<Item>, Failure> {
+        let none = Values::new();
         Ok(match &process.kind {
             ProcessKind::Delta => Vec::new(),
-            ProcessKind::Actions(actions) => {
-                let actions = actions.iter().map(|(action, terms)| (*action, terms.iter().map(|term| substitute(term, values)).collect())).collect();
-                vec![Item { variables: Vec::new(), conditions: Vec::new(), actions, rest: Vec::new(), place: process.place }]
-            }
-            ProcessKind::Call(called, arguments) => {
-                let definition = &self.specification.processes[called.index()];
-                if calls.contains(called) {
-                    let wrong = Wrong::new(process.place, format!("the process `{}` calls itself before any action", definition.name));
-                    return Err(wrong.with_help("put an action before the call"));
-                }
-                let arguments = arguments.iter().map(|term| substitute(term, values));
-                let inner: Values = definition.parameters.iter().copied().zip(arguments).collect();
-                calls.push(*called);
-                let items = self.items(&definition.body, &inner, calls, true);
-                calls.pop();
-                items?
+            ProcessKind::Actions(_) | ProcessKind::Call(..) => {
+                let instance = self.instance(process, &none, owner);
+                self.head(&instance, &[])?
             }
             ProcessKind::Choice(list) => {
                 let mut items = Vec::new();
                 for process in list {
-                    items.extend(self.items(process, values, calls, true)?);
+                    items.extend(self.alternatives(process, owner, true)?);
                     if items.len() > MOST_SUMMANDS {
-                        return Err(Wrong::new(process.place, "the processes unfold to too many alternatives"));
+                        return Err(Wrong::new(process.place, "the processes unfold to too many alternatives").into());
                     }
                 }
                 items
             }
             ProcessKind::Sum(variables, body) => {
-                let mut items = self.items(body, values, calls, true)?;
+                let mut items = self.alternatives(body, owner, true)?;
                 for item in &mut items {
                     item.variables.splice(0..0, variables.iter().copied());
                 }
                 items
             }
             ProcessKind::If(condition, then, other) => {
-                let condition = substitute(condition, values);
                 let mut items = Vec::new();
                 for (process, truth) in [(then, true), (other, false)] {
-                    for mut item in self.items(process, values, calls, false)? {
-                        item.conditions.splice(0..0, conjuncts(&condition, truth));
+                    for mut item in self.alternatives(process, owner, !matches!(process.kind, ProcessKind::Sequence(_)))? {
+                        item.conditions.splice(0..0, conjuncts(condition, truth));
                         items.push(item);
                     }
                 }
@@ -392,18 +521,18 @@ impl<'a> Locations<'a> {
             }
             ProcessKind::Sequence(list) => {
                 let Some((first, rest)) = list.split_first() else { return Ok(Vec::new()) };
-                let mut ways = vec![(Vec::new(), rest.iter().map(|process| self.instance(process, values)).collect::<Vec<_>>())];
-                if let ([only], true) = (rest, is_top)
-                    && matches!(only.kind, ProcessKind::If(..))
-                {
-                    ways = self.ways(only, values);
-                }
+                let ways = match rest {
+                    [only] if is_top && matches!(only.kind, ProcessKind::If(..)) => self.ways(only, owner),
+                    _ => vec![(Vec::new(), rest.iter().flat_map(|process| self.in_row(process, owner)).collect::<Vec<_>>())],
+                };
+                let first = self.instance(first, &none, owner);
                 let mut items = Vec::new();
                 for (conditions, rest) in ways {
-                    for mut item in self.items(first, values, calls, false)? {
+                    let mut in_use = Vec::new();
+                    rest.iter().flat_map(|instance| &instance.arguments).for_each(|term| free(term, &mut in_use));
+                    for mut item in self.head(&first, &in_use)? {
                         item.conditions.extend(conditions.iter().cloned());
-                        item.rest.extend(rest.iter().cloned());
-                        items.push(item);
+                        items.push(self.followed(item, &rest, owner)?);
                     }
                 }
                 items
@@ -411,27 +540,37 @@ impl<'a> Locations<'a> {
             ProcessKind::Parallel(_) => {
                 let message =
                     "processes can only be put in parallel at the top: not behind an action, in a choice, or in a process that calls itself";
-                return Err(Wrong::new(process.place, message));
+                return Err(Wrong::new(process.place, message).into());
             }
             ProcessKind::Block(..) | ProcessKind::Hide(..) | ProcessKind::Allow(..) | ProcessKind::Rename(..) | ProcessKind::Communicate(..) => {
                 let message = "`allow`, `block`, `comm`, `hide` and `rename` can only stand at the top: not behind an action, in a choice, or in a process that calls itself";
-                return Err(Wrong::new(process.place, message));
+                return Err(Wrong::new(process.place, message).into());
             }
         })
     }
 
     /// What nested conditions lead to, each with the conditions for it.
-    fn ways(&mut self, process: &Process, values: &Values) -> Vec<(Vec<Term>, Vec<Instance>)> {
-        let ProcessKind::If(condition, then, other) = &process.kind else { return vec![(Vec::new(), vec![self.instance(process, values)])] };
-        let condition = substitute(condition, values);
+    fn ways(&mut self, process: &Process, owner: &str) -> Vec<(Vec<Term>, Vec<Instance>)> {
+        let ProcessKind::If(condition, then, other) = &process.kind else {
+            return vec![(Vec::new(), self.in_row(process, owner))];
+        };
         let mut all = Vec::new();
         for (process, truth) in [(then, true), (other, false)] {
-            for (mut conditions, rest) in self.ways(process, values) {
-                conditions.splice(0..0, conjuncts(&condition, truth));
+            for (mut conditions, rest) in self.ways(process, owner) {
+                conditions.splice(0..0, conjuncts(condition, truth));
                 all.push((conditions, rest));
             }
         }
         all
+    }
+
+    /// A process as several in a row if it is a sequence.
+    fn in_row(&mut self, process: &Process, owner: &str) -> Vec<Instance> {
+        let none = Values::new();
+        match &process.kind {
+            ProcessKind::Sequence(list) => list.iter().flat_map(|process| self.in_row(process, owner)).collect(),
+            _ => vec![self.instance(process, &none, owner)],
+        }
     }
 
     /// Finds out which processes can end.
@@ -465,7 +604,8 @@ impl<'a> Locations<'a> {
             What::Delta => false,
             What::Actions(_) => true,
             What::Process(process) => self.can_end[process.index()],
-            What::Part(part) => self.process_ends(&self.parts[*part].0),
+            What::Part(part) => self.process_ends(&self.parts[*part].body),
+            What::Row(row) => self.rows[*row].body.iter().all(|instance| self.ends(&instance.what)),
         }
     }
 }

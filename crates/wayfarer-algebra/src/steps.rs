@@ -129,9 +129,9 @@ impl System {
             return self.emit(vector, joiner, take);
         }
         let Some(known) = self.known_arguments(vector, joiner) else { return };
-        // How many arguments each lacks, with the values that it can be given.
-        let mut best: Option<(usize, usize, u64, Vec<Value>)> = None;
-        for (index, (part, _, own)) in joiner.waiting.iter().enumerate() {
+        // How much each has to try, and how many arguments it lacks, with the values that it can be given.
+        let mut best: Option<((usize, usize), usize, u64, Vec<Value>)> = None;
+        for (index, (part, summand, own)) in joiner.waiting.iter().enumerate() {
             let (mut mask, mut values, mut lacking, mut place) = (0, Vec::new(), 0, 0);
             for (group, action) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
                 for position in 0..action {
@@ -147,8 +147,10 @@ impl System {
                     place += 1;
                 }
             }
-            if best.as_ref().is_none_or(|(least, ..)| lacking < *least) {
-                best = Some((lacking, index, mask, values));
+            let component = vector.parts[*part].0;
+            let tries = if joiner.waiting.len() == 1 { 0 } else { self.tries(component, locals[component], *summand, mask) };
+            if best.as_ref().is_none_or(|(least, ..)| (tries, lacking) < *least) {
+                best = Some(((tries, lacking), index, mask, values));
             }
         }
         let Some((_, best, mask, values)) = best else { return };
@@ -171,6 +173,13 @@ impl System {
             }
         }
         joiner.waiting.insert(best, (part, summand, own));
+    }
+
+    /// About how many candidates a summand has to try once it has received some arguments.
+    fn tries(&self, component: usize, local: u32, summand: u32, mask: u64) -> usize {
+        let location = self.components[component].frames(local).first().copied().unwrap_or(0);
+        let plan = self.plan(location as usize, summand as usize, mask);
+        plan.ok().and_then(|plan| plan.0.candidates(&self.data)).unwrap_or(usize::MAX)
     }
 
     /// How many arguments each action of a part has.

@@ -73,16 +73,17 @@ impl System {
     pub fn new(specification: Specification) -> Result<Self, Wrong> {
         let Some(initial) = specification.initial.clone() else { return Err(Wrong::new(Place::default(), "there is no initial process")) };
         let too_large = |place: Place| move |_: TooMany| Wrong::new(place, "this has too many variables in one scope");
-        let (network, starts, locations, variables) = match unfolded(&specification, &initial, false) {
-            Err(Failure::NeedsStack) => unfolded(&specification, &initial, true),
+        let mut data = Data::new(&specification).map_err(too_large(initial.place))?;
+        let (network, starts, locations, variables) = match unfolded(&specification, &data, &initial, false) {
+            Err(Failure::NeedsStack) => unfolded(&specification, &data, &initial, true),
             other => other,
         }
         .map_err(|failure| match failure {
             Failure::Wrong(wrong) => wrong,
             Failure::NeedsStack => Wrong::new(initial.place, "the processes unfold without end"),
         })?;
+        data.variables.clone_from(&variables);
         let specification = Specification { variables, ..specification };
-        let data = Data::new(&specification).map_err(too_large(initial.place))?;
         let mut communicating = BTreeSet::new();
         network.communicating(&mut communicating);
         let mut kinds: BTreeMap<Vec<ActionId>, u32> = BTreeMap::new();
@@ -209,8 +210,8 @@ fn numbered(kinds: BTreeMap<Vec<ActionId>, u32>) -> Vec<Vec<ActionId>> {
 type Unfolded = (Network, Vec<Start>, Vec<Location>, Vec<Variable>);
 
 /// Components with their locations, and the operators over them.
-fn unfolded(specification: &Specification, initial: &Process, by_stack: bool) -> Result<Unfolded, Failure> {
-    let mut locations = Locations::new(specification, by_stack);
+fn unfolded(specification: &Specification, data: &Data, initial: &Process, by_stack: bool) -> Result<Unfolded, Failure> {
+    let mut locations = Locations::new(specification, data, by_stack);
     let mut starts = Vec::new();
     let network = network::unfold(specification, initial, &HashMap::new(), &mut Vec::new(), &mut locations, &mut starts)?;
     locations.complete()?;

@@ -1,4 +1,4 @@
-//! `wayfarer check`: plans a run from the options, watches it, and says what came of it.
+//! `wayfarer check`: plans a run from the options, watches it, and shows the result.
 
 use crate::curve::Curve;
 use crate::options::CheckOptions;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
 use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
 
-/// Carries out `wayfarer check`.
+/// Runs `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
     let files = outputs::Files::new(options)?;
     let done = check_writing(options, &files);
@@ -74,7 +74,7 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
     }
 }
 
-/// Prints what the budget would be allotted to.
+/// Prints how the budget would be divided.
 fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget: &Budget) -> Result<Exit, Failure> {
     plan.strategy
         .suits(&plan.store())
@@ -95,7 +95,7 @@ fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget:
     Ok(Exit::Well)
 }
 
-/// What the process holds besides what it takes through the allocator.
+/// The memory that the process holds in addition to its allocations.
 fn besides(limit: usize) -> usize {
     if limit >= wayfarer::memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) } else { 0 }
 }
@@ -123,7 +123,7 @@ fn plan(options: &CheckOptions, subject: &dyn Subject, memory: usize) -> Result<
         return Err(Failure::wrong(suggest::unknown("rule", name, &known)));
     }
     if options.formulas.is_some() {
-        // Answers are wanted, not shortest ways to them.
+        // Only answers matter here, not shortest witnesses.
         let find = properties.iter().map(|property| property.name.clone()).collect();
         let audit = given.audit.or(Some(0));
         return Ok(Plan { memory: Some(memory), audit, find, shorten: false, all_violations: true, ..given.clone() }.settled());
@@ -176,7 +176,7 @@ fn witness_options(values: &[String]) -> Result<(Form, Vec<PathBuf>), Failure> {
     for value in values {
         match FORMS.iter().find(|(word, _)| word == value) {
             Some((_, known)) => form = *known,
-            // A file has an ending or a folder; a bare word that looks like a form is a slip.
+            // A file has an ending or a folder; a bare word that resembles a form is a typing mistake.
             None if !value.contains(['.', '/']) && !suggest::near(value, &words).is_empty() => {
                 let guess = suggest::near(value, &words)[0];
                 return Err(Failure::wrong(format!("--witness {value}: did you mean `{guess}`? To write a file of that name, write ./{value}")));
@@ -215,7 +215,7 @@ fn numbered(file: &Path, number: usize) -> PathBuf {
     file.with_file_name(format!("{stem}.{number}{rest}"))
 }
 
-/// The command line that leads to the same run. The clock does not repeat itself, and signals do not; the number of steps does.
+/// The command line that repeats the run. Times and signals do not repeat exactly; the number of steps does.
 fn again(options: &CheckOptions, report: &Report) -> String {
     let mut plan = options.run.plan.clone();
     if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 && report.steps > 0 {

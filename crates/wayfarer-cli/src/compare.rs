@@ -13,7 +13,7 @@ use wayfarer::Plan;
 use wayfarer::memory::Budget;
 use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page};
 
-/// Carries out `wayfarer compare`.
+/// Runs `wayfarer compare`.
 pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     let given = &options.run.plan;
     let limit = given.memory.unwrap_or_else(memory::default_budget);
@@ -23,7 +23,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     }
     let page_file = options.html.as_deref().map(|file| outputs::outlet(file, "--html", &[&options.model.model])).transpose()?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
-    // One hand: runs that go side by side would share the memory, and their times would say nothing.
+    // One thread: parallel runs would share the memory, and their times would mean nothing.
     let plan = Plan { memory: Some(limit), threads: 1, ..given.clone() };
     let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
     let question = Comparison { subject: opened.subject, plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
@@ -44,7 +44,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     Ok(Exit::Well)
 }
 
-/// Shows how many runs are done.
+/// Shows the number of finished runs.
 struct Watcher<'a> {
     signals: &'a Signals,
     style: Style,

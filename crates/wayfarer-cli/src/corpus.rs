@@ -1,5 +1,6 @@
-//! `wayfarer corpus`: checks a folder of models against what was recorded about them and prints each difference. Every model is checked by
-//! `wayfarer check` in a process of its own, so that it is the whole program that is judged, and one crash is one difference.
+//! `wayfarer corpus`: checks a folder of models against recorded results and prints each difference. Every model is
+//! checked by `wayfarer check` in a process of its own, so that the whole program is tested, and one crash is one
+//! difference.
 
 mod expect;
 
@@ -16,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Carries out `wayfarer corpus`.
+/// Runs `wayfarer corpus`.
 pub(crate) fn corpus(options: &CorpusOptions) -> Result<Exit, Failure> {
     let mut cases = expect::read(&options.folder, options.limit_states).map_err(Failure::wrong)?;
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|text| case.file.contains(text)));
@@ -50,7 +51,7 @@ pub(crate) fn corpus(options: &CorpusOptions) -> Result<Exit, Failure> {
             });
         }
         drop(sender);
-        // Results come in any order and are shown in that of the folder.
+        // Results arrive in any order and are shown in that of the folder.
         let mut waiting = HashMap::new();
         let mut shown = 0;
         for (index, ran, time) in receiver {
@@ -87,9 +88,9 @@ fn run(program: &Path, folder: &Path, case: &Case, options: &CorpusOptions, memo
     }
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     match child {
-        // Reading and compiling are not part of the time budget; a model that hangs there is ended all the same.
+        // Parsing and compiling are not part of the time budget; a model that hangs there is stopped all the same.
         Ok(child) => match collect(child, options.time_per_model * 2 + Duration::from_secs(30)) {
-            // Places in messages would repeat the folder on every line.
+            // Locations in messages would repeat the folder on every line.
             Ran::Rejected(message) => Ran::Rejected(message.replace(&format!("{}/", folder.display().to_string().trim_end_matches('/')), "")),
             ran => ran,
         },
@@ -138,7 +139,7 @@ fn drain(pipe: Option<&mut impl Read>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Which results get a line of text.
+/// The results that get a line of text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shows {
     Nothing,
@@ -146,7 +147,7 @@ enum Shows {
     All,
 }
 
-/// What came of the models so far.
+/// The results of the models so far.
 struct Tally {
     paint: Paint,
     shows: Shows,

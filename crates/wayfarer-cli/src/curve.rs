@@ -6,10 +6,11 @@ use std::time::Instant;
 use wayfarer::search::{Control, Progress, Stop};
 use wayfarer::{Outlet, Report};
 
-/// Points of a curve lie this far apart, as a share of the steps so far: about 470 to a factor of ten thousand.
+/// The distance between points of a curve, as a share of the steps so far: about 470 points to a factor of ten
+/// thousand.
 const APART: f64 = 0.02;
 
-/// The points of all runs, and where they go.
+/// The points of all runs, and their file.
 pub(crate) struct Curve {
     file: Option<Outlet>,
     text: String,
@@ -24,7 +25,7 @@ impl Curve {
         Curve { file, text: String::from("seed,steps,seconds,states\n"), seed: 0, started: Instant::now(), next: 0 }
     }
 
-    /// A control that takes points down and passes the question on.
+    /// A control that records points and forwards the question.
     pub(crate) fn watching<'a>(&'a mut self, inner: &'a mut dyn Control, seed: u64) -> Watching<'a> {
         self.seed = seed;
         self.started = Instant::now();
@@ -34,7 +35,7 @@ impl Curve {
 
     /// The last point of a run.
     pub(crate) fn end(&mut self, report: &Report) {
-        self.point(report.steps, report.seconds, report.states);
+        self.point(report.steps, report.times.exploring, report.states);
     }
 
     fn point(&mut self, steps: u64, seconds: f64, states: u64) {
@@ -49,7 +50,7 @@ impl Curve {
     }
 }
 
-/// A control that takes points down.
+/// A control that records points.
 pub(crate) struct Watching<'a> {
     curve: &'a mut Curve,
     inner: &'a mut dyn Control,

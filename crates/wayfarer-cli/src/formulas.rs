@@ -1,4 +1,4 @@
-//! Answers to a file of formulas, for a person and in the form of the Model Checking Contest.
+//! Answers to a file of formulas, as text and in the format of the Model Checking Contest.
 
 use crate::output::Paint;
 use crate::sizes::counted;
@@ -18,7 +18,7 @@ fn answers(report: &Report) -> impl Iterator<Item = (&CheckReport, Answer)> {
     report.checks.iter().filter_map(|check| Some((check, check.answer?)))
 }
 
-/// How many formulas have which answer, and the answer to each.
+/// The number of formulas with each answer, and the answer to each.
 pub(crate) fn text(report: &Report, paint: Paint) -> String {
     let number = |wanted: Answer| answers(report).filter(|(_, answer)| *answer == wanted).count();
     let numbers = [Answer::True, Answer::False, Answer::Open].map(|answer| (answer.word(), number(answer)));

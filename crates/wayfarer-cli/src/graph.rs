@@ -10,14 +10,14 @@ use std::path::Path;
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Firing, Space, States, Steps};
 
-/// How a graph is written.
+/// The format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Aldebaran,
     Dot,
 }
 
-/// Carries out `wayfarer graph`.
+/// Runs `wayfarer graph`.
 pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
     let form = match options.output.rsplit_once('.') {
         _ if options.output == "-" => Form::Aldebaran,
@@ -47,9 +47,9 @@ pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
 /// The reachable states, numbered in the order in which breadth-first search finds them.
 struct Reachable {
     states: Vec<Box<[u64]>>,
-    /// Start states by number, each with the instance that gives it.
+    /// Start states by number, each with the instance that yields it.
     starts: Vec<(u32, u32)>,
-    /// From, firing, to.
+    /// Source, firing, target.
     transitions: Vec<(u32, Firing, u32)>,
     faults: u64,
 }
@@ -99,7 +99,7 @@ impl Reachable {
     }
 
     fn aldebaran(&self, walked: &Walked) -> String {
-        // One start state is number 0 by itself; several need a state before them.
+        // A single start state is number 0; several need a state before them.
         let before: &[(u32, u32)] = if self.starts.len() > 1 { &self.starts } else { &[] };
         let shift = u32::from(!before.is_empty());
         let mut text = format!("des (0, {}, {})\n", self.transitions.len() + before.len(), self.states.len() as u32 + shift);
@@ -112,7 +112,7 @@ impl Reachable {
         text
     }
 
-    /// Nodes show their state's values when pointed at; those in which something is wrong are filled.
+    /// Nodes show their state's values in a tooltip; those with a violation are filled.
     fn dot(&self, walked: &Walked) -> String {
         let words = walked.subject().words();
         let mut text = String::from("digraph reachable {\n  node [shape=circle];\n");
@@ -137,12 +137,12 @@ impl Reachable {
     }
 }
 
-/// A text between quotes of a Graphviz file.
+/// Text in quotes of a Graphviz file.
 fn escaped(text: &str) -> String {
     plain(text).replace('\\', "\\\\")
 }
 
-/// A label that can stand between quotes on one line.
+/// A label that can be quoted on one line.
 fn plain(label: &str) -> String {
     let safe = |letter: char| match letter {
         '"' => '\'',

@@ -7,7 +7,7 @@ use crate::{Exit, Failure};
 use serde_json::{Value, json};
 use wayfarer::subject::Table;
 
-/// Carries out `wayfarer info`.
+/// Runs `wayfarer info`.
 pub(crate) fn info(options: &InfoOptions) -> Result<Exit, Failure> {
     let subject = model::open(&options.model)?.subject;
     let facts = subject.facts();

@@ -1,4 +1,4 @@
-//! `wayfarer lab`: carries out experiments of the laboratory, shows how far they are, and keeps what is finished.
+//! `wayfarer lab`: runs experiments of the laboratory, shows their progress, and saves finished ones.
 
 mod watch;
 
@@ -13,7 +13,7 @@ use wayfarer::Outlet;
 use wayfarer_lab::text::Style;
 use wayfarer_lab::{Desk, Experiment, Findings, Judgement, LabError, Shelf, experiments, page};
 
-/// Carries out `wayfarer lab`.
+/// Runs `wayfarer lab`.
 pub(crate) fn lab(what: &Lab) -> Result<Exit, Failure> {
     match what {
         Lab::List { json } => list(*json),
@@ -123,12 +123,12 @@ fn summary(all: &[Findings]) -> String {
     format!("of {} claims {agree} agree, {partly} agree in part, {differ} differ and {open} stay open", agree + partly + differ + open)
 }
 
-/// How wide text may be here.
+/// The width of the terminal.
 pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(110, |(width, _)| usize::from(width.0).clamp(40, 140))
 }
 
-/// Colours where the standard output takes them.
+/// Colours, if the standard output supports them.
 pub(crate) fn style() -> Style {
     if !Paint::stdout().colour {
         return wayfarer_lab::text::PLAIN;

@@ -1,4 +1,5 @@
-//! The command `wayfarer`: a thin rim over the library that reads the command line, shows how a run goes and says what came of it.
+//! The command `wayfarer`: a thin layer over the library that parses the command line, shows the progress of a run
+//! and prints its result.
 
 mod check;
 mod compare;
@@ -31,11 +32,11 @@ use std::process::ExitCode;
 use wayfarer::{LoadError, Rejection};
 use wayfarer::{machine as memory, sizes};
 
-/// Every byte that a run takes is counted, so that its budget can be kept.
+/// Counts every allocated byte, so that a run can keep its budget.
 #[global_allocator]
 static ALLOCATOR: wayfarer::memory::Counting = wayfarer::memory::Counting;
 
-/// How a command ended; the numbers are the exit codes that `--help` lists.
+/// The result of a command; the numbers are the exit codes that `--help` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     /// No violation was found.
@@ -46,7 +47,7 @@ enum Exit {
     Wrong = 2,
     /// The run could not be carried out.
     Failed = 3,
-    /// The budget ended before everything was visited, and that was asked for.
+    /// The budget ended before everything was visited, and an exhaustive run was requested.
     Cut = 4,
     /// Ctrl-C ended the run before anything was found.
     Interrupted = 130,
@@ -54,7 +55,8 @@ enum Exit {
     Terminated = 143,
 }
 
-/// Nesting in a model becomes nesting of calls here and there; this much stack is beyond all of it. Only what is used is ever taken.
+/// Nesting in a model becomes nesting of calls in some places; this much stack suffices for all of them. Only the
+/// part that is used takes memory.
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 
 fn main() -> ExitCode {
@@ -98,7 +100,7 @@ fn run(command: &Command) -> Exit {
     };
     done.unwrap_or_else(|failure| {
         match failure.exit {
-            // Diagnostics come with their own headings.
+            // Diagnostics have their own headings.
             Exit::Wrong if failure.rendered => output::complain(&failure.message),
             _ => output::error(&failure.message),
         }
@@ -106,14 +108,14 @@ fn run(command: &Command) -> Exit {
     })
 }
 
-/// Why a command could not do its work.
+/// The reason why a command failed.
 #[derive(Debug)]
 struct Failure {
     exit: Exit,
     message: String,
     /// Whether the message is ready to print.
     rendered: bool,
-    /// What is wrong with the model, one by one, where that is the reason.
+    /// The errors in the model as a list, if they are the reason.
     findings: Vec<wayfarer::Finding>,
 }
 
@@ -137,10 +139,10 @@ impl Failure {
     }
 }
 
-/// Help goes to the standard output and is no error; anything else is.
+/// Help goes to the standard output and is not an error; anything else is.
 fn usage(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    // A reader that went away is no reason to complain.
+    // A closed pipe is no reason to complain.
     let _ = error.print();
     ExitCode::from(if asked { Exit::Well } else { Exit::Wrong } as u8)
 }

@@ -1,4 +1,4 @@
-//! What is made from the table of options besides parsing: shell completions and man pages.
+//! Shell completions and man pages, made from the table of options.
 
 use crate::options::CommandLine;
 use crate::output::print;

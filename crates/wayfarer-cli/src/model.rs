@@ -1,4 +1,4 @@
-//! Reads the model that a command works on, and walks in it for the commands that do so step by step.
+//! Reads the model of a command, and takes single steps in it for the commands that need them.
 
 use crate::Failure;
 use crate::options::{LoopOption, ModelOptions};
@@ -13,12 +13,12 @@ pub(crate) fn open(options: &ModelOptions) -> Result<Opened, Failure> {
     open_finding(options, None)
 }
 
-/// The same, with a predicate that is looked for.
+/// The same, with a predicate to search for.
 pub(crate) fn open_finding(options: &ModelOptions, find: Option<&str>) -> Result<Opened, Failure> {
     open_asking(options, find, None)
 }
 
-/// The same, with a file of formulas that are asked about it.
+/// The same, with a file of formulas to check.
 pub(crate) fn open_asking(options: &ModelOptions, find: Option<&str>, formulas: Option<&str>) -> Result<Opened, Failure> {
     let formulas = formulas.map(wayfarer::open_formulas).transpose().map_err(Failure::unread)?;
     let settings = LoadOptions { find: find.map(str::to_string), formulas, ..options.load_options(Paint::stderr().colour) };
@@ -27,7 +27,7 @@ pub(crate) fn open_asking(options: &ModelOptions, find: Option<&str>, formulas: 
     Ok(opened)
 }
 
-/// A model in which one goes step by step, with what it prints on the way.
+/// A model in which single steps are taken, with its output.
 pub(crate) struct Walked<'a> {
     subject: &'a dyn Subject,
     replaying: Box<dyn Replaying + 'a>,
@@ -47,7 +47,7 @@ impl<'a> Walked<'a> {
         self.replaying.space()
     }
 
-    /// Makes a start state.
+    /// Computes a start state.
     pub(crate) fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         self.replaying.start(number, out, printed)
     }
@@ -57,13 +57,13 @@ impl<'a> Walked<'a> {
         self.replaying.fire(state, firing, out, printed)
     }
 
-    /// A fault's message with its place.
+    /// A fault's message with its source location.
     pub(crate) fn fault(&self, fault: Fault) -> String {
         let facts = self.subject().words().fault(fault, &Plan::default());
         format!("{} ({})", facts.message, facts.at)
     }
 
-    /// What is wrong in a state, as sentences: properties that fail, and a deadlock.
+    /// The violations in a state, as sentences: properties that fail, and a deadlock.
     pub(crate) fn wrong_in(&self, state: &[Word], deadlock: Deadlock) -> Vec<String> {
         let properties = self.subject().properties();
         let mut bits = PropertyBits::default();
@@ -82,7 +82,7 @@ impl<'a> Walked<'a> {
         found
     }
 
-    /// The firings that are enabled in a state, in order, those included that fail.
+    /// The firings enabled in a state, in order, including those that fail.
     pub(crate) fn enabled(&self, state: &[Word]) -> Vec<Firing> {
         let steps = self.expand(state);
         let mut firings: Vec<Firing> = steps.firings.iter().copied().chain(steps.faults.iter().map(|step| step.firing)).collect();

@@ -1,4 +1,4 @@
-//! The one table of options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
+//! The table of all options. Parsing, `-h`, `--help`, completions and the man pages are all made from it.
 
 mod compare;
 mod formats;
@@ -135,13 +135,13 @@ pub(crate) struct CommandLine {
     pub(crate) color: Colour,
 }
 
-/// What to do.
+/// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Check a model: explore it, give a verdict, show the way to what is wrong
+    /// Check a model: explore it, give a verdict, show a counterexample
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(Box<CheckOptions>),
-    /// Show what a model consists of: state, layout, rules, properties
+    /// Show the parts of a model: state, layout, rules, properties
     #[command(after_long_help = INFO_EXAMPLES)]
     Info(InfoOptions),
     /// Make one random run and print it step by step
@@ -189,7 +189,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Which model, and how it is read.
+/// The model, and how it is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelOptions {
     /// The model, a Murphi file or a graph whose name ends in .aut; `-` reads the standard input
@@ -216,7 +216,7 @@ pub(crate) enum Undefined {
     Strict,
 }
 
-/// How long one firing may take, for the commands that take single steps.
+/// The limit of one firing, for the commands that take single steps.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LoopOption {
     /// Loop rounds and calls that one firing may take before it counts as endless
@@ -224,7 +224,7 @@ pub(crate) struct LoopOption {
     pub(crate) loop_limit: u64,
 }
 
-/// When a state counts as a deadlock, for the commands that take single steps.
+/// The definition of a deadlock, for the commands that take single steps.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DeadlockOption {
     /// When a state counts as a deadlock: off, stuck or stuttering [default: as the model's language has it]
@@ -233,7 +233,7 @@ pub(crate) struct DeadlockOption {
 }
 
 impl DeadlockOption {
-    /// The rule for a subject: the one given, or that of its language.
+    /// The rule for a subject: the given one, or that of its language.
     pub(crate) fn of(&self, subject: &dyn wayfarer::Subject) -> Deadlock {
         self.rule.unwrap_or_else(|| subject.deadlock())
     }
@@ -248,16 +248,18 @@ pub(crate) struct CheckOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
-    /// Repeat the run with so many seeds, from --seed on, and sum up what they found
+    /// Repeat the run with K seeds, from --seed on, and summarise the results
     ///
-    /// Gives the share of runs that found something, the states and steps until then and the lengths of the witnesses, with 95 % intervals.
+    /// Gives the share of runs that found something, the states and steps until then and the lengths of the
+    /// witnesses, with 95 % intervals.
     #[arg(long, value_name = "K", default_value = "1", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
-    /// Answer all formulas of this file, instead of looking for violations
+    /// Answer all formulas of this file, instead of searching for violations
     ///
-    /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or ReachabilityDeadlock) about a Petri net. One run
-    /// answers all of them: each is true, false, or open if the budget ended before that was known.
+    /// The file is one of the Model Checking Contest (ReachabilityCardinality, ReachabilityFireability or
+    /// ReachabilityDeadlock) about a Petri net. One run answers all of them: each is true, false, or open if the
+    /// budget ended before the answer was known.
     #[arg(long = "properties", value_name = "FILE", help_heading = "What to look for", conflicts_with_all = ["find", "find_rule", "runs"])]
     pub(crate) formulas: Option<String>,
 
@@ -283,7 +285,7 @@ pub(crate) struct CheckOptions {
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) curve: Option<PathBuf>,
 
-    /// Print what the budget would be allotted to, and run nothing
+    /// Print how the budget would be divided, and run nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) plan: bool,
 
@@ -331,7 +333,7 @@ pub(crate) struct SimulateOptions {
     #[command(flatten)]
     pub(crate) deadlock: DeadlockOption,
 
-    /// Print the whole state after each step, not only what changed
+    /// Print the whole state after each step, not only the changes
     #[arg(long, help_heading = "Output")]
     pub(crate) full: bool,
 }
@@ -370,7 +372,7 @@ pub(crate) struct ReplayOptions {
 /// The options of `corpus`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CorpusOptions {
-    /// The folder of models, with its reference.json or expectations.json where it has one
+    /// The folder of models, with its reference.json or expectations.json if it has one
     #[arg(value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
@@ -382,11 +384,11 @@ pub(crate) struct CorpusOptions {
     #[arg(long, value_name = "FILE", help_heading = "Which models")]
     pub(crate) known: Option<PathBuf>,
 
-    /// Cut each model off after so many states
+    /// Stop each model after this many states
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Budget")]
     pub(crate) limit_states: Option<u64>,
 
-    /// Cut each model off after this time
+    /// Stop each model after this time
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, help_heading = "Budget")]
     pub(crate) time_per_model: Duration,
 
@@ -412,14 +414,14 @@ pub(crate) struct CorpusOptions {
 }
 
 impl ModelOptions {
-    /// The words that say the same on a command line.
+    /// The same options as words of a command line.
     pub(crate) fn words(&self) -> Vec<String> {
         let constants = self.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}"))));
         let undefined = (self.undefined == Undefined::Strict).then(|| "--undefined strict".to_string());
         [quoted(&self.model)].into_iter().chain(constants).chain(undefined).collect()
     }
 
-    /// How the library is to read the model.
+    /// The library's options for reading the model.
     pub(crate) fn load_options(&self, colour: bool) -> wayfarer::LoadOptions {
         wayfarer::LoadOptions {
             constants: self.constants.clone(),

@@ -1,8 +1,8 @@
-//! Where text goes: standard output with a reader that may go away, standard error, and colours for terminals only.
+//! Output: standard output with a reader that may close the pipe, standard error, and colours for terminals only.
 
 use std::io::{self, IsTerminal, Write};
 
-/// Writes to standard output. A reader that went away (`wayfarer … | head`) is no error: the rest is dropped.
+/// Writes to standard output. A closed pipe (`wayfarer … | head`) is not an error: the rest is dropped.
 pub(crate) fn print(text: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -11,7 +11,7 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// Writes to standard error as far as that is possible; there is nowhere to complain.
+/// Writes to standard error if that is possible; errors are ignored, because there is nowhere to report them.
 pub(crate) fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -28,16 +28,17 @@ pub(crate) fn warning(message: &str) {
     complain(&format!("{} {message}\n", paint.doubt("warning:")));
 }
 
-/// Text broken at words so that it fits the terminal; lines after the first are indented. Other programs get whole lines.
+/// Text wrapped at words to the width of the terminal; lines after the first are indented. Other programs get whole
+/// lines.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     let width =
         terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map_or(usize::MAX, |(width, _)| usize::from(width.0).clamp(40, 120));
-    // A number stays with its sign.
+    // A number stays with its percent sign.
     let kept = text.replace(" %", "\u{1}%");
     wayfarer_lab::text::wrapped(&kept, width, indent).trim_start().replace('\u{1}', " ")
 }
 
-/// When to colour.
+/// The choice of colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colour {
     /// If the output is a terminal and neither NO_COLOR nor TERM=dumb forbids it
@@ -51,7 +52,7 @@ pub(crate) enum Colour {
 
 static COLOUR: std::sync::OnceLock<Colour> = std::sync::OnceLock::new();
 
-/// Says once, at the start, when to colour.
+/// Sets once, at the start, when to colour.
 pub(crate) fn set_colour(colour: Colour) {
     let _ = COLOUR.set(colour);
 }
@@ -72,7 +73,7 @@ pub(crate) struct Paint {
 }
 
 impl Paint {
-    /// Colours where standard output is a terminal and the user did not forbid them (`NO_COLOR`).
+    /// Colours if standard output is a terminal and the user did not forbid them (`NO_COLOR`).
     pub(crate) fn stdout() -> Paint {
         Paint { colour: coloured(io::stdout().is_terminal()) }
     }
@@ -86,33 +87,33 @@ impl Paint {
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
     }
 
-    /// What went well.
+    /// Colours good news.
     pub(crate) fn good(self, text: &str) -> String {
         self.wrap("1;32", text)
     }
 
-    /// What is wrong.
+    /// Colours bad news.
     pub(crate) fn bad(self, text: &str) -> String {
         self.wrap("1;31", text)
     }
 
-    /// What is open.
+    /// Colours open questions.
     pub(crate) fn doubt(self, text: &str) -> String {
         self.wrap("1;33", text)
     }
 
-    /// What a reader looks for.
+    /// Emphasises text that a reader looks for.
     pub(crate) fn strong(self, text: &str) -> String {
         self.wrap("1", text)
     }
 
-    /// What a reader may pass over.
+    /// Dims text that a reader may skip.
     pub(crate) fn faint(self, text: &str) -> String {
         self.wrap("2", text)
     }
 }
 
-/// <https://no-color.org>: any value that is not empty forbids colours.
+/// <https://no-color.org>: any non-empty value forbids colours.
 fn wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

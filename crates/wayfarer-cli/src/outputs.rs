@@ -1,11 +1,12 @@
-//! Files that a command writes. They are known to be writable before a long run, written whole or not at all, and never one of the files that were read.
+//! Files that a command writes. They are checked to be writable before a long run, written whole or not at all, and
+//! never one of the input files.
 
 use crate::Failure;
 use crate::options::CheckOptions;
 use std::path::Path;
 use wayfarer::{FORMATS, Format, Outlet, Report};
 
-/// Makes sure that `option` can write `path`. The inputs of the command must not be overwritten.
+/// Checks that `option` can write `path`. The inputs of the command must not be overwritten.
 pub(crate) fn outlet(path: &Path, option: &str, inputs: &[&str]) -> Result<Outlet, Failure> {
     let same =
         |input: &&&str| **input != "-" && std::fs::canonicalize(input).is_ok_and(|input| std::fs::canonicalize(path).is_ok_and(|path| path == input));
@@ -15,7 +16,7 @@ pub(crate) fn outlet(path: &Path, option: &str, inputs: &[&str]) -> Result<Outle
     Outlet::new(path).map_err(|error| cannot(path, option, &error))
 }
 
-/// Writes a file that was made sure of before.
+/// Writes a file that was checked before.
 pub(crate) fn write(outlet: &Outlet, option: &str, text: &str) -> Result<(), Failure> {
     outlet.write(text).map_err(|error| cannot(outlet.path(), option, &error))
 }
@@ -24,11 +25,11 @@ fn cannot(path: &Path, option: &str, error: &std::io::Error) -> Failure {
     Failure::failed(format!("{option} cannot write `{}`: {error}", path.display()))
 }
 
-/// The files that a report is written to, one for each form that was asked for.
+/// The files that a report is written to, one for each requested format.
 pub(crate) struct Files(Vec<(&'static Format, Outlet)>);
 
 impl Files {
-    /// Makes sure that they can be written.
+    /// Checks that they can be written.
     pub(crate) fn new(options: &CheckOptions) -> Result<Files, Failure> {
         let mut files: Vec<(&'static Format, Outlet)> = Vec::new();
         for format in FORMATS {
@@ -50,7 +51,7 @@ impl Files {
         self.put(|format| (format.write)(report))
     }
 
-    /// Writes why there was no run.
+    /// Writes the reason why there was no run.
     pub(crate) fn write_failure(&self, model: &str, failure: &Failure) -> Result<(), Failure> {
         let model = if model == "-" { "<stdin>" } else { model };
         self.put(|format| (format.failure)(model, &failure.message, &failure.findings))

@@ -1,4 +1,5 @@
-//! `wayfarer predict`: what exact theory says of random searches on a tree, a grid or a graph, simulated where it is out of reach.
+//! `wayfarer predict`: exact theory of random searches on a tree, a grid or a graph, or a simulation if that is
+//! infeasible.
 
 mod storage;
 mod table;
@@ -17,7 +18,7 @@ use wayfarer::theory::{
 };
 use wayfarer_lab::Plot;
 
-/// Carries out `wayfarer predict`.
+/// Runs `wayfarer predict`.
 pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
     let (subject, question) = match shape {
         Predict::Tree { height, degree, question } => {
@@ -32,7 +33,7 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
         Predict::Storage(options) => return storage::storage(options),
     };
     if let Some(file) = &question.output.plot {
-        // A wrong name is noticed before the work, and what the file held is kept until there is something to put there.
+        // A wrong name is noticed before the work, and the old contents are kept until there are new ones.
         std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|error| no_plot(file, &error))?;
     }
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot watch for signals: {error}")))?;
@@ -50,7 +51,7 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
     )
 }
 
-/// Prints a table or JSON, after drawing the plot where one is wanted.
+/// Prints a table or JSON, after drawing the plot if one is requested.
 fn give(output: &PredictOutput, text: impl Fn(Paint) -> String, json: impl Fn() -> Value, plot: impl Fn() -> Plot) -> Result<Exit, Failure> {
     if let Some(file) = &output.plot {
         std::fs::write(file, plot().svg()).map_err(|error| no_plot(file, &error))?;
@@ -64,14 +65,14 @@ fn no_plot(file: &Path, error: &std::io::Error) -> Failure {
     Failure::failed(format!("cannot write the plot to `{}`: {error}", file.display()))
 }
 
-/// What is explored.
+/// The graph to explore.
 struct Subject {
-    /// How people write it.
+    /// Its name for people.
     name: String,
     nodes: u32,
     height: u32,
     density: Option<f64>,
-    /// What it is, for scripts.
+    /// Its description for scripts.
     facts: Value,
     kind: Kind,
 }
@@ -152,7 +153,7 @@ impl Subject {
         watcher: &mut Watcher,
     ) -> Result<Prediction<Coverage, SimulatedCoverage>, TheoryError> {
         let (allowed, capacity) = (question.memory as u64, question.capacity);
-        // What restarts cost on a graph: for each node a sum over all earlier steps at each step.
+        // The cost of restarts on a graph: for each node, a sum over all earlier steps at each step.
         let renewal = u64::from(steps).saturating_mul(u64::from(steps)) / 2 * u64::from(self.nodes);
         let exact = match (&self.kind, question.method) {
             (_, Method::Simulate) => Err(asked()),
@@ -166,7 +167,7 @@ impl Subject {
         })
     }
 
-    /// Hands over the graph itself, which a tree makes only where it is needed.
+    /// Passes on the graph itself, which a tree builds only if it is needed.
     fn explicit<T>(&self, with: impl FnOnce(&ExplicitGraph) -> Result<T, TheoryError>) -> Result<T, TheoryError> {
         match &self.kind {
             Kind::Graph(graph) => with(graph),
@@ -175,19 +176,19 @@ impl Subject {
     }
 }
 
-/// What is said of one strategy.
+/// The results for one strategy.
 struct Answer {
     algorithm: Algorithm,
     cover: Prediction<CoverTimes, SimulatedCover>,
     after: Option<Prediction<Coverage, SimulatedCoverage>>,
 }
 
-/// The time to cover so many nodes.
+/// The time to cover a number of nodes.
 struct Time {
-    /// The mean; none where it is infinite, or where some simulated run did not get there.
+    /// The mean; `None` if it is infinite, or if some simulated run did not get there.
     steps: Option<f64>,
     interval: Option<(f64, f64)>,
-    /// The probability to get there at all, or the share of runs that did.
+    /// The probability of getting there at all, or the share of runs that did.
     reached: f64,
 }
 
@@ -213,7 +214,7 @@ fn ends(estimate: Estimate) -> (f64, f64) {
     (estimate.low, estimate.high)
 }
 
-/// A core does this much in some minutes.
+/// The number of operations that a core does in some minutes.
 const MOST_OPERATIONS: u64 = 20_000_000_000;
 
 fn long(cost: Cost) -> bool {
@@ -228,7 +229,7 @@ fn asked() -> TheoryError {
     TheoryError::Parameter("asked for by --method simulate".to_string())
 }
 
-/// The exact result, or a simulation where size or the method chosen forbids it.
+/// The exact result, or a simulation if the size or the chosen method rules it out.
 fn or_simulated<E, S>(
     exact: Result<E, TheoryError>,
     question: &Question,
@@ -245,7 +246,7 @@ fn simulation(question: &Question) -> Simulation {
     Simulation { runs: question.runs, seed: question.seed, ..Simulation::default() }
 }
 
-/// After how many steps coverage is told, if at all.
+/// The number of steps after which coverage is shown, if at all.
 fn steps(question: &Question, nodes: u32) -> Option<u32> {
     question.steps.or(question.capacity.map(|_| nodes.saturating_mul(10).min(MOST_STEPS)))
 }
@@ -270,7 +271,7 @@ fn failure(error: TheoryError) -> Failure {
     }
 }
 
-/// Why a figure is not exact, for a person.
+/// The reason why a figure is not exact, as text.
 fn reason(error: &TheoryError) -> String {
     match error {
         TheoryError::TooLarge { bytes, allowed } => {

@@ -1,7 +1,8 @@
-//! Watches a run for a person: a line that is overwritten on a terminal, plain lines elsewhere, one more on SIGUSR1; and ends the run on Ctrl-C.
+//! Shows the progress of a run: a line that is overwritten on a terminal, plain lines elsewhere, one more on SIGUSR1;
+//! and ends the run on Ctrl-C.
 //!
-//! The loop asks at the edge of every round, far more often than anything here is worth doing. A thread that only sleeps raises a flag about fifty
-//! times a second, so that a question costs one load of an atomic.
+//! The loop calls this after every round, far more often than anything needs to be shown. A thread that only sleeps
+//! raises a flag about fifty times a second, so that a call costs one load of an atomic.
 
 use crate::output::complain;
 use crate::signals::Signals;
@@ -18,19 +19,19 @@ const TERMINAL_EVERY: Duration = Duration::from_millis(200);
 const PLAIN_FIRST: Duration = Duration::from_secs(2);
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// How progress is shown.
+/// The style of progress output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Not at all, unless a signal asks for it.
     Quiet,
-    /// A new line now and then.
+    /// A new line from time to time.
     Plain,
     /// One line that changes.
     Terminal,
 }
 
 impl Style {
-    /// The style that fits standard error.
+    /// The style that suits standard error.
     pub(crate) fn fitting(quiet: bool) -> Style {
         match quiet {
             true => Style::Quiet,
@@ -69,7 +70,7 @@ impl<'a> Watcher<'a> {
             }
         };
         if std::thread::Builder::new().name("clock".to_string()).stack_size(64 << 10).spawn(clock).is_err() {
-            // Without the thread the flag stays up for ever: slower, and right.
+            // Without the thread the flag stays raised: slower, but correct.
             done.store(true, Ordering::Relaxed);
         }
         Watcher {
@@ -124,7 +125,7 @@ impl<'a> Watcher<'a> {
         self.drawn = !keep;
     }
 
-    /// Takes the line off the terminal again.
+    /// Removes the line from the terminal.
     pub(crate) fn finish(&mut self) {
         self.done.store(true, Ordering::Relaxed);
         if std::mem::take(&mut self.drawn) {
@@ -149,7 +150,7 @@ impl Drop for Watcher<'_> {
     }
 }
 
-/// Where a run stands. Rates are those since the line before.
+/// The state of a run. Rates are those since the previous line.
 struct Snapshot {
     elapsed: Duration,
     since: Duration,

@@ -1,5 +1,6 @@
-//! A report for a person. Four lines come first: the verdict, what was checked, how far the run came, and what it cost. Then comes the witness, or what it is worth
-//! that nothing was found, in a few sentences. Everything else is for `--verbose` and `--json`.
+//! A report as text. Four lines come first: the verdict, the checks, the extent of the run, and its cost. Then comes
+//! the witness or, if nothing was found, the evidence for that in a few sentences. Everything else is for `--verbose`
+//! and `--json`.
 
 mod details;
 mod worth;
@@ -10,7 +11,7 @@ use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
 use wayfarer::{CheckReport, Kind, Report, Stop, Subject, Verdict, ViolationReport};
 
-/// How a report is shown.
+/// The options for showing a report.
 #[derive(Clone, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) paint: Paint,
@@ -21,13 +22,13 @@ pub(crate) struct View<'a> {
     pub(crate) verbose: bool,
     /// The memory budget in bytes.
     pub(crate) memory: usize,
-    /// Whether the process's fixed needs come on top of the budget.
+    /// Whether the process's fixed memory comes on top of the budget.
     pub(crate) besides_on_top: bool,
     /// The command line that repeats this run.
     pub(crate) again: &'a str,
 }
 
-/// Of each kind this many properties are named before they are only counted.
+/// The number of properties of each kind that are named; the rest are only counted.
 const NAMED: usize = 3;
 
 /// The whole report.
@@ -43,6 +44,10 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
         if let Some(found) = &violation.witness {
             out.push_str(&witness::witness(subject, found, view));
         }
+    }
+    if report.witness().is_some() && report.threads > 1 && !report.repeatable && view.form != Form::None {
+        let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
+        out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
     }
     out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
@@ -77,7 +82,7 @@ fn verdict(report: &Report, paint: Paint) -> String {
     format!("{}\n", wrapped(&format!("{} {word}{sentence}", report.model), 2))
 }
 
-/// How much of the system a run without a violation has seen, by the strongest evidence there is.
+/// The extent of a run without a violation, by the strongest evidence there is.
 fn open(report: &Report) -> String {
     let dry = matches!(report.stop, Stop::Exhausted | Stop::Confident);
     match report.expected_omissions {
@@ -88,12 +93,12 @@ fn open(report: &Report) -> String {
     }
 }
 
-/// Why a run ended, as a clause.
+/// The reason why a run ended, as a clause.
 fn stopped(report: &Report) -> String {
     wayfarer::stop_words(report.stop).to_string()
 }
 
-/// The properties that were judged, and those that were not.
+/// The properties that were checked, and those that were not.
 fn checked(report: &Report) -> String {
     let judged: Vec<&CheckReport> = report.checks.iter().filter(|check| check.verdict != wayfarer::CheckVerdict::NotJudged).collect();
     let mut parts = Vec::new();
@@ -129,7 +134,7 @@ fn checked(report: &Report) -> String {
     text
 }
 
-/// How far the run came.
+/// The extent of the run.
 fn explored(report: &Report) -> String {
     let states = if report.states_error > 0.0 {
         format!("about {} states (standard error {:.1} %)", count(report.states), 100.0 * report.states_error)
@@ -186,13 +191,18 @@ fn unfired(report: &Report, paint: Paint) -> String {
     }
 }
 
-/// Advice on what to try after a run that was cut, and the line that repeats it.
+/// Advice on what to try after an incomplete run, and the line that repeats it.
 fn cut(report: &Report, view: &View) -> String {
     if report.verdict != Verdict::NotFound || formulas::asked(report) {
         return String::new();
     }
     let left = "a violation may lie among the states that were not visited";
     let advice = match report.stop {
+        Stop::Memory if report.peak_memory_bytes < view.memory / 4 * 3 && !view.besides_on_top => format!(
+            "The system gave only {} of the {} that were planned: {left}. Look for a limit of the process (ulimit -v) or of its control group.",
+            bytes(report.peak_memory_bytes),
+            bytes(view.memory)
+        ),
         Stop::Memory => format!(
             "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)

@@ -1,4 +1,5 @@
-//! `wayfarer replay`: fires a recorded witness again, on a model that may have changed since, and names the step where the two part.
+//! `wayfarer replay`: fires a recorded witness again, on a model that may have changed since, and names the step at
+//! which the two differ.
 
 use crate::model::{self, Walked};
 use crate::options::ReplayOptions;
@@ -11,7 +12,7 @@ use wayfarer::itf::{self, Trace};
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fired, Firing, Word};
 
-/// Carries out `wayfarer replay`.
+/// Runs `wayfarer replay`.
 pub(crate) fn replay(options: &ReplayOptions) -> Result<Exit, Failure> {
     if options.model.model == "-" && options.witness == "-" {
         return Err(Failure::wrong("model and witness cannot both come from the standard input"));
@@ -51,7 +52,7 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    /// Replays everything. Gives what is still wrong at the end, or where the model departs.
+    /// Replays everything. Returns the violation at the end, or the point at which the model differs.
     fn run(&self) -> Result<String, String> {
         let numbers = self.numbers();
         let Some(mut state) = self.start()? else {
@@ -69,7 +70,7 @@ impl Replay<'_> {
         self.end(&state)
     }
 
-    /// The numbers of the rules that the trace names. Several rules may bear one name.
+    /// The numbers of the rules that the trace names. Several rules may have one name.
     fn numbers(&self) -> HashMap<String, Vec<u32>> {
         let subject = self.walked.subject();
         let wanted: HashSet<&str> = self.trace.rules.iter().map(String::as_str).collect();
@@ -83,7 +84,8 @@ impl Replay<'_> {
         numbers
     }
 
-    /// The firings that a step of this name may mean: every outcome of the rules so called, or their first where none is enabled.
+    /// The firings that a step of this name may mean: every outcome of the rules with this name, or the first outcome
+    /// of each if none is enabled.
     fn named(&self, state: &[Word], rule: &str, numbers: &HashMap<String, Vec<u32>>) -> Vec<Firing> {
         let numbers = numbers.get(rule).map_or(&[] as &[u32], Vec::as_slice);
         let mut firings: Vec<Firing> = numbers.iter().map(|number| Firing::of(*number)).collect();
@@ -91,7 +93,7 @@ impl Replay<'_> {
         firings
     }
 
-    /// The start state; none where it fails, as it did.
+    /// The start state; `None` if it fails, as it did.
     fn start(&self) -> Result<Option<Vec<Word>>, String> {
         let subject = self.walked.subject();
         let name = &self.trace.start;
@@ -115,7 +117,7 @@ impl Replay<'_> {
         Err(format!("at the start ({name}): {why}"))
     }
 
-    /// One step by any of the rules of its name. None where it fails, as it did.
+    /// One step by any of the rules of its name. `None` if it fails, as it did.
     fn step(&self, state: &[Word], rules: &[Firing], recorded: Option<&Value>) -> Result<Option<Vec<Word>>, String> {
         if rules.is_empty() {
             return Err("the rule does not exist any more".to_string());
@@ -134,7 +136,7 @@ impl Replay<'_> {
                 (Fired::Disabled, _) => "the rule is not enabled any more".to_string(),
                 (Fired::Discarded, _) => "an assumption of the model excludes it now".to_string(),
             };
-            // Of several rules with one name, one that fires says more than one that does not.
+            // Of several rules with one name, one that fires is more informative than one that does not.
             if why.is_empty() || why.starts_with("the rule is not enabled") {
                 why = other;
             }
@@ -142,7 +144,7 @@ impl Replay<'_> {
         Err(why)
     }
 
-    /// Whether what was wrong at the end is still wrong.
+    /// Whether the violation at the end still exists.
     fn end(&self, state: &[Word]) -> Result<String, String> {
         let recorded = self.trace.violation.as_deref().unwrap_or("");
         let wrong = self.walked.wrong_in(state, self.deadlock);
@@ -150,7 +152,7 @@ impl Replay<'_> {
             Some(("deadlock", _)) => sentence.starts_with("deadlock"),
             Some(("invariant", name)) => sentence.starts_with(&format!("invariant `{name}`")),
             Some(("fault", message)) => sentence.starts_with("judging") && sentence.contains(message),
-            // A trace of another tool does not say what is wrong in words that can be compared.
+            // A trace of another tool does not describe the violation in comparable terms.
             _ => true,
         };
         match wrong.iter().find(same) {
@@ -162,7 +164,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Where a state differs from what was recorded, one line each. Variables that only one side has are not compared: adding one is no departure.
+    /// The differences between a state and the recorded one, one line each. Variables that only one side has are not
+    /// compared: adding one does not count as a difference.
     fn differences(&self, recorded: &Value, state: &[Word]) -> Option<String> {
         let now = self.walked.subject().words().itf(state);
         let mut lines = Vec::new();
@@ -207,12 +210,12 @@ fn compare(path: &str, recorded: &Value, now: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// Whether an object stands for a value that JSON cannot write.
+/// Whether an object represents a value that JSON cannot write.
 fn special(object: &serde_json::Map<String, Value>) -> bool {
     object.keys().any(|key| key.starts_with('#'))
 }
 
-/// A value for a person.
+/// A value as text.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Several runs of one plan, summed up for a person.
+//! A summary of several runs of one plan, as text.
 
 use crate::Failure;
 use crate::options::CheckOptions;
@@ -7,7 +7,7 @@ use crate::sizes::{count, counted};
 use wayfarer::repeated::{Interval, Repeated, length, raw_length, states, steps};
 use wayfarer::{Report, Stop};
 
-/// Prints what the runs found.
+/// Prints the results of the runs.
 pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failure> {
     if options.json {
         return print(&format!("{}\n", done.to_json())).map_err(Failure::failed);

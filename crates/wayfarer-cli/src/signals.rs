@@ -6,7 +6,7 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The requests that signals made since they are caught.
+/// The requests made by signals since they are caught.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signals {
     end: Arc<AtomicBool>,
@@ -16,11 +16,12 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Catches the signals from now on. Before, they end the program as they always do.
+    /// Catches the signals from now on. Before, they end the program as usual.
     pub(crate) fn catch() -> std::io::Result<Signals> {
         let signals = Signals::default();
         for (signal, code) in [(SIGINT, 130), (SIGTERM, 143)] {
-            // The order matters: the first handler ends the program only where the flag was set by an earlier signal.
+            // The order matters: the first registration ends the program only if the flag was set by an earlier
+            // signal.
             flag::register_conditional_shutdown(signal, code, signals.end.clone())?;
             flag::register(signal, signals.end.clone())?;
         }
@@ -34,12 +35,12 @@ impl Signals {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// How a command ends that was asked to end before it had an answer.
+    /// The exit code of a command that was asked to end before it had an answer.
     pub(crate) fn exit(&self) -> Exit {
         if self.term.load(Ordering::Relaxed) { Exit::Terminated } else { Exit::Interrupted }
     }
 
-    /// Whether a line was asked for; asking takes the request away.
+    /// Whether a line was requested; clears the request.
     pub(crate) fn take_line(&self) -> bool {
         self.line.swap(false, Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! `wayfarer simulate`: one random run, printed step by step with what the model prints.
+//! `wayfarer simulate`: one random run, printed step by step with the model's output.
 
 use crate::model::{self, Walked};
 use crate::options::SimulateOptions;
@@ -8,7 +8,7 @@ use crate::{Exit, Failure, sizes};
 use wayfarer::search::Deadlock;
 use wayfarer::space::{Fired, Firing, Rng, Word};
 
-/// Carries out `wayfarer simulate`.
+/// Runs `wayfarer simulate`.
 pub(crate) fn simulate(options: &SimulateOptions) -> Result<Exit, Failure> {
     let opened = model::open(&options.model)?;
     let walked = Walked::new(&opened, &options.loops);
@@ -94,7 +94,7 @@ impl Run<'_> {
         Ok(Exit::Well)
     }
 
-    /// What the model printed.
+    /// Prints the model's output.
     fn put(&self, printed: &[String]) -> Result<(), Failure> {
         let text = printed.concat();
         text.lines().try_for_each(|line| self.say(&format!("      | {line}\n")))

@@ -1,4 +1,5 @@
-//! `wayfarer step`: a walk by hand. Each state lists the rules that are enabled, a line of input chooses one.
+//! `wayfarer step`: an interactive walk. Each state lists the rules that are enabled, and a line of input chooses
+//! one.
 
 use crate::model::{self, Walked};
 use crate::options::StepOptions;
@@ -12,10 +13,10 @@ use wayfarer::space::{Fired, Firing, Rng, Word};
 const HELP: &str =
     "  NUMBER  fire that rule        r  fire a random one    u  take a step back\n  s       show the whole state  l  list the rules       q  quit\n";
 
-/// How many rules are listed at once.
+/// The number of rules listed at once.
 const LISTED: usize = 40;
 
-/// Carries out `wayfarer step`.
+/// Runs `wayfarer step`.
 pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
     if options.model.model == "-" {
         return Err(Failure::wrong("`step` reads commands from the standard input, so the model must be a file"));
@@ -31,7 +32,7 @@ pub(crate) fn step(options: &StepOptions) -> Result<Exit, Failure> {
         walk.choose(0)?;
     }
     walk.arrive()?;
-    // A terminal shows what is typed; piped commands would be missing from the output.
+    // A terminal shows the typed text; piped commands would be missing from the output.
     let echo = !std::io::stdin().is_terminal();
     let mut lines = std::io::stdin().lock().lines();
     loop {
@@ -73,13 +74,13 @@ struct Walk<'a> {
     walked: &'a Walked<'a>,
     paint: Paint,
     rng: Rng,
-    /// The states on the way; empty before a start state is chosen.
+    /// The states so far; empty before a start state is chosen.
     path: Vec<Vec<Word>>,
     starts: Vec<u32>,
 }
 
 impl Walk<'_> {
-    /// What can be chosen here: start states before the walk, then rules.
+    /// The choices here: start states before the walk, then rules.
     fn choices(&self) -> Vec<(Firing, String)> {
         let subject = self.walked.subject();
         match self.path.last() {
@@ -88,7 +89,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Fires a choice; says whether the walk moved on.
+    /// Fires a choice. Returns whether the walk moved on.
     fn choose(&mut self, index: usize) -> Result<bool, Failure> {
         let subject = self.walked.subject();
         let choices = self.choices();
@@ -119,7 +120,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Judges the state that was reached and lists what can be done.
+    /// Checks the current state and lists the choices.
     fn arrive(&self) -> Result<(), Failure> {
         if let Some(state) = self.path.last() {
             for sentence in self.walked.wrong_in(state, Deadlock::Off) {

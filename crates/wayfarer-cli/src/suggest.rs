@@ -1,6 +1,6 @@
-//! What to say about a name that does not exist: the nearest ones that do.
+//! Suggestions for a name that does not exist: the nearest ones that do.
 
-/// How many names are listed before the rest is only counted.
+/// The number of names listed; the rest are only counted.
 const LISTED: usize = 20;
 
 /// The known names that resemble `name`, the nearest first, at most three.

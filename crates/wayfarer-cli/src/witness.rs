@@ -1,5 +1,5 @@
-//! A witness for a person: the start state with its variables, one line for each step, and below it what changed. Simulations and walks by hand
-//! speak the same way.
+//! A witness as text: the start state with its variables, one line for each step, and below it the changes.
+//! Simulations and interactive walks use the same form.
 
 use crate::output::Paint;
 use crate::render::View;
@@ -8,10 +8,10 @@ use wayfarer::ir::show::ABSENT;
 use wayfarer::space::Word;
 use wayfarer::{Subject, WitnessReport};
 
-/// How much of each state is shown.
+/// The amount of each state that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// What each step changed.
+    /// The changes of each step.
     #[default]
     Changes,
     /// The whole state after each step.
@@ -20,7 +20,7 @@ pub(crate) enum Form {
     None,
 }
 
-/// Values of the last state that are shown before they are only counted.
+/// The number of values of the last state that are shown; the rest are only counted.
 const END_SHOWN: usize = 100;
 
 /// A whole witness, its last state in full.
@@ -70,17 +70,17 @@ pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &Vie
     out
 }
 
-/// Whether a part of a state is among those that the user wants to see.
+/// Whether the user wants to see a part of a state.
 fn is_wanted(path: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|name| path.contains(name.as_str()))
 }
 
-/// The heading of a step: its number, the rule with its parameters, and where the rule was written.
+/// The heading of a step: its number, the rule with its parameters, and the rule's source location.
 pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint: Paint) -> String {
     format!("  {} {}  {}\n", paint.faint(&format!("{number:>digits$}.")), paint.strong(rule), paint.faint(at))
 }
 
-/// What a step changed.
+/// The changes of a step.
 pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], paint: Paint) -> String {
     let differences = subject.words().changes(before, after);
     if differences.is_empty() {
@@ -90,7 +90,7 @@ pub(crate) fn changes(subject: &dyn Subject, before: &[Word], after: &[Word], pa
 }
 
 fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
-    // An element of a bag comes or goes: it has no old and new value.
+    // An element of a bag is added or removed: it has no old and new value.
     let bag = path.trim_end_matches("{}");
     match (from, to) {
         (ABSENT, element) if bag != path => format!("        {bag} + {}\n", paint.strong(element)),
@@ -99,7 +99,7 @@ fn change_line(path: &str, from: &str, to: &str, paint: Paint) -> String {
     }
 }
 
-/// A whole state. Undefined values are left out and counted, unless the full form is wanted.
+/// A whole state. Undefined values are left out and counted, unless the full form is requested.
 pub(crate) fn state(subject: &dyn Subject, state: &[Word], form: Form, paint: Paint) -> String {
     shown(subject, state, form, &[], paint)
 }

@@ -1,14 +1,14 @@
-//! What `#[packed(…)]` says.
+//! The `#[packed(…)]` attributes.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::{Attribute, Error, Path, Token};
 
-/// What was given in a type's or a field's attributes.
+/// The attributes of a type or a field.
 #[derive(Default)]
 pub(crate) struct Given {
-    /// Where the trait is found.
+    /// The path of the crate that defines the trait.
     pub(crate) home: Option<Path>,
     /// The least and the greatest value of an integer.
     pub(crate) range: Option<(TokenStream, TokenStream)>,
@@ -56,7 +56,8 @@ fn range(input: ParseStream) -> Result<(TokenStream, TokenStream), Error> {
     Ok((low, if closed { high } else { quote!((#high) as i128 - 1) }))
 }
 
-/// The tokens up to a comma, or up to dots where these end it; and whether they did.
+/// The tokens up to a comma, or up to dots if these come first and `dots` allows them; and whether dots ended
+/// them.
 fn until_comma(input: ParseStream, dots: bool) -> Result<(TokenStream, bool), Error> {
     let mut tokens = TokenStream::new();
     while !input.is_empty() && !input.peek(Token![,]) {

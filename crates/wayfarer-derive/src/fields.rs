@@ -1,11 +1,11 @@
-//! How one field is written and read.
+//! The code that writes and reads one field.
 
 use crate::attributes::Given;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Fields, GenericArgument, Index, Member, Path, PathArguments, Type};
 
-/// Makes the code that writes what an expression stands for.
+/// Generates the code that writes the value of an expression.
 type Pack = Box<dyn Fn(&TokenStream) -> TokenStream>;
 
 pub(crate) struct Field {
@@ -19,7 +19,7 @@ pub(crate) struct Field {
     pub(crate) from_word: TokenStream,
 }
 
-/// How values of a type are written and read.
+/// The code that writes and reads values of a type.
 struct Ways {
     bits: TokenStream,
     pack: Pack,

@@ -9,8 +9,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, Error, Fields, GenericParam, Ident, parse_macro_input, parse_quote};
 
-/// Derives `Packed`. On a field of integers, or of arrays or options of them, `#[packed(range = 0..=5)]` or `#[packed(bits = 3)]` says how far they go;
-/// on the type, `#[packed(crate = path)]` says where the trait is found.
+/// Derives `Packed`. On a field of integers, or of arrays or options of them, `#[packed(range = 0..=5)]` or
+/// `#[packed(bits = 3)]` gives their range; on the type, `#[packed(crate = path)]` gives the crate that
+/// defines the trait.
 #[proc_macro_derive(Packed, attributes(packed))]
 pub fn derive_packed(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -142,7 +143,7 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
             }
         });
         let unpack = fields.iter().map(|field| &field.unpack);
-        // The last variant stands for all numbers that were never written, too.
+        // The last variant also stands for all numbers that are never written.
         let number_or_rest = if number as usize + 1 == data.variants.len() { quote!(_) } else { quote!(#number) };
         unpacks.push(quote! {
             #number_or_rest => {
@@ -187,7 +188,7 @@ fn enumeration(home: &syn::Path, name: &Ident, data: &syn::DataEnum) -> Result<I
     })
 }
 
-/// The words of fields put together, the first at a given place.
+/// The combined word of the fields, the first at the given bit offset.
 fn words(home: &syn::Path, fields: &[Field], from: TokenStream, value: impl Fn(&Field) -> TokenStream) -> TokenStream {
     let mut place = from;
     let mut parts = Vec::new();
@@ -200,7 +201,7 @@ fn words(home: &syn::Path, fields: &[Field], from: TokenStream, value: impl Fn(&
     quote!(0u64 #(| #parts)*)
 }
 
-/// The fields of a word, the first at a given place.
+/// The fields of a word, the first at the given bit offset.
 fn from_words(home: &syn::Path, fields: &[Field], from: TokenStream) -> Vec<TokenStream> {
     let mut place = from;
     let mut parts = Vec::new();

@@ -14,6 +14,7 @@
 //! - **Firings.** The guard false: disabled. A fault of guard or command: a fault. `Discard`: discarded. Then the bits that belong to no scalar
 //!   ([`Program::packing`]) are zeroed, and the assumptions are judged in order: the first that fails discards the firing, the first that meets a
 //!   fault is the firing's fault. Start states alike, on the zeroed state.
+//! - **Levels.** Where rules have several levels, a rule whose guard is true or a fault is enabled only if none of a smaller level is.
 //! - **Covers** count where the firing ended in a state or a fault, and not where it was discarded.
 //! - **Checking.** All properties are judged, also after a fault; the first fault is the one given back.
 //! - **Sampling.** All guards are evaluated; those true or faulting are enabled. One draw below their number chooses, in firing order.
@@ -24,6 +25,7 @@ mod machine;
 mod memory;
 
 use crate::code::{Expr, FaultId};
+use crate::levels::Levels;
 use crate::program::{At, Program, Property, PropertyKind, Rule};
 use machine::{Machine, Scratch, Stop};
 use std::cell::Cell;
@@ -54,6 +56,7 @@ pub struct Interpreter {
     limits: Limits,
     packing: Packing,
     rules: u32,
+    levels: Option<Levels>,
 }
 
 thread_local! {
@@ -66,7 +69,7 @@ impl Interpreter {
     pub fn new(program: impl Into<Arc<Program>>, limits: Limits) -> Self {
         let program = program.into();
         let rules = instances(&program.rules);
-        Interpreter { packing: program.packing(), program, limits, rules }
+        Interpreter { packing: program.packing(), levels: Levels::of(&program), program, limits, rules }
     }
 
     /// The program it runs.
@@ -172,11 +175,28 @@ impl Interpreter {
         let Some((family, member)) = self.program.rule_of(firing.rule).filter(|_| firing.outcome == 0) else { return Fired::Disabled };
         machine.scratch.memory.state.clear();
         machine.scratch.memory.state.extend_from_slice(state);
+        if self.lowest(machine).is_some_and(|lowest| self.program.level_of(family) > lowest) {
+            return Fired::Disabled;
+        }
         let fired = self.attempt(machine, &self.program.rules[family], member);
         if fired == Fired::To {
             out.clone_from(&machine.scratch.memory.state);
         }
         fired
+    }
+
+    /// The smallest level of which a rule is enabled in the machine's state, where rules have several; none where nothing is enabled, too.
+    fn lowest(&self, machine: &mut Machine) -> Option<u32> {
+        let levels = self.levels.as_ref()?;
+        levels.all().find(|level| {
+            let mut rules = self.program.rules.iter().enumerate().filter(|(family, _)| self.program.level_of(*family) == *level);
+            rules.any(|(_, rule)| (0..rule.instances()).any(|member| self.guard(machine, rule, member) != Ok(false)))
+        })
+    }
+
+    /// The level of a rule.
+    fn level(&self, instance: usize) -> u32 {
+        self.program.rule_of(instance as u32).map_or(0, |(family, _)| self.program.level_of(family))
     }
 
     /// Writes down what became of a firing whose result is in the machine's state.
@@ -232,7 +252,11 @@ impl Space for Interpreter {
                 let mut enabled = 0;
                 machine.scratch.memory.state.clear();
                 machine.scratch.memory.state.extend_from_slice(state);
+                let lowest = self.lowest(machine);
                 for (instance, (rule, member)) in members(&self.program.rules).enumerate().skip(first as usize) {
+                    if lowest.is_some_and(|lowest| self.level(instance) != lowest) {
+                        continue;
+                    }
                     machine.scratch.covered.clear();
                     let fired = self.attempt(machine, rule, member);
                     if fired != Fired::Disabled {
@@ -253,8 +277,9 @@ impl Space for Interpreter {
             machine.scratch.memory.state.extend_from_slice(state);
             let mut enabled = std::mem::take(&mut machine.scratch.enabled);
             enabled.clear();
+            let lowest = self.lowest(machine);
             for (instance, (rule, member)) in members(&self.program.rules).enumerate() {
-                if self.guard(machine, rule, member) != Ok(false) {
+                if lowest.is_none_or(|lowest| self.level(instance) == lowest) && self.guard(machine, rule, member) != Ok(false) {
                     enabled.push(instance as u32);
                 }
             }
@@ -286,6 +311,16 @@ impl Space for Interpreter {
                 }
             }
             result
+        })
+    }
+
+    fn may_end(&self, state: &[Word]) -> bool {
+        let Some(ends) = &self.program.ends else { return false };
+        self.with_machine(|machine| {
+            machine.scratch.memory.state.clear();
+            machine.scratch.memory.state.extend_from_slice(state);
+            machine.begin(ends.registers, 0);
+            matches!(machine.value(&ends.value), Ok(value) if value != 0)
         })
     }
 

@@ -10,6 +10,7 @@
 //! - [`text`]: the text form, written and read back
 //! - [`interpret`]: what a program means
 //! - [`acts`], [`effects`]: what functions do, and which bits a rule or property reads and writes
+//! - [`levels`], [`passing`]: rules that wait for others, and states that are passed through
 //! - [`show`]: rules, states and values as a person reads them
 //! - [`symmetry`]: states up to exchanges of scalarset elements
 //! - [`walk`]: visits every part of a tree
@@ -23,7 +24,9 @@ pub mod effects;
 pub mod generate;
 pub mod interpret;
 pub mod layout;
+pub mod levels;
 mod packing;
+pub mod passing;
 pub mod program;
 pub mod show;
 pub mod symmetry;
@@ -38,7 +41,8 @@ pub use code::{
 };
 pub use interpret::{Interpreter, Limits};
 pub use program::{
-    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule,
+    RuleParameter, Variable,
 };
 pub use types::{Elements, Field, Names, Scalar, Type};
 pub use verify::{VerifyError, verify};

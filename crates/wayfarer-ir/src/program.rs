@@ -29,6 +29,24 @@ pub struct Program {
     pub faults: Vec<FaultSite>,
     /// What tells elements of a scalarset apart, so that states should not be explored up to exchanges of them.
     pub asymmetries: Vec<Asymmetry>,
+    /// The level of each family of rules: a rule counts only where none of a smaller level is enabled. Families beyond the list have level 0.
+    pub levels: Vec<u32>,
+    /// Which states are not stored but expanded at once, if there are any.
+    pub passing: Option<PassingField>,
+    /// Says of a state in which no rule is enabled whether it may be the last; where there is no formula, none may.
+    pub ends: Option<Formula>,
+}
+
+/// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not states of their own. Where
+/// nothing is enabled in such a state the field is cleared, and the state is one like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassingField {
+    /// Where it lies, in bits from the state's start.
+    pub offset: u32,
+    /// Its width; it lies inside one word.
+    pub bits: u8,
+    /// The fault of passing through states without end.
+    pub endless: FaultId,
 }
 
 /// A place in the source whose meaning depends, or may depend, on which element of a scalarset is which. Start states have none: what follows

@@ -187,6 +187,26 @@ impl Verifier<'_> {
         for property in &self.program.properties {
             self.registers(&format!("property `{}`", property.name), property.registers, 0);
         }
+        self.wrappers();
+    }
+
+    /// Levels, passing states and ends.
+    fn wrappers(&mut self) {
+        if self.program.levels.len() > self.program.rules.len() {
+            self.error("program", Problem::Wrong("there are levels of rules that are not there"));
+        }
+        if let Some(passing) = self.program.passing {
+            let (offset, bits) = (u64::from(passing.offset), u64::from(passing.bits));
+            if bits == 0 || offset % 64 + bits > 64 || offset + bits > u64::from(self.program.words) * 64 {
+                self.error("program", Problem::Wrong("the passing field does not lie inside a word of the state"));
+            }
+            if passing.endless.0 as usize >= self.program.faults.len() {
+                self.error("program", Problem::Missing { what: "fault", number: passing.endless.0 });
+            }
+        }
+        if let Some(ends) = &self.program.ends {
+            self.registers("ends", ends.registers, 0);
+        }
     }
 
     fn body_sizes(&mut self, part: &str, body: &Body, parameters: u64) {
@@ -214,6 +234,9 @@ impl Verifier<'_> {
         for function in program.functions.iter().filter(|function| code::block_too_deep(&function.body.block, MAX_DEPTH)) {
             self.error(&format!("function `{}`", function.name), deep.clone());
         }
+        if program.ends.as_ref().is_some_and(|ends| code::expr_too_deep(&ends.value, MAX_DEPTH)) {
+            self.error("ends", deep.clone());
+        }
         for property in &program.properties {
             if property.conjuncts.iter().any(|(_, conjunct)| code::expr_too_deep(conjunct, MAX_DEPTH)) {
                 self.error(&format!("property `{}`", property.name), deep.clone());
@@ -231,6 +254,9 @@ impl Verifier<'_> {
         }
         for rule in &program.rules {
             self.rule("rule", rule);
+        }
+        if let Some(ends) = &program.ends {
+            Code::new(self, "ends".to_string(), ends.registers).formula().expr(&ends.value);
         }
         for property in &program.properties {
             let part = format!("property `{}`", property.name);

@@ -61,6 +61,8 @@ pub struct Compiled {
     /// Guards that are decided together.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) groups: usize,
+    /// The rules of each level as bits, group by group, where there are several levels.
+    pub(crate) levels: Vec<Vec<u64>>,
     /// Read by the guards' code, which knows where they lie.
     tables: Mutex<Vec<Vec<u64>>>,
     /// The judgement of all properties, if there are any.
@@ -147,6 +149,7 @@ impl Compiled {
             segments: Vec::new(),
             chunks: Vec::new(),
             groups: 0,
+            levels: Vec::new(),
             tables: Mutex::default(),
             check: None,
             check_groups: program.properties.len().div_ceil(64),
@@ -176,6 +179,7 @@ impl Compiled {
         if compiled.masks.is_none() {
             compiled.compile_guards()?;
         }
+        compiled.list_levels();
         compiled.compile_check()?;
         Ok(compiled)
     }

@@ -74,7 +74,11 @@ impl Compiled {
         // SAFETY: the width was tested by the caller, and there is room for all groups.
         let undecided = unsafe { self.decide(state.as_ptr(), bits.as_mut_ptr().cast()) };
         // SAFETY: every group is in a chunk, and the code of a chunk writes both words of its groups.
-        (undecided == 0).then(|| unsafe { std::slice::from_raw_parts(bits.as_ptr().cast::<u64>(), self.groups * 2) }).and_then(act)
+        let bits = (undecided == 0).then(|| unsafe { std::slice::from_raw_parts_mut(bits.as_mut_ptr().cast::<u64>(), self.groups * 2) })?;
+        if !self.levels.is_empty() {
+            self.keep_lowest(bits);
+        }
+        act(bits)
     }
 
     /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard is a fault, as the odd ones. Gives
@@ -85,13 +89,20 @@ impl Compiled {
         scratch.faults.clear();
         // SAFETY: just tested.
         let undecided = unsafe { self.decide(state.as_ptr(), scratch.bits.as_mut_ptr()) };
-        if undecided != 0 || self.lone || first_rule > 0 {
+        if !self.levels.is_empty() {
+            self.decide_levels(state, first_rule, undecided != 0, scratch);
+        } else if undecided != 0 || self.lone || first_rule > 0 {
             self.ask_undecided(state, first_rule, scratch);
         }
         count_even(&scratch.bits[..self.groups * 2]) + scratch.faults.len() as u32
     }
 
-    fn ask_undecided(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
+    /// All rules that are enabled or whose guard is a fault, in the scratch's bits.
+    pub(crate) fn all_enabled(&self, state: &[Word], scratch: &mut Scratch) {
+        self.enabled(state, 0, scratch);
+    }
+
+    pub(crate) fn ask_undecided(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
         let mut bits = std::mem::take(&mut scratch.bits);
         for segment in &self.segments {
             for index in 0..segment.groups {
@@ -420,6 +431,9 @@ impl Space for Compiled {
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
         self.expect_width(state);
         let Some((number, member)) = member(&self.families, firing.rule).filter(|_| firing.outcome == 0) else { return Fired::Disabled };
+        if !self.levels.is_empty() && self.is_held_back(state, firing.rule) {
+            return Fired::Disabled;
+        }
         self.with_scratch(|scratch| match self.ask(false, number, member, state, scratch) {
             Ok(true) => {
                 let mut next = vec![0; self.words];
@@ -454,6 +468,10 @@ impl Space for Compiled {
         }
         // SAFETY: the code writes both words of all groups.
         self.tell(state, unsafe { std::slice::from_raw_parts(judged.as_ptr().cast(), self.check_groups * 2) }, bits)
+    }
+
+    fn may_end(&self, state: &[Word]) -> bool {
+        self.interpreter.may_end(state)
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {

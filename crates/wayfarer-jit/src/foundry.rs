@@ -1,9 +1,12 @@
 //! Where machine code is made and kept: a Cranelift module over one stretch of executable memory.
 //!
 //! Commands are compiled one at a time, on their first firing. Giving each its own page would put all their beginnings into the same few sets of
-//! the instruction cache, so they are laid one after another into memory that stays writable.
+//! the instruction cache, so they are laid one after another into an `Arena`.
 
 #![allow(unsafe_code)]
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod arena;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName, types};
@@ -42,6 +45,9 @@ pub(crate) struct Foundry {
     functions: usize,
     /// Told before and after each function is made.
     meter: Option<Meter>,
+    /// Where code that was written can be executed.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    views: arena::Views,
 }
 
 /// Counts memory, for those who want to know what compiling takes: the first says how much is taken now, the second is told what the first said before a
@@ -64,12 +70,26 @@ impl Foundry {
         let isa: OwnedTargetIsa =
             cranelift_native::builder().map_err(|why| unsupported(&why))?.finish(settings::Flags::new(flags)).map_err(|error| unsupported(&error))?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
-        #[cfg(target_arch = "x86_64")]
-        builder.memory_provider(Box::new(arena::Arena::default()));
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        let views = {
+            let arena = arena::Arena::default();
+            let views = arena.views();
+            builder.memory_provider(Box::new(arena));
+            views
+        };
         let _ = &mut builder;
         let module = JITModule::new(builder);
         let context = module.make_context();
-        Ok(Foundry { module: Some(module), context, builder_context: FunctionBuilderContext::new(), bytes: 0, functions: 0, meter: None })
+        Ok(Foundry {
+            module: Some(module),
+            context,
+            builder_context: FunctionBuilderContext::new(),
+            bytes: 0,
+            functions: 0,
+            meter: None,
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            views,
+        })
     }
 
     /// Bytes of machine code made so far.
@@ -143,7 +163,10 @@ impl Foundry {
         self.functions += 1;
         self.context.clear();
         module.finalize_definitions().map_err(|error| codegen(&error))?;
-        Ok(Ok(module.get_finalized_function(id)))
+        let written = module.get_finalized_function(id);
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        let written = self.views.executable(written);
+        Ok(Ok(written))
     }
 
     fn module(&self) -> &JITModule {
@@ -157,54 +180,6 @@ impl Drop for Foundry {
             // SAFETY: the pointers into this code live only in the `Compiled` that owns the foundry, are called only while it is borrowed, and
             // it is being dropped.
             unsafe { module.free_memory() };
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod arena {
-    use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider};
-    use cranelift_module::ModuleResult;
-    use region::{Allocation, Protection};
-    use std::io;
-
-    /// Taken from the system at once; pages that are never touched cost nothing.
-    const CHUNK: usize = 1 << 20;
-
-    /// Memory that is writable and executable, handed out without gaps. Processors of this family see new code without being told, and code that
-    /// runs on other threads is never changed: only fresh bytes are written.
-    #[derive(Default)]
-    pub(super) struct Arena {
-        chunks: Vec<Allocation>,
-        used: usize,
-    }
-
-    // SAFETY: an allocation is a plain stretch of memory that belongs to whoever holds it.
-    unsafe impl Send for Arena {}
-
-    impl JITMemoryProvider for Arena {
-        fn allocate(&mut self, size: usize, align: u64, _kind: JITMemoryKind) -> io::Result<*mut u8> {
-            let align = (align as usize).max(16);
-            let start = self.used.next_multiple_of(align);
-            if self.chunks.last().is_none_or(|chunk| start + size > chunk.len()) {
-                let chunk = region::alloc(size.max(CHUNK), Protection::READ_WRITE_EXECUTE).map_err(io::Error::other)?;
-                self.chunks.push(chunk);
-                self.used = 0;
-                return self.allocate(size, align as u64, JITMemoryKind::Executable);
-            }
-            self.used = start + size;
-            let chunk = self.chunks.last_mut().expect("a chunk was just found or made");
-            // SAFETY: `start + size` is within the chunk.
-            Ok(unsafe { chunk.as_mut_ptr::<u8>().add(start) })
-        }
-
-        unsafe fn free_memory(&mut self) {
-            self.chunks.clear();
-            self.used = 0;
-        }
-
-        fn finalize(&mut self, _branch_protection: BranchProtection) -> ModuleResult<()> {
-            Ok(())
         }
     }
 }

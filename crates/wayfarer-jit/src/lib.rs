@@ -17,6 +17,7 @@ mod explore;
 mod foundry;
 mod functions;
 mod guards;
+mod levels;
 mod masks;
 mod probe;
 mod roots;

@@ -1,4 +1,5 @@
-//! Several strategies on one model: what each found, how soon, with how long a witness, how much it covered on the way, and which to use.
+//! Compares several strategies on one model: what each found, how soon, the length of its witness, its
+//! coverage until then, and which one to use.
 
 use crate::desk::{Desk, LabError};
 use crate::{Cell, Column, Findings, Form, Line, Plot, Table, grouped, plain};
@@ -8,21 +9,21 @@ use wayfarer::repeated::{length, raw_length, steps};
 use wayfarer::search::Deadlock;
 use wayfarer::{Interval, Plan, Repeated, Report, StrategySpec, Subject};
 
-/// What is compared.
+/// The model, strategies and limits of a comparison.
 pub struct Comparison {
     /// The model.
     pub subject: Arc<dyn Subject>,
-    /// Everything but the strategy and the seed: the same for all.
+    /// Everything except the strategy and the seed: the same for all.
     pub plan: Plan,
     /// The strategies.
     pub strategies: Vec<StrategySpec>,
-    /// Repetitions of those that are random.
+    /// The number of repetitions of randomised strategies.
     pub runs: u32,
     /// The memory of each run.
     pub budget: Budget,
 }
 
-/// What came of one strategy.
+/// The results of one strategy.
 struct Side {
     strategy: StrategySpec,
     done: Repeated,
@@ -38,7 +39,7 @@ impl Side {
         self.done.success_rate()
     }
 
-    /// The mean of a figure over all runs, whether they found something or not.
+    /// The mean of a figure over all runs, with and without a violation.
     fn mean(&self, of: impl Fn(&Report) -> f64) -> Option<Interval> {
         Interval::of_mean(&self.done.runs.iter().map(of).collect::<Vec<_>>())
     }
@@ -48,19 +49,21 @@ impl Side {
     }
 }
 
-/// Below and above these the paper prefers SDRS and URS (Abed, Tripakis, Vincent 2008, section 6.1).
+/// The density factors below and above which the paper prefers SDRS and URS (Abed, Tripakis, Vincent 2008,
+/// section 6.1).
 const THIN: f64 = 0.03;
 const BROAD: f64 = 0.07;
 
-/// Carries the comparison out. The claims of what comes back are empty; its advice stands in the notes, the rule after it.
+/// Runs the comparison. The returned findings have no claims; the advice is in the notes, followed by the
+/// rule behind it.
 pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError> {
     let mut findings = Findings {
         name: "comparison".to_string(),
         title: format!("Strategies on {}", question.subject.source()),
         source: "wayfarer compare".to_string(),
-        question: "Which strategy finds what is looked for, how soon and with how long a witness, and how much does each cover?".to_string(),
+        question: "Which strategy reaches the goal, how soon, with how long a witness, and how much does each cover?".to_string(),
         seed: desk.seed,
-        settings: vec![("repetitions".to_string(), format!("{} of strategies that are random, from seed {}", question.runs, desk.seed))],
+        settings: vec![("repetitions".to_string(), format!("{} of randomised strategies, from seed {}", question.runs, desk.seed))],
         ..Findings::default()
     };
     let limits = [
@@ -83,7 +86,7 @@ pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError>
         lines: lines.collect(),
     });
     let known = sides.iter().flat_map(|side| &side.done.runs).find_map(shape);
-    // A search that ended at a deadlock says nothing of the whole; one that passes deadlocks over may.
+    // A search that ended at a deadlock says nothing about the whole; one that ignores deadlocks may.
     let known = match known {
         Some(known) => Some(known),
         None => shape(&desk.run_watched(
@@ -97,12 +100,12 @@ pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError>
     Ok(findings)
 }
 
-/// Density factor, depth and states, where a run visited everything breadth first.
+/// Density factor, depth and states, if a run visited everything breadth first.
 fn shape(report: &Report) -> Option<(f64, u32, u64)> {
     Some((report.density_factor?, report.depth?, report.states))
 }
 
-/// A strategy without chance needs no repetition.
+/// The number of runs; a deterministic strategy needs no repetition.
 fn runs(question: &Comparison, strategy: &StrategySpec) -> u32 {
     if strategy.nature().seeded { question.runs.max(1) } else { 1 }
 }
@@ -151,7 +154,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
             side.rate().into(),
             side.mean(|report| report.states as f64).into(),
             side.done.mean(steps).or_else(|| side.mean(steps)).into(),
-            side.mean(|report| report.seconds).into(),
+            side.mean(|report| report.times.exploring).into(),
             side.done.mean(length).into(),
             side.done.mean(raw_length).into(),
             side.mean(|report| report.redundancy.unwrap_or(f64::NAN)).into(),
@@ -161,7 +164,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
     findings.tables.push(table);
 }
 
-/// What to do, and by which rule.
+/// The advice, and the rule behind it.
 fn advice(sides: &[Side], known: Option<(f64, u32, u64)>) -> Vec<String> {
     let mut said = Vec::new();
     let finders: Vec<&Side> = sides.iter().filter(|side| side.done.successes().next().is_some()).collect();
@@ -176,7 +179,7 @@ fn advice(sides: &[Side], known: Option<(f64, u32, u64)>) -> Vec<String> {
         };
         let mean = |side: &Side, of: fn(&Report) -> f64| side.done.mean(of).map(|mean| mean.value);
         if let (Some((soonest, steps)), Some((shortest, length))) = (least(&|side| mean(side, steps)), least(&|side| mean(side, length))) {
-            said.push(format!("Advice: to find it again soon, use {soonest} ({} steps on average); to have it explained shortly, use {shortest} (a witness of {} steps on average).", plain(steps), plain(length)));
+            said.push(format!("Advice: to find it again soon, use {soonest} ({} steps on average); for a short explanation, use {shortest} (a witness of {} steps on average).", plain(steps), plain(length)));
         }
         let seldom: Vec<String> = finders
             .iter()
@@ -184,7 +187,7 @@ fn advice(sides: &[Side], known: Option<(f64, u32, u64)>) -> Vec<String> {
             .map(|side| format!("{} ({:.0} %)", side.name(), 100.0 * side.rate().value))
             .collect();
         if !seldom.is_empty() {
-            said.push(format!("Found clearly less often by: {}.", seldom.join(", ")));
+            said.push(format!("Clearly less successful: {}.", seldom.join(", ")));
         }
     }
     said.push(density(sides, known));
@@ -213,7 +216,7 @@ fn nothing_found(sides: &[Side]) -> String {
     }
 }
 
-/// What the density factor suggests, and whether the figures agree.
+/// The recommendation of the density factor, and whether the figures agree.
 fn density(sides: &[Side], known: Option<(f64, u32, u64)>) -> String {
     let Some((factor, depth, states)) = known else {
         return "The density factor m/h is not known: it needs a breadth-first search that visits everything within the same limits.".to_string();

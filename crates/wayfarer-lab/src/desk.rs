@@ -1,4 +1,5 @@
-//! Where an experiment works: what was chosen for it, hands to repeat runs with, and someone who watches how far it is.
+//! The environment of an experiment: its settings, threads to repeat runs with, and a watch that sees its
+//! progress.
 
 use crate::models::Model;
 use std::sync::Arc;
@@ -8,12 +9,12 @@ use wayfarer::memory::Budget;
 use wayfarer::search::{Control, Progress, Stop};
 use wayfarer::{Loaded, Plan, Report, Subject};
 
-/// Why an experiment has no findings.
+/// The reason why an experiment has no findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabError {
     /// The user asked to stop.
     Interrupted,
-    /// Something could not be done.
+    /// Something failed.
     Failed(String),
 }
 
@@ -28,16 +29,16 @@ impl std::fmt::Display for LabError {
 
 impl std::error::Error for LabError {}
 
-/// Watches an experiment.
+/// Watches the progress of an experiment and may stop it.
 pub trait Watch: Sync {
     /// Whether the user asked to stop.
     fn ended(&self) -> bool;
 
-    /// So much of the experiment is done, from 0 to 1.
+    /// Receives the share of the experiment that is done, from 0 to 1.
     fn progress(&self, share: f64);
 }
 
-/// Never stops anything.
+/// A watch that never stops anything.
 pub struct Unwatched;
 
 impl Watch for Unwatched {
@@ -48,9 +49,9 @@ impl Watch for Unwatched {
     fn progress(&self, _share: f64) {}
 }
 
-/// Where an experiment works.
+/// The environment of an experiment.
 pub struct Desk<'a> {
-    /// Whether the quick settings are wanted.
+    /// Whether to use the quick settings.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
@@ -61,17 +62,17 @@ pub struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    /// A desk with so many hands.
+    /// A desk with the given number of threads.
     pub fn new(quick: bool, seed: u64, threads: usize, watch: &'a dyn Watch) -> Self {
         Desk { quick, seed, threads: threads.max(1), watch, expected: AtomicUsize::new(0), done: AtomicUsize::new(0) }
     }
 
-    /// Says how many pieces of work there will be.
+    /// Sets the expected number of pieces of work.
     pub fn expect(&self, pieces: usize) {
         self.expected.store(pieces, Ordering::Relaxed);
     }
 
-    /// One more piece is done.
+    /// Records that one more piece is done.
     pub fn tick(&self) -> Result<(), LabError> {
         let (done, expected) = (self.done.fetch_add(1, Ordering::Relaxed) + 1, self.expected.load(Ordering::Relaxed));
         if expected > 0 {
@@ -84,12 +85,13 @@ impl<'a> Desk<'a> {
         if self.watch.ended() { Err(LabError::Interrupted) } else { Ok(()) }
     }
 
-    /// Whether the user asked to stop, for work that asks by itself.
+    /// Whether the user asked to stop, for work that checks by itself.
     pub fn ended(&self) -> bool {
         self.watch.ended()
     }
 
-    /// Does the same with each item, on all hands, each a piece of work; results come in the order of the items.
+    /// Applies `work` to each item on all threads, each item a piece of work; results come in the order of
+    /// the items.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R, LabError> + Sync) -> Result<Vec<R>, LabError> {
         let next = AtomicUsize::new(0);
         let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
@@ -109,7 +111,7 @@ impl<'a> Desk<'a> {
             }
         };
         std::thread::scope(|scope| {
-            // Models nest calls here and there; a thread's usual stack is too small for the largest.
+            // Models may nest calls deeply; a thread's default stack is too small for the largest.
             let others = (1..self.threads.min(items.len().max(1)))
                 .filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
             let others: Vec<_> = others.collect();
@@ -124,18 +126,19 @@ impl<'a> Desk<'a> {
         Ok(results.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// Reads a model of the laboratory.
+    /// Loads a model of the laboratory.
     pub(crate) fn load(&self, model: Model, constants: &[(&str, i64)]) -> Result<Loaded, LabError> {
         model.load(constants, None).map_err(LabError::Failed)
     }
 
-    /// Carries out a plan without a memory budget.
+    /// Runs a plan without a memory budget.
     pub fn run(&self, loaded: &Loaded, plan: &Plan) -> Result<Report, LabError> {
         let subject = loaded.subject();
         self.run_watched(&subject, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
     }
 
-    /// Carries out a plan, shown its progress at the edge of every round. There is no audit: what that takes and finds is not the strategy's.
+    /// Runs a plan and shows its progress after every round. There is no audit, whose cost and findings are
+    /// not the strategy's.
     pub fn run_watched(&self, subject: &Arc<dyn Subject>, plan: &Plan, budget: &Budget, seen: &mut dyn FnMut(&Progress)) -> Result<Report, LabError> {
         let mut control = Watched { watch: self.watch, seen, asked: 0 };
         let plan = Plan { audit: Some(0), ..plan.clone() };
@@ -145,14 +148,14 @@ impl<'a> Desk<'a> {
         if report.stop == Stop::Interrupted { Err(LabError::Interrupted) } else { Ok(report) }
     }
 
-    /// Carries out a plan with so many seeds, from the first on.
+    /// Runs a plan with `runs` seeds, starting with the first.
     pub fn repeat(&self, loaded: &Loaded, plan: &Plan, runs: u32) -> Result<Vec<Report>, LabError> {
         let seeds: Vec<u64> = (0..u64::from(runs)).map(|run| self.seed.wrapping_add(run)).collect();
         self.each(&seeds, |seed| self.run(loaded, &Plan { seed: *seed, ..plan.clone() }))
     }
 }
 
-/// Asks the watch now and then.
+/// Asks the watch from time to time.
 struct Watched<'a> {
     watch: &'a dyn Watch,
     seen: &'a mut dyn FnMut(&Progress),

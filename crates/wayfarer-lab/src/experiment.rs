@@ -1,24 +1,25 @@
-//! The table of experiments: what each is called, where it comes from, and what carries it out.
+//! The table of experiments: their names, their sources, and the functions that run them.
 
 use crate::desk::{Desk, LabError};
 use crate::experiments::ALL;
 use crate::{Findings, models};
 use std::time::Instant;
 
-/// Names and values of what was chosen for an experiment.
+/// The names and values of an experiment's settings.
 pub type Settings = Vec<(&'static str, String)>;
 
 /// An experiment of one of the papers.
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is about.
+    /// Its title.
     pub title: &'static str,
     /// The paper, and its table or figure.
     pub source: &'static str,
-    /// What is asked.
+    /// The question it answers.
     pub question: &'static str,
-    /// About how many seconds it takes on two cores: quick, in full. Only the estimate of time left rests on it.
+    /// The approximate seconds it takes on two cores: quick, in full. Only the estimate of the remaining time
+    /// uses it.
     pub(crate) seconds: (f64, f64),
     pub(crate) settings: fn(quick: bool) -> Settings,
     pub(crate) run: fn(&Desk, &mut Findings) -> Result<(), LabError>,
@@ -30,28 +31,28 @@ pub fn experiments() -> &'static [&'static Experiment] {
 }
 
 impl Experiment {
-    /// The experiment of this name.
+    /// The experiment with this name.
     pub fn named(name: &str) -> Option<&'static Experiment> {
         experiments().iter().copied().find(|experiment| experiment.name == name)
     }
 
-    /// About how many seconds it takes on two cores.
+    /// The approximate seconds it takes on two cores.
     pub fn expected_seconds(&self, quick: bool) -> f64 {
         if quick { self.seconds.0 } else { self.seconds.1 }
     }
 
-    /// What was chosen for it.
+    /// Its settings.
     pub fn settings(&self, quick: bool) -> Settings {
         (self.settings)(quick)
     }
 
-    /// What its findings depend on: the same key means the same findings, less the clock.
+    /// A key of everything that its findings depend on: the same key means the same findings, except times.
     pub fn key(&self, quick: bool, seed: u64) -> String {
         let settings: Vec<String> = self.settings(quick).iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {} seed={seed} models={:016x} {}", self.name, env!("CARGO_PKG_VERSION"), models::fingerprint(), settings.join(" "))
     }
 
-    /// Carries it out.
+    /// Runs the experiment.
     pub fn run(&self, desk: &Desk) -> Result<Findings, LabError> {
         let started = Instant::now();
         let mut findings = Findings {

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
 use crate::{Cell, Form};
 
@@ -18,7 +18,7 @@ impl Form {
 }
 
 impl Cell {
-    /// The cell as text: the value, and the interval beside it where there is one.
+    /// The cell as text: the value, and its interval if there is one.
     pub fn parts(&self, form: Form) -> (String, String) {
         match self {
             Cell::Empty => (String::new(), String::new()),
@@ -27,7 +27,7 @@ impl Cell {
             Cell::Between { value, low, high } => {
                 let beside = match (low, high) {
                     (Some(low), Some(high)) if high == low => String::new(),
-                    // Nearly symmetric: one number says both ends.
+                    // Nearly symmetric: one number gives both ends.
                     (Some(low), Some(high)) if ((value - low) - (high - value)).abs() <= 0.02 * (high - low) => {
                         format!("±{}", form.text((high - low) / 2.0).trim_end_matches(" %"))
                     }

@@ -1,57 +1,57 @@
-//! What an experiment found, as plain data: tables, plots, and what is to be said of each of a paper's claims. Terminal, JSON and page are three
-//! renderings of it.
+//! The results of an experiment as plain data: tables, plots, and a judgement of each of the paper's claims.
+//! Terminal, JSON and page are three renderings of it.
 
 use crate::Plot;
 use serde::{Deserialize, Serialize};
 use wayfarer::Interval;
 
-/// What an experiment found.
+/// The results of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// The experiment's name on the command line.
     pub name: String,
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// The paper, and its table or figure.
     pub source: String,
-    /// What is asked.
+    /// The question it answers.
     pub question: String,
     /// Whether it ran with the quick settings.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
-    /// What was chosen for it, by name.
+    /// Its settings, by name.
     pub settings: Vec<(String, String)>,
-    /// How long it took.
+    /// The time it took.
     pub seconds: f64,
-    /// What is to be said of the paper's claims.
+    /// The judgements of the paper's claims.
     pub claims: Vec<Claim>,
-    /// Figures.
+    /// Tables.
     pub tables: Vec<Table>,
-    /// Curves.
+    /// Plots.
     pub plots: Vec<Plot>,
-    /// What a reader must know to judge the figures.
+    /// Notes that a reader needs to judge the figures.
     pub notes: Vec<String>,
 }
 
-/// A claim of a paper and what our figures say of it.
+/// A claim of a paper and what our figures say about it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What the paper says.
+    /// The paper's claim.
     pub claim: String,
-    /// Whether it was found again.
+    /// Whether it was confirmed.
     pub judgement: Judgement,
     /// A sentence with figures.
     pub finding: String,
 }
 
-/// Whether a claim was found again.
+/// Whether a claim was confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Our figures say the same.
     Agrees,
-    /// In some cases they do, in others they do not.
+    /// They say the same in some cases and not in others.
     Partly,
     /// They say something else.
     Differs,
@@ -60,7 +60,7 @@ pub enum Judgement {
 }
 
 impl Judgement {
-    /// The word for it.
+    /// The name of the judgement.
     pub fn word(self) -> &'static str {
         match self {
             Judgement::Agrees => "agrees",
@@ -70,7 +70,7 @@ impl Judgement {
         }
     }
 
-    /// The judgement of so many cases that agree of so many.
+    /// The judgement if `agreeing` of `cases` cases agree.
     pub fn of(agreeing: usize, cases: usize) -> Judgement {
         match agreeing {
             _ if cases == 0 => Judgement::Open,
@@ -84,7 +84,7 @@ impl Judgement {
 /// A table with a caption.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
     /// Its columns.
     pub columns: Vec<Column>,
@@ -97,13 +97,13 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// How its numbers are written.
+    /// The format of its numbers.
     pub form: Form,
     /// Whether its figures are quoted from the paper.
     pub quoted: bool,
 }
 
-/// How numbers are written.
+/// The format of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -112,7 +112,7 @@ pub enum Form {
     Plain,
     /// Whole, in groups of three digits.
     Count,
-    /// As a share of a hundred.
+    /// As a percentage.
     Percent,
     /// With three digits after the point.
     Fixed,
@@ -124,7 +124,7 @@ pub enum Form {
 pub enum Cell {
     /// A number.
     Number(f64),
-    /// A number with its 95 % interval; ends are open where one run only was made.
+    /// A number with its 95 % interval; the ends are open if there was only one run.
     Between {
         /// The estimate.
         value: f64,
@@ -133,14 +133,14 @@ pub enum Cell {
         /// The upper end.
         high: Option<f64>,
     },
-    /// Words.
+    /// Text.
     Text(String),
-    /// Nothing.
+    /// An empty cell.
     Empty,
 }
 
 impl Findings {
-    /// Adds what is to be said of a claim.
+    /// Adds a claim with its judgement.
     pub fn claim(&mut self, claim: impl Into<String>, judgement: Judgement, finding: impl Into<String>) {
         self.claims.push(Claim { claim: claim.into(), judgement, finding: finding.into() });
     }
@@ -166,7 +166,7 @@ impl Table {
 }
 
 impl Column {
-    /// A column of words, or of our own figures.
+    /// A column of text, or of our own figures.
     pub fn new(name: impl Into<String>) -> Column {
         Column { name: name.into(), form: Form::Plain, quoted: false }
     }
@@ -176,7 +176,7 @@ impl Column {
         Column { quoted: true, ..Column::new(name) }
     }
 
-    /// The same with numbers written in another form.
+    /// The same column with another number format.
     pub fn form(self, form: Form) -> Column {
         Column { form, ..self }
     }

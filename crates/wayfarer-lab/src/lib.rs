@@ -1,11 +1,11 @@
-//! The laboratory: every experiment of the papers that Wayfarer implements, rerun with the paper's own figures beside ours, and the same instruments for any
-//! model.
+//! The laboratory: every experiment of the papers that Wayfarer implements, rerun, with the paper's own
+//! figures beside ours, and the same comparisons for any model.
 //!
-//! - [`experiments`] is the table of experiments; [`Experiment::run`] carries one out at a [`Desk`]
-//! - [`Findings`] is what comes of it: tables, plots and a judgement of each claim, as plain data
+//! - [`experiments`] is the table of experiments; [`Experiment::run`] runs one at a [`Desk`]
+//! - [`Findings`] is its result: tables, plots and a judgement of each claim, as plain data
 //! - [`Findings::text`], serde and [`page`] render it for the terminal, for scripts and for a browser
-//! - [`Shelf`] keeps finished experiments
-//! - [`compare`] does for any model what the experiments do for the papers'
+//! - [`Shelf`] saves finished experiments
+//! - [`compare`] compares strategies on any model
 
 mod compare;
 mod desk;

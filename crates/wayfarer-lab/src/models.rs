@@ -1,4 +1,4 @@
-//! The models that experiments run on, kept in the program itself so that the laboratory works anywhere.
+//! The models that experiments run on, compiled into the program so that the laboratory works anywhere.
 
 use wayfarer::{LoadOptions, Loaded, load_text};
 
@@ -33,7 +33,8 @@ models! {
 }
 
 impl Model {
-    /// The model with these values of its constants and, where one is given, a predicate on states that can be looked for.
+    /// The model with these values of its constants and, if `find` is given, a predicate on states to search
+    /// for.
     pub(crate) fn load(self, constants: &[(&str, i64)], find: Option<&str>) -> Result<Loaded, String> {
         let find = find.map(str::to_string);
         let constants = constants.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -42,9 +43,9 @@ impl Model {
     }
 }
 
-/// A number that changes whenever a model does: results of other models are not taken for ours.
+/// A hash that changes whenever a model does, so that saved results of other models are not used.
 pub(crate) fn fingerprint() -> u64 {
-    // FNV-1a: no secret is kept, and it is the same on every machine.
+    // FNV-1a: it needs no secrecy, and is the same on every machine.
     let bytes = ALL.iter().flat_map(|model| model.file.bytes().chain(model.text.bytes()));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

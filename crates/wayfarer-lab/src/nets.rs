@@ -1,7 +1,8 @@
-//! The six nets of the difference-storage paper, and what visits to a store of their states cost.
+//! The six nets of the difference-storage paper, and the cost of visits to a store of their states.
 //!
-//! Tokens lie in places, all of them in the first to begin with; a step moves a random token to a random place (Mukherjee, Tari, Bertok 2010). States are made
-//! between the visits, so that the time is the stores' own.
+//! Tokens lie in places, initially all in the first; a step moves a random token to a random place
+//! (Mukherjee, Tari, Bertok 2010). States are generated between the visits, so that the measured time is the
+//! stores' own.
 
 use std::time::Instant;
 use wayfarer::search::{Candidates, Delta, DifferenceStore, ExactStore, Handle, Store, Unlimited, Visit};
@@ -13,13 +14,14 @@ pub const NETS: [(u64, usize); 6] = [(4, 5), (60, 90), (200, 400), (400, 700), (
 /// The paper's distances between whole states.
 pub const DELTAS: [u32; 5] = [1, 2, 3, 7, 20];
 
-/// As many paths as fit a batch go on side by side, each a step a round: a batch of steps has sources, as a search's has.
+/// The number of parallel paths, as many as fit into a batch. Each takes one step per round, so that a batch
+/// of steps has sources, as in a search.
 const PATHS: usize = 64;
 
-/// Room for the stores.
+/// The memory limit of the stores.
 const MOST: usize = 4 << 30;
 
-/// What the visits of a run cost.
+/// The cost of the visits of a run.
 #[derive(Clone, Debug)]
 pub struct Visits {
     /// Seconds of each batch.
@@ -31,12 +33,12 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Nanoseconds a visit.
+    /// Nanoseconds per visit.
     pub fn nanoseconds(&self) -> f64 {
         self.times.iter().sum::<f64>() * 1e9 / (self.times.len() * PATHS) as f64
     }
 
-    /// Keeps the lesser time of every batch: other programs only make it slower.
+    /// Keeps the shorter time of every batch: other programs can only make it slower.
     fn keep_lesser(&mut self, other: &Visits) {
         for (time, other) in self.times.iter_mut().zip(&other.times) {
             *time = other.min(*time);
@@ -44,7 +46,7 @@ impl Visits {
     }
 }
 
-/// What stores cost on a net.
+/// The costs of the stores on a net.
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// The store that keeps every state whole.
@@ -65,7 +67,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// A net of so many places and tokens, on which walks make so many steps together.
+    /// A net with the given numbers of places and tokens, on which walks make `steps` steps in total.
     pub fn new(places: u64, tokens: usize, steps: usize) -> Self {
         let bits = 64 - (places - 1).leading_zeros();
         Net { places, tokens, steps, bits, per_word: (64 / bits) as usize }
@@ -85,7 +87,8 @@ impl Net {
         token
     }
 
-    /// The stores in interleaved runs, the best time of each batch kept. None where there is no room for a store.
+    /// The stores in interleaved runs, with the best time of each batch. Returns `None` if a store does not
+    /// fit.
     pub fn best(&self, runs: usize) -> Option<Costs> {
         let mut best = self.once()?;
         for _ in 1..runs {
@@ -102,7 +105,7 @@ impl Net {
         Some(Costs { explicit, difference: DELTAS.into_iter().map(difference).collect::<Option<_>>()? })
     }
 
-    /// Walks of all steps together; one whose step leads to a known state stays where it is.
+    /// Makes all steps; a walk whose step leads to a known state stays where it is.
     fn run(&self, store: &dyn Store) -> Option<Visits> {
         let width = self.packing().masks().len();
         let mut seat = store.seat()?;

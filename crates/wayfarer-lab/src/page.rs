@@ -1,4 +1,4 @@
-//! Findings as one HTML page that asks for nothing beyond itself: style and plots are inside it, and there is no script.
+//! Findings as one self-contained HTML page: style and plots are inside it, and there is no script.
 
 use crate::plot::escape;
 use crate::{Cell, Findings, Judgement, Plot, Table};
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page with this title and introduction, a section for each of the findings.
+/// The page with this title and introduction, with a section for each of the findings.
 pub fn page(title: &str, introduction: &str, all: &[Findings]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -33,7 +33,7 @@ pub fn page(title: &str, introduction: &str, all: &[Findings]) -> String {
     out
 }
 
-/// How many claims were found again, and how many were not.
+/// The number of claims that were confirmed, and the number that were not.
 fn marks(findings: &Findings) -> String {
     let counted = |judgement: Judgement| (judgement, findings.claims.iter().filter(|claim| claim.judgement == judgement).count());
     let all = [Judgement::Agrees, Judgement::Partly, Judgement::Differs, Judgement::Open].map(counted);
@@ -79,7 +79,7 @@ fn section(out: &mut String, findings: &Findings) {
 
 fn figure(out: &mut String, plot: &Plot) {
     let svg = plot.svg();
-    // The drawing scales with the page, and speaks to readers who do not see it.
+    // The drawing scales with the page, and has a text for screen readers.
     let body = svg.find('>').map_or(svg.as_str(), |end| &svg[end + 1..]);
     let head = svg.find("viewBox=\"").and_then(|from| svg[from + 9..].split('"').next()).unwrap_or("0 0 600 400");
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! A line plot, drawn by the plotting library `plotters` as one SVG that needs nothing else.
+//! A line plot, drawn by the plotting library `plotters` as one self-contained SVG.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A plot to be drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plot {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What the axis across shows.
+    /// The label of the horizontal axis.
     pub across: String,
-    /// What the axis upward shows.
+    /// The label of the vertical axis.
     pub up: String,
     /// Whether the axes are logarithmic: across, up. Linear ones begin at zero, so that nothing looks steeper than it is.
     pub log: (bool, bool),
@@ -23,16 +23,16 @@ pub struct Plot {
 /// One line of a plot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Its points.
     pub points: Vec<(f64, f64)>,
-    /// The ends of the interval at each point; empty where the points are exact.
+    /// The ends of the interval at each point; empty if the points are exact.
     pub band: Vec<(f64, f64)>,
 }
 
 impl Line {
-    /// A line without intervals, of as many points as can be seen.
+    /// A line without intervals, thinned to as many points as can be seen.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Line {
         let points: Vec<(f64, f64)> = points.into_iter().collect();
         Line { name: name.into(), points: thinned(points.len()).into_iter().map(|at| points[at]).collect(), band: Vec::new() }
@@ -42,7 +42,7 @@ impl Line {
 const SIZE: (u32, u32) = (600, 400);
 const LEGEND: u32 = 22;
 
-/// Blue, orange, green, purple, sky, rust of about the same lightness, told apart by people who see no red.
+/// Blue, orange, green, purple, sky, rust of about the same lightness, distinguishable without seeing red.
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(123, 79, 163), RGBColor(86, 180, 233), RGBColor(160, 120, 0)];
 
@@ -50,7 +50,7 @@ const COLOURS: [RGBColor; 6] =
 const SHOWN: usize = 240;
 
 impl Plot {
-    /// The plot as a file.
+    /// The plot as SVG text.
     pub fn svg(&self) -> String {
         let mut out = String::new();
         let rows = self.legend();
@@ -61,7 +61,7 @@ impl Plot {
         };
         match drawn {
             Ok(()) => out,
-            // A drawing into memory does not fail; were it to, the page still says what is missing.
+            // Drawing into memory does not fail; if it did, the page would still say what is missing.
             Err(error) => {
                 format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
             }
@@ -145,7 +145,7 @@ impl Plot {
         lines.flat_map(|(point, band)| of(point, band)).filter(|value| value.is_finite()).collect()
     }
 
-    /// Which lines stand in which row of the legend.
+    /// The lines in each row of the legend.
     fn legend(&self) -> Vec<Vec<usize>> {
         let mut rows: Vec<Vec<usize>> = Vec::new();
         let mut room = 0;
@@ -163,7 +163,7 @@ impl Plot {
         rows
     }
 
-    /// What the plot shows, in words, for readers who do not see it.
+    /// A description of the plot for screen readers.
     pub fn words(&self) -> String {
         let lines: Vec<String> = self
             .lines
@@ -177,7 +177,7 @@ impl Plot {
     }
 }
 
-/// What an axis spans.
+/// The range of an axis.
 enum Axis {
     Linear(std::ops::Range<f64>),
     Log(std::ops::Range<f64>),
@@ -194,12 +194,12 @@ impl Axis {
     }
 }
 
-/// About how wide an entry of the legend is.
+/// The approximate width of an entry of the legend.
 fn entry_width(name: &str) -> i32 {
     44 + 8 * name.chars().count() as i32
 }
 
-/// A number at an axis: short, and never with noughts that say nothing.
+/// A number at an axis: short, without trailing zeros.
 fn tick(value: f64) -> String {
     let size = value.abs();
     let short = |value: f64| {
@@ -214,12 +214,12 @@ fn tick(value: f64) -> String {
     }
 }
 
-/// Indices spread evenly over so many points, both ends among them.
+/// At most [`SHOWN`] indices spread evenly over the points, both ends among them.
 fn thinned(points: usize) -> Vec<usize> {
     if points <= SHOWN { (0..points).collect() } else { (0..SHOWN).map(|index| index * (points - 1) / (SHOWN - 1)).collect() }
 }
 
-/// Text inside HTML or SVG.
+/// Escapes text for HTML or SVG.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

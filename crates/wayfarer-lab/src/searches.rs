@@ -1,17 +1,17 @@
-//! Searches on a space that is made once for many runs, with a note of every state whose successors are looked at.
+//! Searches on a space that is built once for many runs, with a log of every state that is expanded.
 
 use std::sync::Mutex;
 use wayfarer::search::{Deadlock, Job, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited};
 use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// What a search on a graph did.
+/// The result of a search on a graph.
 pub(crate) struct Search {
     pub(crate) outcome: Outcome,
-    /// The nodes in the order in which their successors were looked at; those of a walk as often as it came by.
+    /// The nodes in the order in which they were expanded; a walk lists a node once for each visit.
     pub(crate) visited: Vec<u32>,
 }
 
-/// Runs a strategy on a graph over the store that suits it.
+/// Runs a strategy on a graph with a suitable store.
 pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: Limits) -> Search {
     let visited = Mutex::new(Vec::new());
     let note = |state: &[Word], _: bool| {
@@ -23,7 +23,7 @@ pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: 
     Search { outcome, visited: visited.into_inner().unwrap_or_default() }
 }
 
-/// Runs a strategy on a space over the store that suits it; what it finds comes without a witness.
+/// Runs a strategy on a space with a suitable store; violations come without a witness.
 pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits, deadlock: Deadlock) -> Outcome {
     let (chosen, packing) = (strategy.default_store(), space.packing());
     let room = Room { packing, account: &Unlimited, most: MOST_BYTES, fixed: MOST_BYTES, bounded: false, seed };
@@ -32,10 +32,10 @@ pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits
     Job::new(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }).run(&mut Unbounded)
 }
 
-/// Room for a store; it takes what it needs.
+/// The memory limit of a store; it takes only the memory it needs.
 const MOST_BYTES: usize = 1 << 32;
 
-/// A space that tells of each state whose successors are asked for, and whether it has none.
+/// A space that reports each state that is expanded, and whether it has no successors.
 pub(crate) struct Noting<'a> {
     pub(crate) space: &'a dyn Space,
     pub(crate) note: &'a (dyn Fn(&[Word], bool) + Sync),
@@ -64,7 +64,8 @@ impl Space for Noting<'_> {
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         let completeness = self.space.expand(batch, from, steps);
-        // Asked for the rest of a state's steps, a space does not say whether there were any before.
+        // If only the remaining steps of a state are requested, a space does not say whether there were any
+        // before.
         let whole = from == Firing::of(0);
         for (state, enabled) in batch.iter().zip(&steps.enabled) {
             (self.note)(state, whole && *enabled == 0);

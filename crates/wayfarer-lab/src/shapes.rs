@@ -1,4 +1,4 @@
-//! Trees and grids: what theory says of random searches on them, and what Wayfarer's own strategies do there.
+//! Trees and grids: the theory of random searches on them, and measurements of Wayfarer's own strategies.
 
 use crate::desk::{Desk, LabError};
 use crate::searches;
@@ -21,13 +21,13 @@ pub(crate) enum Shape {
 /// The paper's algorithms and Wayfarer's names for them.
 pub(crate) const BOTH: [(Algorithm, &str); 2] = [(Algorithm::Urs, "urs"), (Algorithm::Sdrs, "sdrs")];
 
-/// What tables of exact computation may take.
+/// The memory limit of exact computation.
 const ALLOWED: u64 = 1 << 28;
 
-/// Beyond so many nodes their sets are too many to try.
+/// The most nodes for which computation over sets is tried.
 const MOST_NODES: u32 = 24;
 
-/// A shape with its graph made.
+/// A shape with its graph.
 pub(crate) struct Made {
     pub(crate) name: String,
     pub(crate) nodes: u32,
@@ -42,7 +42,7 @@ impl Shape {
         let made = |name: String, height: u32, graph: Graph, tree: Option<Tree>| {
             let explicit = ExplicitGraph::new(&graph, SelfLoops::Reset).map_err(failed)?;
             let nodes = graph.nodes();
-            // A tree says its density itself; m of a grid is that of a tree of the same height and size.
+            // A tree has its own density; m of a grid is that of a tree of the same height and size.
             let density = tree.as_ref().map_or_else(|| density_factor(f64::from(nodes), f64::from(height)), Tree::density_factor);
             Ok(Made { name, nodes, density, graph, explicit, tree })
         };
@@ -59,10 +59,10 @@ impl Shape {
     }
 }
 
-/// What theory says, and whether it was computed exactly.
+/// A theoretical curve, and whether it was computed exactly.
 pub(crate) struct Curve {
     pub(crate) exact: bool,
-    /// The mean, and the interval where it was simulated.
+    /// The means, with intervals if they were simulated.
     pub(crate) points: Vec<Interval>,
 }
 
@@ -92,7 +92,8 @@ impl Made {
     /// Mean covered nodes after 0, 1, … steps, with restarts at a capacity.
     pub(crate) fn coverage(&self, desk: &Desk, algorithm: Algorithm, capacity: u32, steps: u32, runs: u32) -> Result<Curve, LabError> {
         let mut watch = watch(desk);
-        // What a tree's recursions cost is known beforehand; beyond some ten seconds, simulation is the better bargain.
+        // The cost of a tree's recursions is known in advance; beyond some ten seconds, simulation is
+        // cheaper.
         let feasible =
             |tree: &&Tree| tree.coverage_cost(algorithm, Some(capacity), steps).operations < if desk.quick { 200_000_000 } else { 4_000_000_000 };
         let tree = self.tree.as_ref().filter(feasible).map(|tree| tree.coverage(algorithm, Some(capacity), steps, ALLOWED, &mut watch));
@@ -135,7 +136,7 @@ impl Made {
     }
 }
 
-/// Reads a strategy that an experiment names.
+/// Parses the strategy that an experiment names.
 pub(crate) fn spec(text: &str) -> Result<Spec, LabError> {
     text.parse().map_err(|error| LabError::Failed(format!("{text}: {error}")))
 }

@@ -1,4 +1,4 @@
-//! A folder of finished experiments, one file each, so that what was done once is not lost when a long run ends early.
+//! A folder of finished experiments, one file each, so that they are not lost if a long run ends early.
 
 use crate::{Experiment, Findings};
 use serde::{Deserialize, Serialize};
@@ -12,30 +12,31 @@ pub struct Shelf {
     folder: PathBuf,
 }
 
-/// A file of it.
+/// A file in the folder.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     schema: u32,
-    /// What the findings depend on.
+    /// The key of everything that the findings depend on.
     key: String,
     findings: Findings,
 }
 
 impl Shelf {
-    /// Opens the folder, which is made where it is not there.
+    /// Opens the folder, creating it if it does not exist.
     pub fn open(folder: &Path) -> io::Result<Shelf> {
         fs::create_dir_all(folder)?;
         Ok(Shelf { folder: folder.to_path_buf() })
     }
 
-    /// The findings of the same experiment with the same settings, seed and version; none where there are none, or where the file is not one of ours.
+    /// The findings of the same experiment with the same settings, seed and version; `None` if there are
+    /// none, or if the file has another format.
     pub fn find(&self, experiment: &Experiment, quick: bool, seed: u64) -> Option<Findings> {
         let text = fs::read_to_string(self.file(experiment.name, quick)).ok()?;
         let kept: Kept = serde_json::from_str(&text).ok()?;
         (kept.schema == 1 && kept.key == experiment.key(quick, seed)).then_some(kept.findings)
     }
 
-    /// Puts findings on the shelf. The file is there whole or not at all.
+    /// Saves findings. The file is written whole or not at all.
     pub fn keep(&self, experiment: &Experiment, findings: &Findings) -> io::Result<()> {
         let kept = Kept { schema: 1, key: experiment.key(findings.quick, findings.seed), findings: findings.clone() };
         let text = serde_json::to_string_pretty(&kept)?;

@@ -3,14 +3,14 @@
 use crate::{Cell, Findings, Judgement, Table};
 use std::fmt::Write as _;
 
-/// How words are set off; each gives back the text as it is to be printed.
+/// The emphasis of words; each function returns the text to print.
 #[derive(Clone, Copy)]
 pub struct Style {
-    /// What a reader looks for.
+    /// Text that a reader looks for.
     pub strong: fn(&str) -> String,
-    /// What a reader may pass over.
+    /// Text that a reader may skip.
     pub faint: fn(&str) -> String,
-    /// A judgement's word.
+    /// The name of a judgement.
     pub judged: fn(Judgement, &str) -> String,
 }
 
@@ -73,7 +73,7 @@ impl Table {
     }
 }
 
-/// Lines of words, all moved in by so many columns.
+/// Words wrapped into lines, all indented by `indent` columns.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let mut out = " ".repeat(indent);
     let mut column = indent;

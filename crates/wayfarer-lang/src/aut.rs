@@ -6,34 +6,35 @@
 //! (1, i, 2)
 //! ```
 //!
-//! The header names the first state, the number of transitions and the number of states. Labels may be quoted; one that is not reaches from the first
-//! comma to the last, so that it may hold commas itself.
+//! The header gives the first state, the number of transitions and the number of states. Labels may be quoted. An
+//! unquoted label reaches from the first comma to the last, so that it may contain commas itself.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
 use std::collections::HashMap;
 use wayfarer_space::Graph;
 
-/// A labelled graph as it was read.
+/// A labelled graph as read from a file.
 #[derive(Clone, Debug, Default)]
 pub struct Aut {
-    /// The states and transitions, in the order of the file; started in the header's first state.
+    /// The states and transitions, in the order of the file; the start state is the header's first state.
     pub graph: Graph,
     /// The first state.
     pub first: u32,
     /// The distinct labels, in the order of their first use.
     pub labels: Vec<String>,
-    /// For each state the index in `labels` of each of its transitions, in the order of the graph's successors.
+    /// For each state, the index in `labels` of each of its transitions, in the order of the graph's successors.
     pub labelled: Vec<Vec<u32>>,
 }
 
-/// The most states a graph may have: each takes memory whether or not a transition mentions it, and a file of 64 MiB cannot reach more.
+/// The most states a graph may have: each takes memory whether or not a transition mentions it, and a file of 64 MiB
+/// cannot reach more.
 const MOST_STATES: u32 = 1 << 23;
 
-/// So many findings are enough.
+/// The number of diagnostics after which reading stops.
 const MOST_FINDINGS: usize = 200;
 
-/// Reads a graph, or says what is wrong with the text.
+/// Reads a graph, or returns the errors in the text.
 ///
 /// ```
 /// use wayfarer_lang::{aut, source::Source};
@@ -150,7 +151,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What is written on a line, without the blanks around it.
+/// The span of a line's text, without surrounding blanks.
 fn span(at: usize, line: &str) -> Span {
     let start = at + line.len() - line.trim_start().len();
     Span::new(start as u32, (start + line.trim().len()) as u32)

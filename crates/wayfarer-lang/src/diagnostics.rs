@@ -1,111 +1,111 @@
-//! What the readers of this crate have to say about a text, and how it looks on a terminal.
+//! Diagnostics about a text, and their form on a terminal.
 //!
-//! A [`Diagnostic`] is data; only [`Diagnostics::render`] decides about its looks, so that a web page or an editor can show
-//! the same findings in its own way.
+//! A [`Diagnostic`] is data; only [`Diagnostics::render`] decides how it looks, so that a web page or an editor can
+//! show the same diagnostics in its own way.
 
 mod render;
 
 use crate::source::{Source, Span};
 
-/// How many diagnostics [`Diagnostics::render`] shows before it only counts the rest.
+/// The number of diagnostics that [`Diagnostics::render`] shows; the rest are only counted.
 pub const SHOWN: usize = 20;
 
-/// Whether a finding stops the model from being used.
+/// Whether a diagnostic stops the model from being used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The text cannot be taken as a model.
+    /// The text is not a valid model.
     Error,
     /// The model can be used, but may not mean what its author thinks.
     Warning,
 }
 
-/// One finding, with its place in the text.
+/// One diagnostic, with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Whether it is an error or a warning.
     pub severity: Severity,
-    /// Where it is.
+    /// The position.
     pub span: Span,
-    /// What is the matter: lower case, no full stop.
+    /// The message: lower case, no full stop.
     pub message: String,
-    /// Other places that explain it, each with a remark.
+    /// Other positions that explain it, each with a remark.
     pub labels: Vec<(Span, String)>,
-    /// What would be right, where that can be guessed.
+    /// A suggestion of what would be right, if there is one.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// An error at a position.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Error, span, message: message.into(), labels: Vec::new(), help: None }
     }
 
-    /// A warning at a place.
+    /// A warning at a position.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
     }
 
-    /// The same finding with one more place that explains it.
+    /// The same diagnostic with one more position that explains it.
     pub fn with_label(mut self, span: Span, remark: impl Into<String>) -> Self {
         self.labels.push((span, remark.into()));
         self
     }
 
-    /// The same finding with a word on what would be right.
+    /// The same diagnostic with a suggestion.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
-/// All findings about one text, in the order in which they were made.
+/// All diagnostics about one text, in the order in which they were reported.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// No findings yet.
+    /// An empty list.
     pub fn new() -> Self {
         Diagnostics::default()
     }
 
-    /// Adds a finding.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
     }
 
-    /// Adds the findings of another list after these.
+    /// Appends the diagnostics of another list.
     pub fn extend(&mut self, other: Diagnostics) {
         self.list.extend(other.list);
     }
 
-    /// Takes back all findings after the first `length`; a reader that tries one way before another needs it.
+    /// Removes all diagnostics after the first `length`, for a parser that tries one alternative before another.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.list.truncate(length);
     }
 
-    /// Whether any finding is an error: then what was read must not be used.
+    /// Whether any diagnostic is an error: then the result must not be used.
     pub fn has_errors(&self) -> bool {
         self.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
-    /// Whether there is nothing to say.
+    /// Whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many findings there are.
+    /// The number of diagnostics.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The findings, in order.
+    /// The diagnostics, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// The findings about a text that stands after `base` bytes of another.
+    /// The diagnostics about a text that comes after `base` bytes of another.
     pub fn moved(self, base: u32) -> Diagnostics {
         let moved = |diagnostic: Diagnostic| Diagnostic {
             span: diagnostic.span.shifted(base),
@@ -115,8 +115,8 @@ impl Diagnostics {
         Diagnostics { list: self.list.into_iter().map(moved).collect() }
     }
 
-    /// Parts the findings of two texts, of which the second begins at `base`. Its findings have the places that they have in the second text alone;
-    /// explanations in the other text are left out.
+    /// Splits the diagnostics of two texts, the second of which begins at `base`. The positions of its diagnostics
+    /// are those in the second text alone; labels in the other text are left out.
     pub fn split(self, base: u32) -> (Diagnostics, Diagnostics) {
         let (second, first): (Vec<Diagnostic>, Vec<Diagnostic>) = self.list.into_iter().partition(|diagnostic| diagnostic.span.start >= base);
         let back = |span: Span| Span::new(span.start.saturating_sub(base), span.end.saturating_sub(base));
@@ -128,13 +128,13 @@ impl Diagnostics {
         (Diagnostics { list: first }, Diagnostics { list: second.into_iter().map(moved).collect() })
     }
 
-    /// Puts the findings into the order of the text; those at one place keep their order.
+    /// Sorts the diagnostics by position; those at one position keep their order.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| diagnostic.span.start);
     }
 
-    /// The findings as text for a terminal: the first [`SHOWN`] with their source lines, errors before warnings when not all
-    /// fit, and the number of the rest. `colour` adds ANSI escapes.
+    /// The diagnostics as text for a terminal: the first [`SHOWN`] with their source lines, errors before warnings if
+    /// not all fit, and the number of the rest. `colour` adds ANSI escapes.
     pub fn render(&self, source: &Source, colour: bool) -> String {
         let mut shown: Vec<&Diagnostic> = self.list.iter().collect();
         if shown.len() > SHOWN {
@@ -147,7 +147,7 @@ impl Diagnostics {
             render::diagnostic(&mut out, source, diagnostic, colour);
         }
         if hidden > 0 {
-            // Readers stop to look at some point, so a large number is only the least.
+            // Parsers give up at some point, so a large number is only a lower bound.
             let least = if hidden + SHOWN >= 200 { "at least " } else { "" };
             out.push_str(&format!("and {least}{hidden} more\n"));
         }

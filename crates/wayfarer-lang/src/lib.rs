@@ -1,4 +1,4 @@
-//! Reads the modelling languages that Wayfarer understands. Each language has a room of its own; all of them report through
+//! Reads the modelling languages that Wayfarer supports. Each language has its own module; all of them report through
 //! [`source`] and [`diagnostics`].
 
 pub mod aut;
@@ -6,4 +6,5 @@ pub mod diagnostics;
 pub mod mcrl2;
 pub mod murphi;
 pub mod pnml;
+pub mod promela;
 pub mod source;

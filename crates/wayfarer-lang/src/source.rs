@@ -1,4 +1,4 @@
-//! Source text and places in it. Every language of this crate reports through these types.
+//! Source text and positions in it. All languages of this crate report errors through these types.
 
 /// A range of bytes in one source file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ impl Span {
         Span { start, end }
     }
 
-    /// The same span in a text that has `base` bytes more before it.
+    /// The same span in a text with `base` more bytes before it.
     pub fn shifted(self, base: u32) -> Span {
         Span { start: self.start + base, end: self.end + base }
     }
@@ -26,7 +26,7 @@ impl Span {
     }
 }
 
-/// A place as people count it.
+/// A position as line and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line, from 1.
@@ -37,8 +37,8 @@ pub struct Position {
 
 /// A named text with the index that turns byte offsets into lines and columns.
 ///
-/// Offsets outside the text, or inside a character, are taken as the nearest place before them: a diagnostic must never fail
-/// because its span is off.
+/// Offsets outside the text, or inside a character, are taken as the nearest position before them: a diagnostic must
+/// never fail because its span is wrong.
 ///
 /// ```
 /// use wayfarer_lang::source::Source;
@@ -78,7 +78,7 @@ impl Source {
         &self.text
     }
 
-    /// The text under a span, empty where the span lies outside.
+    /// The text under a span; empty if the span lies outside.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start as usize..span.end as usize).unwrap_or("")
     }
@@ -96,7 +96,7 @@ impl Source {
         self.line_starts.partition_point(|&start| start <= offset as usize)
     }
 
-    /// The text of a line, counted from 1, without its line end; empty where there is no such line.
+    /// The text of a line, counted from 1, without its line end; empty if there is no such line.
     pub fn line(&self, line: usize) -> &str {
         let Some(&start) = line.checked_sub(1).and_then(|index| self.line_starts.get(index)) else {
             return "";

@@ -1,8 +1,8 @@
-//! Bits in a row of words, for values of a fixed size.
+//! Reading and writing bits in a sequence of words, for values of a fixed size.
 
 use wayfarer_space::Word;
 
-/// Writes bits one after another into words whose number is known.
+/// Writes bits one after another into a fixed number of words.
 pub struct Packer<'a> {
     out: &'a mut [Word],
     at: usize,
@@ -11,13 +11,13 @@ pub struct Packer<'a> {
 }
 
 impl<'a> Packer<'a> {
-    /// Writes into `out`, all of which is overwritten once [`finish`](Packer::finish) was called.
+    /// Writes into `out`, all of which is overwritten once [`finish`](Packer::finish) has been called.
     #[inline]
     pub fn new(out: &'a mut [Word]) -> Self {
         Packer { out, at: 0, gathered: 0, filled: 0 }
     }
 
-    /// Appends the low `bits` bits of `value`, whose others are zero.
+    /// Appends the low `bits` bits of `value`; the other bits must be zero.
     #[inline]
     pub fn put(&mut self, value: Word, bits: u32) {
         if bits == 0 {
@@ -28,7 +28,7 @@ impl<'a> Packer<'a> {
         if filled >= 64 {
             self.out[self.at] = self.gathered;
             self.at += 1;
-            // What did not fit: none of it where it ended with the word.
+            // The bits that did not fit; none if the value ended with the word.
             self.gathered = value.checked_shr(64 - self.filled).unwrap_or(0);
             self.filled = filled - 64;
         } else {
@@ -46,7 +46,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining bits.
     #[inline]
     pub fn finish(self) {
         let Packer { out, at, gathered, filled } = self;
@@ -66,7 +66,7 @@ pub struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Reads `words` from the first bit on; past their end there are zeros.
+    /// Reads `words` from the first bit on; zeros follow past their end.
     #[inline]
     pub fn new(words: &'a [Word]) -> Self {
         Unpacker { words, at: 0 }
@@ -87,7 +87,7 @@ impl<'a> Unpacker<'a> {
         value & (Word::MAX >> (64 - bits))
     }
 
-    /// Passes over bits.
+    /// Skips bits.
     #[inline]
     pub fn skip(&mut self, bits: u32) {
         self.at += bits as usize;

@@ -1,4 +1,5 @@
-//! What goes wrong inside a user's code: panics, which become faults with their places, and answers that differ from one time to the next.
+//! Errors in a user's code: panics, which become faults with their source locations, and answers that differ from one
+//! call to the next.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -7,9 +8,9 @@ use std::sync::{Mutex, Once, OnceLock};
 use wayfarer_space::{Fault, hash};
 
 thread_local! {
-    /// Whether this thread is inside a user's code, whose panics are kept and not printed.
+    /// Whether this thread is running a user's code, whose panics are recorded and not printed.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// Where the last panic there came from.
+    /// The source location of the last panic there.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -18,27 +19,28 @@ thread_local! {
 pub(crate) struct Panic {
     message: String,
     at: String,
-    /// Whether it is no panic of the model's code, but says that a state cannot be written or read.
+    /// Whether it is not a panic of the model's code, but says that a state cannot be written or read.
     is_misuse: bool,
 }
 
 impl Panic {
-    /// Its message, and where it came from.
+    /// Its message and its source location.
     pub(crate) fn into_parts(self) -> (String, String) {
         (self.message, self.at)
     }
 }
 
-/// What ends an expansion whose states cannot be written or read.
+/// The payload that ends an expansion whose states cannot be written or read.
 struct Unreadable(String);
 
-/// Gives up on a state that cannot be written or read: the model is misused, and no panic is to blame.
+/// Gives up on a state that cannot be written or read: a misuse of the model, not a panic of its code.
 #[cold]
 pub(crate) fn misused(message: String) -> ! {
     resume_unwind(Box::new(Unreadable(message)))
 }
 
-/// Wraps the process's panic hook, so that panics inside a model are kept for the report and all others go where they went before.
+/// Wraps the process's panic hook, so that panics inside a model are recorded for the report and all others go to the
+/// previous hook.
 pub(crate) fn prepare() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -53,7 +55,7 @@ pub(crate) fn prepare() {
     });
 }
 
-/// Calls a user's code.
+/// Calls a user's code and catches its panics.
 #[inline]
 pub(crate) fn catch<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
     let outer = INSIDE.replace(true);
@@ -68,55 +70,56 @@ pub(crate) fn catch<T>(act: impl FnOnce() -> T) -> Result<T, Panic> {
     })
 }
 
-/// A model that does not do what a model must.
+/// A violation of the rules for models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// The same action in the same state leads here and there.
+    /// The same action in the same state leads to different states.
     NotDeterministic {
         /// The state.
         state: String,
         /// The action.
         action: String,
-        /// What differs between the two results.
+        /// The difference between the two results.
         differs: String,
     },
-    /// The actions of a state are others, or in another order, when they are asked for again.
+    /// The actions of a state, or their order, differ when they are requested again.
     OtherActions {
         /// The state.
         state: String,
     },
-    /// A state is written in another order each time.
+    /// A state is written in a different order each time.
     Unordered {
-        /// Which part of it.
+        /// The part of the state.
         field: String,
     },
-    /// A state cannot be written, or not be read back.
+    /// A state cannot be written, or cannot be read back.
     Unreadable {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A state that was just made answers otherwise than when it is read back.
+    /// A state behaves differently after it is written and read back.
     NotWhole {
         /// The state.
         state: String,
-        /// What differs.
+        /// The difference.
         differs: String,
     },
-    /// The function that gives representatives panics.
+    /// The function that returns representatives panics.
     Representative {
         /// The panic's message.
         message: String,
-        /// Where it came from.
+        /// The source location of the panic.
         at: String,
     },
-    /// A state does not come back from its encoding.
+    /// A state cannot be restored from its encoding.
     NotRestored {
-        /// Which part of it.
+        /// The part of the state.
         field: String,
     },
 }
 
-/// What went wrong in a model's code so far. A fault's number depends on what it says only, so that it is the same in every run.
+/// The faults found in a model's code so far. A fault's number depends only on its text, so that it is the same in
+/// every run.
 #[derive(Debug, Default)]
 pub struct Faults {
     known: Mutex<BTreeMap<u32, Panic>>,
@@ -141,16 +144,16 @@ impl Faults {
     }
 
     pub(crate) fn misused(&self, misuse: Misuse) {
-        // The first to be found out is told of; which one that is does not matter.
+        // Only the first misuse is reported; it does not matter which one that is.
         let _ = self.misuse.set(misuse);
     }
 
-    /// How the model is misused, where that was found out.
+    /// The misuse of the model, if one was found.
     pub fn misuse(&self) -> Option<&Misuse> {
         self.misuse.get()
     }
 
-    /// The message of a fault and `file:line:column` of where it came from.
+    /// The message of a fault and its source location, as `file:line:column`.
     pub fn describe(&self, fault: Fault) -> (String, String) {
         let known = self.known.lock().ok().and_then(|known| known.get(&fault.0).cloned());
         known.map_or_else(|| ("unknown fault".to_string(), String::new()), |panic| (panic.message, panic.at))

@@ -1,4 +1,5 @@
-//! How a typed state becomes words: packed into a fixed number of bits, or written by `serde` into as many as it needs.
+//! The encoding of a typed state as words: packed into a fixed number of bits, or written by `serde` into as many as
+//! it needs.
 
 use crate::bits::{Packer, Unpacker};
 use crate::caught;
@@ -17,25 +18,25 @@ pub struct Tight;
 #[derive(Clone, Copy, Debug)]
 pub struct BySerde;
 
-/// A state that becomes words, in the way that `How` names: [`Tight`] or [`BySerde`]. Implemented for all types that can be either; a type that can be both
-/// needs to be told which is meant.
+/// A state that can be encoded as words, in the way that `How` selects: [`Tight`] or [`BySerde`]. Implemented for all
+/// types that support either. For a type that supports both, `How` must be given.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the state of a model: there is no encoding for it",
     note = "derive `Packed` for plain types of fixed size, or serde's `Serialize` and `Deserialize` for any others"
 )]
 pub trait Coded<How>: Sized {
-    /// How many words a state takes; none where that varies.
+    /// The number of words of a state; `None` if that varies.
     const WORDS: Option<usize>;
 
-    /// The same as a width.
+    /// The same as a [`Width`].
     fn width() -> Width {
         Self::WORDS.map_or(Width::Varying, Width::Fixed)
     }
 
-    /// Which bits of them carry information.
+    /// The bits of the words that carry information.
     fn packing() -> Packing;
 
-    /// Writes the words of a state where their number is fixed, over all of `words`.
+    /// Writes the words of a state over all of `words`, if their number is fixed.
     fn write(&self, words: &mut [Word]);
 
     /// Appends the words of a state.
@@ -44,10 +45,10 @@ pub trait Coded<How>: Sized {
     /// Replaces `out` by the words of a state.
     fn encode_to(&self, out: &mut Vec<Word>);
 
-    /// The state of these words.
+    /// The state with these words.
     fn decode(words: &[Word]) -> Self;
 
-    /// The state for a person.
+    /// The state in a form to be shown.
     fn shape(&self) -> Shape;
 }
 

@@ -1,8 +1,9 @@
-//! Models written in Rust: what a user implements, how typed states become words, and the [`Space`](wayfarer_space::Space) that searches see.
+//! Models written in Rust: the trait that a user implements, the encoding of typed states as words, and the
+//! [`Space`](wayfarer_space::Space) that searches see.
 //!
-//! - [`Model`] is what a user writes: a state, actions, what they lead to, and properties
-//! - [`Packed`] gives a state a fixed number of bits; `#[derive(Packed)]` writes it for plain types
-//! - any other state that `serde` can write and read is encoded into words of varying number ([`Coded`] is the common face of both)
+//! - [`Model`] is the trait that a user implements: a state, actions, their successors, and properties
+//! - [`Packed`] gives a state a fixed number of bits; `#[derive(Packed)]` implements it for plain types
+//! - any other state that `serde` can write and read is encoded into a varying number of words ([`Coded`] is the common interface of both)
 //! - [`ModelSpace`] is the space of a model
 
 mod bits;

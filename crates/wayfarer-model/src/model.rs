@@ -1,70 +1,73 @@
-//! What a user writes.
+//! The trait that a user implements, and its properties.
 
 use std::fmt::Debug;
 use std::panic::Location;
 
-/// A system as a Rust value: its start states, the actions that are possible in a state, what they lead to, and what must hold.
+/// A system as a Rust value: its start states, the actions that are possible in a state, their successors, and the
+/// properties that must hold.
 ///
-/// All methods must give the same answer to the same question, whoever asks and how often: a search asks from several threads, forgets states and comes
-/// back to them, and replays what it found. `next` that does not is found out and named.
+/// All methods must be deterministic: a search calls them from several threads, forgets states and finds them again,
+/// and replays what it found. A `next` that is not deterministic is detected and reported.
 pub trait Model: Send + Sync {
     /// A state. It implements `serde`'s `Serialize` and `Deserialize`, or [`Packed`](crate::Packed), which is faster and smaller.
     type State;
 
-    /// What may happen in a state: an enum, mostly. Its variants are what reports count as rules.
+    /// An action that is possible in a state; usually an enum, whose variants reports count as rules.
     type Action: Debug;
 
     /// The start states.
     fn initial(&self) -> Vec<Self::State>;
 
-    /// Appends what may happen in `state`, in an order that depends on the state only.
+    /// Appends the actions that are possible in `state`, in an order that depends only on the state.
     fn actions(&self, state: &Self::State, actions: &mut Vec<Self::Action>);
 
-    /// Where an action leads; nowhere where it is not possible after all.
+    /// The state that an action leads to; `None` if it is not possible after all.
     fn next(&self, state: &Self::State, action: &Self::Action) -> Option<Self::State>;
 
-    /// Names what is judged. Asked once in a run.
+    /// Adds the properties to check. Called once in a run.
     fn properties(&self, properties: &mut Properties<Self>) {
         let _ = properties;
     }
 
-    /// Whether a state counts. Those that do not are neither kept nor expanded, and a verdict is one within the boundary.
+    /// Whether a state lies within the boundary. States outside are neither kept nor expanded, and a verdict covers
+    /// only the states within the boundary.
     fn within_boundary(&self, state: &Self::State) -> bool {
         let _ = state;
         true
     }
 
-    /// How to find the representative of a state, where states that are alike may be taken for one. States are alike only if the same actions, up to the same
-    /// exchange of names, lead from them to states that are alike, and no property tells them apart.
+    /// The function that returns the representative of a state, if symmetric states may be treated as one. States are
+    /// symmetric only if the same actions, up to the same exchange of names, lead from them to symmetric states, and
+    /// no property tells them apart.
     fn symmetry(&self) -> Option<Representative<Self>> {
         None
     }
 
-    /// An action for a person.
+    /// An action as text.
     fn format_action(&self, action: &Self::Action) -> String {
         format!("{action:?}")
     }
 
-    /// An action for a person who sees it taken in a state, which may say more.
+    /// An action as text, taken in a given state, which may say more.
     fn format_step(&self, state: &Self::State, action: &Self::Action) -> String {
         let _ = state;
         self.format_action(action)
     }
 
-    /// A state for a person, where it should not be shown field by field.
+    /// A state as text, if it should not be shown field by field.
     fn format_state(&self, state: &Self::State) -> Option<String> {
         let _ = state;
         None
     }
 }
 
-/// Gives the representative of a state: the same for all that are alike.
+/// Returns the representative of a state: the same for all symmetric states.
 pub type Representative<M> = fn(&M, &<M as Model>::State) -> <M as Model>::State;
 
-/// Whether something holds in a state of a model.
+/// A condition on a state of a model.
 type Condition<M> = Box<dyn Fn(&M, &<M as Model>::State) -> bool + Send + Sync>;
 
-/// What a property asks.
+/// The kind of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
     /// Its condition holds in every state.
@@ -75,13 +78,13 @@ pub enum PropertyKind {
     Sometimes,
 }
 
-/// Something that is judged.
+/// A property to check.
 pub struct Property<M: Model + ?Sized> {
     /// Its name.
     pub name: String,
-    /// What it asks.
+    /// Its kind.
     pub kind: PropertyKind,
-    /// `file:line:column` of where it was named.
+    /// The source location of its declaration, as `file:line:column`.
     pub at: String,
     pub(crate) condition: Condition<M>,
 }
@@ -120,7 +123,7 @@ impl<M: Model + ?Sized> Properties<M> {
         self
     }
 
-    /// Says where the last property was named, `file:line:column`, where that is not where it was added.
+    /// Sets the source location of the last property, `file:line:column`, if that is not where it was added.
     pub fn at(&mut self, place: impl Into<String>) -> &mut Self {
         if let Some(last) = self.0.last_mut() {
             last.at = place.into();
@@ -128,7 +131,7 @@ impl<M: Model + ?Sized> Properties<M> {
         self
     }
 
-    /// All of them, in order.
+    /// All properties, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Property<M>> {
         self.0.iter()
     }

@@ -3,10 +3,11 @@
 use crate::bits::{Packer, Unpacker};
 use crate::shape::Shape;
 
-/// A value that takes the same number of bits whatever it is, and comes back from them.
+/// A type whose values all take the same number of bits and can be restored from them.
 ///
-/// `#[derive(Packed)]` writes it for structs, tuples and enums of such values. An integer takes as many bits as its type has, unless its field says how far it
-/// goes: `#[packed(range = 0..=5)]` or `#[packed(bits = 3)]`. A value outside of that is a fault of the model, reported with the way to it.
+/// `#[derive(Packed)]` implements it for structs, tuples and enums of such values. An integer takes as many bits as
+/// its type has, unless its field gives a range: `#[packed(range = 0..=5)]` or `#[packed(bits = 3)]`. A value outside
+/// its range is a fault of the model, reported with a witness.
 ///
 /// ```
 /// use wayfarer_model::Packed;
@@ -27,7 +28,7 @@ use crate::shape::Shape;
 /// assert_eq!(Crossing::BITS, 4 * 2 + 4 + 2);
 /// ```
 pub trait Packed: Sized {
-    /// How many bits a value takes.
+    /// The number of bits of a value.
     const BITS: u32;
 
     /// Writes [`BITS`](Packed::BITS) bits, different ones for different values.
@@ -36,7 +37,8 @@ pub trait Packed: Sized {
     /// Reads the value that wrote these bits.
     fn unpack(from: &mut Unpacker) -> Self;
 
-    /// The bits as one word, where there are at most 64: the fast way, without branches where everything inside takes it, too.
+    /// The bits as one word, if there are at most 64. This is the fast path: it has no branches if the parts take it,
+    /// too.
     #[inline(always)]
     fn word(&self) -> u64 {
         let mut out = [0];
@@ -46,35 +48,35 @@ pub trait Packed: Sized {
         out[0]
     }
 
-    /// The value whose bits are those of a word, where there are at most 64.
+    /// The value whose bits are those of a word, if there are at most 64.
     #[inline(always)]
     fn from_word(word: u64) -> Self {
         Self::unpack(&mut Unpacker::new(&[word]))
     }
 
-    /// The value for a person.
+    /// The value in a form to be shown.
     fn shape(&self) -> Shape;
 }
 
-/// What the derive puts words together with.
+/// The functions with which derived code combines words.
 pub mod whole {
-    /// A word moved up, to nothing where that is out of it.
+    /// A word shifted left; 0 if all its bits are shifted out.
     #[inline(always)]
     pub const fn up(word: u64, bits: u32) -> u64 {
         if bits < 64 { word << bits } else { 0 }
     }
 
-    /// So many bits of a word from some place on.
+    /// The `bits` bits of a word from bit `from` on.
     #[inline(always)]
     pub const fn cut(word: u64, from: u32, bits: u32) -> u64 {
         let word = if from < 64 { word >> from } else { 0 };
         if bits < 64 { word & ((1 << bits) - 1) } else { word }
     }
 
-    /// The most bits a value may have to be moved together with seven others: in three steps, not eight.
+    /// The most bits a value may have to be unpacked together with seven others, in three steps instead of eight.
     pub const SMALL: u32 = 4;
 
-    /// Eight bytes of `bits` bits each that lie side by side in the low bits of a word.
+    /// Unpacks the eight values of `bits` bits each in the low bits of a word into eight bytes.
     #[inline(always)]
     pub const fn spread(word: u64, bits: u32) -> [u8; 8] {
         let mut word = word & cut(u64::MAX, 0, 8 * bits);
@@ -310,11 +312,11 @@ tuples!(
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
 );
 
-/// What the derive writes for an integer whose field says how far it goes.
+/// The functions that derived code calls for an integer whose field gives a range.
 pub mod ranged {
     use crate::bits::{Packer, Unpacker};
 
-    /// Bits for the values from `low` to `high`.
+    /// The number of bits for the values from `low` to `high`.
     pub const fn bits(low: i128, high: i128) -> u32 {
         assert!(low <= high, "a range that is empty");
         let bits = 128 - ((high - low) as u128).leading_zeros();
@@ -348,7 +350,7 @@ pub mod ranged {
         low + i128::from(word)
     }
 
-    /// Reads one.
+    /// Reads a value of the range.
     #[inline]
     pub fn unpack(low: i128, high: i128, from: &mut Unpacker) -> i128 {
         low + i128::from(from.take(bits(low, high)))

@@ -1,5 +1,6 @@
-//! Any state that `serde` can write and read, as bits: small numbers take few, maps and sets come in their own order, nothing says what it is. The type alone
-//! knows how to read it back, so types whose reading depends on what was written (untagged, flattened, with skipped fields) do not come back, and are named.
+//! Any state that `serde` can write and read, as bits. Small numbers take few bits, maps and sets keep their own
+//! order, and nothing is tagged with its type. Only the type knows how to read the bits back: types whose reading
+//! depends on the data (untagged, flattened, with skipped fields) cannot be restored, and are reported.
 
 mod list;
 mod read;
@@ -11,9 +12,10 @@ pub(crate) use write::encode;
 
 use std::fmt;
 
-/// Why something cannot be written or read. It is one word long, so that results that carry it stay in registers.
+/// The reason why a value cannot be written or read. It is one word long, so that results that carry it stay in
+/// registers.
 #[derive(Clone, Debug)]
-#[allow(clippy::box_collection)] // A string alone has three words.
+#[allow(clippy::box_collection)] // A string by itself takes three words.
 pub(crate) struct Trouble(Box<String>);
 
 impl Trouble {
@@ -45,7 +47,7 @@ impl serde::de::Error for Trouble {
     }
 }
 
-/// Bits of a group of a number: the highest says whether another follows.
+/// Bits of a group of a number; the highest says whether another group follows.
 const GROUP: u32 = 4;
 /// Bits of a group that carry the number.
 const PAYLOAD: u32 = GROUP - 1;

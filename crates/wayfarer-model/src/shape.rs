@@ -1,38 +1,39 @@
-//! A value as a person sees it: its parts with their names, and what differs between two of them.
+//! A value in a form to be shown: its parts with their names, and the differences between two values.
 
 use std::fmt;
 
 /// A value in parts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Something without parts, as text.
+    /// A value without parts, as text.
     Leaf(String),
-    /// Parts with names: the fields of a struct, or by number those of a tuple.
+    /// Named parts: the fields of a struct, or the numbered fields of a tuple.
     Fields(Vec<(String, Shape)>),
     /// Elements in order.
     List(Vec<Shape>),
     /// Values by key, the keys as text.
     Map(Vec<(String, Shape)>),
-    /// A variant of an enum with what it carries.
+    /// A variant of an enum with its contents.
     Variant(String, Box<Shape>),
 }
 
-/// What stands for an element that is not there.
+/// The text for an element that is absent.
 pub const ABSENT: &str = "absent";
 
-/// A part of a value that differs between two of them. The path of an element that comes or goes ends in `{}`, and one side is [`ABSENT`].
+/// A part that differs between two values. The path of an element that is added or removed ends in `{}`, and one side
+/// is [`ABSENT`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which part, as a path such as `inbox[2].from`.
+    /// The part, as a path such as `inbox[2].from`.
     pub path: String,
-    /// Before.
+    /// The text before.
     pub old: String,
-    /// After.
+    /// The text after.
     pub new: String,
 }
 
 impl Shape {
-    /// Every part that has none itself, with its path.
+    /// Every part without parts of its own, with its path.
     pub fn leaves(&self) -> Vec<(String, String)> {
         let mut out = Vec::new();
         self.collect("", &mut out);
@@ -42,7 +43,7 @@ impl Shape {
     fn collect(&self, path: &str, out: &mut Vec<(String, String)>) {
         match self {
             Shape::Fields(fields) if !fields.is_empty() => fields.iter().for_each(|(name, shape)| shape.collect(&field(path, name), out)),
-            // Many small things are easier to read in one line.
+            // Many small elements are easier to read in one line.
             Shape::List(elements) if !self.is_short() => {
                 elements.iter().enumerate().for_each(|(index, shape)| shape.collect(&format!("{path}[{index}]"), out));
             }
@@ -51,7 +52,7 @@ impl Shape {
         }
     }
 
-    /// Where two shapes of what should be one value part, and whether only the order of elements differs.
+    /// The path at which two shapes of supposedly one value differ, and whether only the order of elements differs.
     pub(crate) fn departure(&self, other: &Shape) -> Option<(String, bool)> {
         let (mut one, mut two) = (Vec::new(), Vec::new());
         self.strictly("", &mut one);
@@ -63,7 +64,8 @@ impl Shape {
         Some((whole(&path), values[0] == values[1]))
     }
 
-    /// Every part by its place, keys of maps as parts of their own; a path ends at the list or map that holds the part.
+    /// Every part by position, with the keys of maps as parts of their own; a path ends at the list or map that holds
+    /// the part.
     fn strictly(&self, path: &str, out: &mut Vec<(String, String)>) {
         match self {
             Shape::Leaf(text) => out.push((path.to_string(), text.clone())),
@@ -84,7 +86,7 @@ impl Shape {
         self.to_string().len() <= 60
     }
 
-    /// What differs from `self` to `new`.
+    /// The differences from `self` to `new`.
     pub fn differences(&self, new: &Shape) -> Vec<Difference> {
         let mut out = Vec::new();
         compare("", self, new, &mut out);
@@ -128,7 +130,7 @@ fn compare(path: &str, old: &Shape, new: &Shape, out: &mut Vec<Difference>) {
     }
 }
 
-/// The elements of the first list that are not in the second, each as often as it is there more often.
+/// The elements of the first list that are not in the second, counted with multiplicity.
 fn without(list: &[String], other: &[String]) -> impl Iterator<Item = String> {
     let mut other = other.to_vec();
     let mut left = Vec::new();
@@ -149,7 +151,7 @@ fn field(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-/// The path of a value that is a state by itself.
+/// The path of a value that is a whole state.
 fn whole(path: &str) -> String {
     if path.is_empty() { "state".to_string() } else { path.to_string() }
 }

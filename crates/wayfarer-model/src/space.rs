@@ -1,5 +1,5 @@
-//! A model as a space. Typed states live for a moment only: they are decoded, asked for their actions and successors, and encoded again. Some successors stay typed until
-//! they are judged.
+//! A model as a space. Typed states are short-lived: they are decoded, their actions and successors computed, and the
+//! successors encoded. Some successors stay typed until they are checked.
 
 mod expansion;
 
@@ -14,39 +14,41 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// How many rules a model has: one for each variant of its action type, the last two for all further variants and for what is looked for.
+/// The number of rules of a model: one for each variant of its action type, and the last two for all further variants
+/// and for the actions searched for.
 pub const KINDS: u32 = 64;
-/// The rule of actions that are looked for.
+/// The rule of actions that are searched for.
 pub const WANTED: u32 = KINDS - 1;
 const FURTHER: u32 = KINDS - 2;
 
-/// What stands for an action where asking for actions fails.
+/// The firing reported if listing the actions fails.
 const NO_ACTION: Firing = Firing { rule: FURTHER, outcome: u32::MAX - 1 };
 
-/// The space of a model whose states are encoded in the way `How`. A firing's rule is the variant of its action, its outcome the action's place among all that
-/// are possible in the state; firings are taken in the order of these places.
+/// The space of a model whose states are encoded in the way `How`. A firing's rule is the variant of its action, and
+/// its outcome is the action's index among all that are possible in the state. Firings are taken in the order of
+/// these indices.
 pub struct ModelSpace<M: Model, How> {
     model: Arc<M>,
     properties: Arc<Properties<M>>,
     faults: Arc<Faults>,
     names: Arc<Names>,
     packing: Packing,
-    /// How representatives are found, where only these are explored.
+    /// The function that returns representatives, if only these are explored.
     representative: Option<Representative<M>>,
-    /// Names or whole texts of actions that are looked for.
+    /// Names or whole texts of the actions searched for.
     wanted: Vec<String>,
     vetted: AtomicU32,
     how: PhantomData<fn() -> How>,
 }
 
-/// The names of the variants of actions that were met.
+/// The names of the variants of actions found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     met: AtomicU64,
     names: Mutex<Vec<(u32, String)>>,
 }
 
-/// Room for so many actions is taken at once.
+/// The initial capacity of a list of actions.
 const ACTIONS: usize = 32;
 
 impl<M: Model, How> ModelSpace<M, How>
@@ -71,7 +73,7 @@ where
         }
     }
 
-    /// The same space anew, looking for actions of these names, which share one rule: [`WANTED`].
+    /// A new space of the same model that searches for actions of these names, which share one rule: [`WANTED`].
     pub fn looking_for(&self, wanted: &[String]) -> Self {
         ModelSpace {
             model: self.model.clone(),
@@ -86,7 +88,7 @@ where
         }
     }
 
-    /// The space of representatives; none where the model has no symmetry.
+    /// The space of representatives; `None` if the model has no symmetry.
     pub fn folded(&self) -> Option<Self> {
         let representative = self.model.symmetry()?;
         Some(ModelSpace { representative: Some(representative), ..self.looking_for(&self.wanted) })
@@ -102,19 +104,19 @@ where
         &self.properties
     }
 
-    /// What went wrong in its code.
+    /// The faults found in its code.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// The names of the rules that were met, by number.
+    /// The names of the rules found so far, by number.
     pub fn rule_names(&self) -> Vec<(u32, String)> {
         let mut names = self.names.names.lock().map_or_else(|_| Vec::new(), |names| names.clone());
         names.sort();
         names
     }
 
-    /// A state for a person.
+    /// A state in a form to be shown.
     pub fn shape(&self, state: &[Word]) -> Shape {
         let shape = caught::catch(|| {
             let state = M::State::decode(state);
@@ -123,7 +125,7 @@ where
         shape.unwrap_or_else(|_| Shape::Leaf(format!("{state:x?}")))
     }
 
-    /// What fires, for a person; none where there is no such action in the state.
+    /// The text of a firing; `None` if there is no such action in the state.
     pub fn action(&self, state: &[Word], firing: Firing) -> Option<String> {
         let text = caught::catch(|| {
             let state = M::State::decode(state);
@@ -145,7 +147,8 @@ where
         found.unwrap_or_else(|_| state.to_vec())
     }
 
-    /// A state's representative. Where finding it panics, that is told, and not that of the step that led there.
+    /// A state's representative. If computing it panics, that panic is reported, and not one of the step that led
+    /// there.
     #[inline]
     fn represented(&self, representative: Representative<M>, state: &M::State) -> M::State {
         caught::catch(|| representative(&self.model, state)).unwrap_or_else(|panic| {
@@ -248,7 +251,7 @@ where
             self.faults.misused(misuse);
             return Some((NO_ACTION, Fired::Fault(MISUSED)));
         }
-        // Actions that turn out to lead nowhere are put aside, so that each of the others is as likely as before.
+        // Actions that turn out to be impossible are set aside, so that all others remain equally likely.
         let mut aside: Vec<usize> = Vec::new();
         while aside.len() < actions.len() {
             let mut place = rng.below((actions.len() - aside.len()) as u64) as usize;
@@ -321,21 +324,21 @@ where
             steps.states.pop();
             self.represented(representative, &state).encode(&mut steps.states);
         }
-        // What else may be wrong along the way is met when the search comes there.
+        // Other errors on the way are found when the search gets there.
         if let Ok(Some(misuse)) = caught::catch(|| self.estranged(state)) {
             self.faults.misused(misuse);
         }
         steps.describe_last(0, Firing::of(number), &[]);
     }
 
-    /// Judges a state by the given way, which says where it is: a panic there is a fault of the property that was asked.
+    /// Checks a state with a function that keeps track of the current property: a panic is a fault of that property.
     #[inline]
     fn judging(&self, judge: impl FnOnce(&mut u32)) -> Result<(), (u32, Fault)> {
         let mut at = 0;
         caught::catch(|| judge(&mut at)).map_err(|panic| (at, self.faults.note(panic)))
     }
 
-    /// Sets the bits of the properties that fail or are reached; `judging` is the one that is asked.
+    /// Sets the bits of the properties that fail or are reached; `judging` is the current one.
     #[inline]
     fn judge(&self, state: &M::State, judging: &mut u32, bits: &mut PropertyBits) {
         for (number, property) in self.properties.0.iter().enumerate() {
@@ -346,7 +349,7 @@ where
         }
     }
 
-    /// Takes one action and writes where it leads.
+    /// Takes one action and writes the state it leads to.
     fn land(&self, from: &[Word], state: &M::State, action: &M::Action, out: &mut Vec<Word>) -> Fired {
         let done = caught::catch(|| {
             let Some(next) = self.model.next(state, action) else { return Fired::Disabled };
@@ -372,7 +375,8 @@ fn variant<A: std::fmt::Debug>(action: &A) -> String {
     if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) { "action".to_string() } else { name }
 }
 
-/// Reads the number that a discriminant gives to be hashed: the place of the variant, mostly. It only serves to tell variants apart.
+/// Reads the number by which a discriminant is hashed: usually the index of the variant. It only serves to tell
+/// variants apart.
 struct Number(u64);
 
 impl Hasher for Number {

@@ -16,7 +16,6 @@ mod arms;
 mod moving;
 mod planting;
 
-use crate::arena::give_back;
 use crate::explore::conclude;
 use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
@@ -29,6 +28,7 @@ use arms::Arms;
 use planting::plant;
 use std::sync::Arc;
 use wayfarer_space::{Rng, Space};
+use wayfarer_store::give_back;
 
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
@@ -331,7 +331,7 @@ impl<'a> Run<'a> {
         let (store, workers) = (first.store(), self.auto.workers);
         let board = Board::new(workers, from);
         let (starts, at) = from.map_or((true, Level::default()), |waiting| (waiting.starts, waiting.level_of()));
-        let breadth = Breadth { space, store, settings, workers, shared: &board, from: at, first: starts, record: None };
+        let breadth = Breadth { space, store, settings, account: self.auto.account, workers, shared: &board, from: at, first: starts, record: None };
         let (mut outcome, depth) = breadth.run(&mut beside);
         let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
@@ -361,8 +361,18 @@ impl<'a> Run<'a> {
         // A compact store is probed without a place there, and is faster while it has one worker.
         let mut beside = self.arms.beside(store, Seat::new(()), control, so_far);
         let workers = waiting.workers();
-        let breadth = Breadth { space: self.space, store, settings: &settings, workers, shared: waiting, from, first, record: Some(record) };
-        let mut outcome = breadth.charged(self.auto.account, &mut beside);
+        let breadth = Breadth {
+            space: self.space,
+            store,
+            settings: &settings,
+            account: self.auto.account,
+            workers,
+            shared: waiting,
+            from,
+            first,
+            record: Some(record),
+        };
+        let mut outcome = breadth.charged(&mut beside);
         self.arms.give(&mut outcome);
         outcome
     }

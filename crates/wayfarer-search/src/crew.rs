@@ -4,8 +4,8 @@
 //! 65,536 steps of a walker, so that what walkers find does not depend on who was faster. A worker that ends for a reason of its own (memory, time, Ctrl-C)
 //! says so, and no one waits for it any more.
 
-use crate::{Control, Progress, Stop};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::{Account, Control, Progress, Stop};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -83,6 +83,9 @@ pub(crate) struct Crew {
     progress: Vec<Place>,
     /// Whether the states of all workers together are what was visited; else the first speaks for all.
     disjoint: bool,
+    /// The bytes of a round of one state, if that is much, and how many workers besides the first make such rounds.
+    weight: AtomicUsize,
+    lifting: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -114,6 +117,8 @@ impl Crew {
             ended: AtomicBool::new(false),
             progress: (0..workers).map(|_| Default::default()).collect(),
             disjoint: true,
+            weight: AtomicUsize::new(0),
+            lifting: AtomicUsize::new(0),
         }
     }
 
@@ -125,6 +130,27 @@ impl Crew {
     /// How many violations are enough.
     pub(crate) fn most(&self) -> usize {
         self.most
+    }
+
+    /// Notes that a round of one state takes so many bytes.
+    pub(crate) fn weigh(&self, bytes: usize) {
+        self.weight.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether one more worker may make rounds within the budget. It counts until it [rests](Crew::rest).
+    pub(crate) fn lifts(&self, account: &dyn Account) -> bool {
+        let lifting = self.lifting.fetch_add(1, Ordering::Relaxed) + 1;
+        let weight = self.weight.load(Ordering::Relaxed);
+        let lifts = weight == 0 || account.allows(weight.saturating_mul(lifting));
+        if !lifts {
+            self.rest();
+        }
+        lifts
+    }
+
+    /// A worker no longer makes rounds, and holds nothing of them.
+    pub(crate) fn rest(&self) {
+        self.lifting.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn gate(&self) -> MutexGuard<'_, Gate> {

@@ -6,8 +6,9 @@
 mod device;
 mod judging;
 mod profile;
+mod sampling;
 
-use crate::sampling::Sampling;
+use crate::explore::sampling::Sampling;
 use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
@@ -149,7 +150,7 @@ pub(crate) fn work(
         stop = run.start(strategy, &round);
     }
     let lag = strategy.lag();
-    // Where everything is inserted in order, and nobody asks for more than counts of what is known already.
+    // If everything is inserted in order, and nobody asks for more than counts of what is known already.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
     if in_order
@@ -180,20 +181,28 @@ pub(crate) fn work(
         } else {
             spare.push(round);
         }
-        if !selected || waiting.len() > lag {
-            match waiting.pop_front() {
-                Some(round) => {
-                    stop = run.round(strategy, &round);
-                    spare.push(round);
-                }
-                None => {
-                    let progress = run.progress(strategy);
-                    match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
-                        Meeting::Over => break,
-                        Meeting::On => {}
-                        Meeting::Stop(why) => stop = Some(why),
-                    }
-                }
+        if !selected && waiting.is_empty() {
+            // Whoever waits for others should not hold what they may need.
+            if strategy.ahead() < lag {
+                spare.clear();
+            }
+            let progress = run.progress(strategy);
+            match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
+                Meeting::Over => break,
+                Meeting::On => {}
+                Meeting::Stop(why) => stop = Some(why),
+            }
+        }
+        let mut due = waiting.len().saturating_sub(if selected { strategy.ahead() } else { waiting.len().saturating_sub(1) });
+        while stop.is_none()
+            && due > 0
+            && let Some(round) = waiting.pop_front()
+        {
+            due -= 1;
+            stop = run.round(strategy, &round);
+            // Rounds that are not needed any more would hold much where states have many successors.
+            if spare.len() <= strategy.ahead() {
+                spare.push(round);
             }
         }
     }
@@ -455,7 +464,7 @@ impl<'a> Run<'a> {
                 Deadlock::Stuttering if selection.stepping == Stepping::One => steps.enabled[source] == 0,
                 Deadlock::Stuttering => !changes && !faulty,
             };
-            if deadlock {
+            if deadlock && !self.space.may_end(words) {
                 self.violated(found(Cause::Deadlock, 0), trail);
             }
         }

@@ -4,7 +4,7 @@ use crate::auto::explore_in_phases;
 use crate::crew::{Crew, Ended, Strides, together};
 use crate::explore::{Entering, conclude, work};
 use crate::frontier::{Board, Pool, Shared};
-use crate::strategies::{Bfs, Level};
+use crate::strategies::{Bfs, Level, Place};
 use crate::{Account, Auto, Control, Limits, Outcome, Progress, Record, Settings, Stop, Store, Strategy};
 use std::sync::{Arc, Mutex, PoisonError};
 use wayfarer_space::Space;
@@ -86,8 +86,9 @@ impl<'j, 'p> Job<'j, 'p> {
                 let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
                 let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
                 let shared = if recalls { board() } else { pool() };
-                let breadth = Breadth { space, store, settings, workers, shared: &*shared, from: Level::default(), first: true, record: None };
-                let mut outcome = if recalls { breadth.run(control).0 } else { breadth.charged(account, control) };
+                let breadth =
+                    Breadth { space, store, settings, account, workers, shared: &*shared, from: Level::default(), first: true, record: None };
+                let mut outcome = if recalls { breadth.run(control).0 } else { breadth.charged(control) };
                 conclude(space, store, settings, &mut outcome);
                 (outcome, None)
             }
@@ -105,6 +106,7 @@ pub(crate) struct Breadth<'b, 'a> {
     pub(crate) space: &'b dyn Space,
     pub(crate) store: &'b dyn Store,
     pub(crate) settings: &'b Settings,
+    pub(crate) account: &'b dyn Account,
     pub(crate) workers: usize,
     /// What waits.
     pub(crate) shared: &'b (dyn Shared<'a> + 'a),
@@ -118,7 +120,7 @@ pub(crate) struct Breadth<'b, 'a> {
 impl Breadth<'_, '_> {
     /// Carries it out; not concluded. Says at which depth it ended, too.
     pub(crate) fn run(self, control: &mut dyn Control) -> (Outcome, u32) {
-        let Breadth { space, store, settings, workers, shared, from, first, record } = self;
+        let Breadth { space, store, settings, account, workers, shared, from, first, record } = self;
         if workers < 2 {
             let mut bfs = Bfs::part(shared.part(0), 0, None, from, &settings.limits);
             let outcome = work(space, store, &mut bfs, settings, control, Entering { first, record });
@@ -131,7 +133,7 @@ impl Breadth<'_, '_> {
         // Who comes first goes on with the record.
         let record = Mutex::new(record);
         let run = |worker: usize, control: &mut dyn Control| {
-            let mut bfs = Bfs::part(shared.part(worker), worker, Some(&crew), from, &settings.limits);
+            let mut bfs = Bfs::part(shared.part(worker), worker, Some(Place { crew: &crew, account }), from, &settings.limits);
             let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
             let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, record });
             let (level, own) = bfs.leave();
@@ -148,7 +150,8 @@ impl Breadth<'_, '_> {
     }
 
     /// The same over a frontier of states. What each worker has under way, and what goes on beside them, is known only once it is there.
-    pub(crate) fn charged(self, account: &dyn Account, control: &mut dyn Control) -> Outcome {
+    pub(crate) fn charged(self, control: &mut dyn Control) -> Outcome {
+        let account = self.account;
         let bytes = if self.workers > 1 { self.workers * UNDER_WAY * (size_of_val(self.space.packing().masks()) + STEP) } else { 0 };
         account.charge(bytes);
         let (outcome, _) = self.run(control);

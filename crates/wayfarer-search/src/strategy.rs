@@ -159,9 +159,14 @@ pub trait Strategy {
         Admission::AllNew
     }
 
-    /// How many rounds may be expanded ahead of the one that is dealt with: more than none only where a selection need not know what the last rounds found.
+    /// How many rounds may ever be expanded ahead of the one that is dealt with: more than none only if a selection need not know what the last rounds found.
     fn lag(&self) -> usize {
         0
+    }
+
+    /// How many may be now: fewer if their steps would take too much memory.
+    fn ahead(&self) -> usize {
+        self.lag()
     }
 
     /// Whether every successor counts as looked at, also one that is not admitted.

@@ -1,9 +1,10 @@
-//! An explicit graph as a space: small, exact, and known in full, so that searches can be tested against it.
+//! An explicit graph as a space: small, exact, and completely known, so that searches can be tested against
+//! it.
 
 use crate::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// A directed graph whose nodes are states of one word. The edge at place k of a node is the firing of rule k; in a graph with labels rules are labels, and an
-/// edge is an outcome of its label's rule.
+/// A directed graph whose nodes are states of one word. The k-th edge of a node is the firing of rule k. In a
+/// graph with labels, the rules are the labels, and an edge is an outcome of its label's rule.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     edges: Vec<Vec<u32>>,
@@ -16,7 +17,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A graph with the given successors of each node, started in `starts`. Edges to nodes that do not exist are left out.
+    /// A graph with the given successors of each node and the start nodes `starts`. Edges to nodes that do
+    /// not exist are left out.
     pub fn new(mut edges: Vec<Vec<u32>>, starts: Vec<u32>) -> Self {
         let nodes = edges.len() as u32;
         for targets in &mut edges {
@@ -27,7 +29,8 @@ impl Graph {
         Graph { edges, labels: Vec::new(), starts, bad: Vec::new(), packing: Packing::new(vec![(1u64 << bits) - 1]), rules }
     }
 
-    /// A graph with the label and the target of each edge, labels numbered from 0, started in `starts`. Edges to nodes that do not exist are left out.
+    /// A graph with the label and the target of each edge and the start nodes `starts`. Labels are numbered
+    /// from 0. Edges to nodes that do not exist are left out.
     pub fn labelled(mut edges: Vec<Vec<(u32, u32)>>, starts: Vec<u32>) -> Self {
         let nodes = edges.len() as u32;
         for edges in &mut edges {
@@ -40,13 +43,13 @@ impl Graph {
         Graph { labels, rules, ..Graph::new(plain, starts) }
     }
 
-    /// Adds the property "none of these nodes is reached".
+    /// Adds the property that none of these nodes is reached.
     pub fn avoiding(mut self, bad: Vec<u32>) -> Self {
         self.bad = bad;
         self
     }
 
-    /// How many nodes it has, reachable or not.
+    /// The number of nodes, reachable or not.
     pub fn nodes(&self) -> u32 {
         self.edges.len() as u32
     }
@@ -56,7 +59,7 @@ impl Graph {
         self.edges.get(node as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The firing that takes the edge at a place of a node.
+    /// The firing of the edge at an index of a node.
     fn firing(&self, node: u32, place: usize) -> Firing {
         match self.labels.get(node as usize) {
             Some(labels) => {
@@ -67,7 +70,7 @@ impl Graph {
         }
     }
 
-    /// The place of the first edge of a node whose firing is at or after this one.
+    /// The index of a node's first edge whose firing is at or after this one.
     fn place(&self, node: u32, from: Firing) -> usize {
         match self.labels.get(node as usize) {
             Some(labels) => {

@@ -1,12 +1,13 @@
-//! The hash of a state: 128 bits, computed once, travelling with the state.
+//! The hash of a state: 128 bits, computed once and kept with the state.
 //!
-//! Two independent lanes of multiply-and-fold over the words. The parts have names so that no two users of one state's hash
-//! share bits by accident: [`Hash::address`] places a state in a table, [`Hash::fingerprint`] tells states apart inside it,
-//! [`Hash::second`] is kept for records and owners.
+//! Two independent lanes of multiply-and-fold over the words. The parts have names so that no two users of
+//! one state's hash share bits by accident: [`Hash::address`] places a state in a table,
+//! [`Hash::fingerprint`] tells states apart inside it, [`Hash::second`] is reserved for records and owners.
 
 use crate::Word;
 
-/// Changes whenever the same words would hash to something else; saved with anything that outlives a run.
+/// The version of the hash. It changes whenever the same words would hash to something else, and is saved
+/// with anything that outlives a run.
 pub const HASH_VERSION: u32 = 1;
 
 /// A state's hash.
@@ -17,7 +18,7 @@ pub struct Hash {
 }
 
 impl Hash {
-    /// Where a table begins to look: the low bits of the first lane are used first.
+    /// The start of a table lookup: the low bits of the first lane are used first.
     #[inline]
     pub fn address(self) -> u64 {
         self.first
@@ -39,7 +40,7 @@ impl Hash {
 const FIRST: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xD6E8_FEB8_6659_FD93];
 const SECOND: [u64; 2] = [0xC2B2_AE3D_27D4_EB4F, 0xA076_1D64_78BD_642F];
 
-/// The hash of a state's words. States of different lengths hash apart.
+/// The hash of a state's words. The length enters the hash.
 #[inline]
 pub fn hash(words: &[Word]) -> Hash {
     let length = words.len() as u64;
@@ -52,7 +53,7 @@ pub fn hash(words: &[Word]) -> Hash {
     Hash { first: fold(first ^ FIRST[0], SECOND[1]), second: fold(second ^ SECOND[0], FIRST[1]) }
 }
 
-/// The two halves of the full product, folded; the added input keeps a zero factor from losing the other.
+/// The two halves of the full product, folded. The added input keeps a zero factor from erasing the other.
 #[inline]
 fn fold(value: u64, factor: u64) -> u64 {
     let product = u128::from(value) * u128::from(factor);

@@ -1,7 +1,8 @@
-//! What a model is to a search: words, states, steps and the [`Space`] that connects them.
+//! The interface between a model and a search: words, states, steps and the [`Space`] that connects them.
 //!
-//! A state is a slice of 64-bit words. A [`Space`] gives the start states, the steps from a batch of states, and what fails in a state. This
-//! crate knows no language, no file and no clock; everything above it meets here.
+//! A state is a slice of 64-bit words. A [`Space`] gives the start states, the steps from a batch of states,
+//! and the properties that fail in a state. This crate knows nothing of languages, files or clocks; every
+//! other crate builds on it.
 
 mod fault;
 mod graph;

@@ -1,12 +1,13 @@
-//! The tight layout: what a store keeps of a state.
+//! The tight layout: the form in which a store keeps a state.
 //!
-//! In the working layout fields do not straddle words and leave gaps; which bits carry information is the same in every state. Tight form is
-//! those bits, word after word, with the gaps squeezed out: one bit-extract per word going in and one bit-deposit per word coming out.
-#![allow(unsafe_code)] // Calling code for instructions that were found at run time.
+//! In the working layout, fields do not straddle words and leave gaps. The bits that carry information are
+//! the same in every state. The tight form is those bits, word after word, with the gaps squeezed out: one
+//! bit-extract per word to pack and one bit-deposit per word to unpack.
+#![allow(unsafe_code)] // Calls code for instructions detected at run time.
 
 use crate::{States, Word};
 
-/// Which bits of each word carry information, and the way between the two layouts.
+/// The bits of each word that carry information, and the conversions between the two layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     masks: Vec<Word>,
@@ -33,8 +34,8 @@ impl Packing {
         Packing { masks, bits, varying: false, fast, plain }
     }
 
-    /// No packing, for states that have each their own number of words: what is kept of them is for the store to say. Only
-    /// [`is_varying`](Packing::is_varying) means anything then.
+    /// No packing, for states that each have their own number of words: the store decides on their form. Only
+    /// [`is_varying`](Packing::is_varying) is meaningful then.
     pub fn varying() -> Self {
         Packing { varying: true, ..Packing::default() }
     }
@@ -136,7 +137,7 @@ impl Packing {
                 tight[next] = gathered;
                 next += 1;
                 filled -= 64;
-                // What did not fit: the upper bits of the value.
+                // The upper bits of the value, which did not fit.
                 gathered = value.checked_shr(count - filled).unwrap_or(0);
             }
         }
@@ -199,7 +200,7 @@ fn deposit(value: Word, mut mask: Word) -> Word {
     result
 }
 
-/// Where the lowest run of ones begins, and as many ones.
+/// The start of the lowest run of ones, and a run of ones of its length from bit 0.
 fn lowest_run(mask: Word) -> (u32, Word) {
     let start = mask.trailing_zeros();
     let run = (mask >> start).trailing_ones();

@@ -1,6 +1,6 @@
 //! A set of property numbers.
 
-/// Which properties are meant: a set that grows as needed.
+/// A set of property numbers that grows as needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PropertyBits {
     words: Vec<u64>,
@@ -16,23 +16,23 @@ impl PropertyBits {
         self.words[word] |= 1 << (property % 64);
     }
 
-    /// Whether it is in.
+    /// Whether the set contains the property.
     pub fn contains(&self, property: u32) -> bool {
         self.words.get(property as usize / 64).is_some_and(|word| word >> (property % 64) & 1 == 1)
     }
 
-    /// Whether none is in.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Takes all out.
+    /// Removes all properties.
     #[inline]
     pub fn clear(&mut self) {
         self.words.clear();
     }
 
-    /// Adds all of another set.
+    /// Adds all properties of another set.
     pub fn union(&mut self, other: &PropertyBits) {
         if self.words.len() < other.words.len() {
             self.words.resize(other.words.len(), 0);
@@ -42,13 +42,13 @@ impl PropertyBits {
         }
     }
 
-    /// Whether all of it is in another set.
+    /// Whether it is a subset of another set.
     #[inline]
     pub fn is_subset(&self, other: &PropertyBits) -> bool {
         self.words.iter().enumerate().all(|(index, word)| word & !other.words.get(index).copied().unwrap_or(0) == 0)
     }
 
-    /// The numbers in it, ascending.
+    /// The properties in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words
             .iter()

@@ -1,7 +1,7 @@
-//! Randomness from a seed. A generator is a keyed function of a counter: a stream can be named, split and repeated
-//! without passing state around, and the same seed gives the same numbers on every machine.
+//! Seeded random numbers. A generator is a keyed function of a counter: a stream can be named, split and
+//! repeated without passing state around, and the same seed gives the same numbers on every machine.
 
-/// Changes whenever the same seed and stream would give other numbers.
+/// The version of the generator. It changes whenever the same seed and stream would give other numbers.
 pub const RNG_VERSION: u32 = 1;
 
 /// A stream of random numbers: the n-th is a mix of key and n.
@@ -12,7 +12,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream called `name` of a seed. Streams with different names are independent.
+    /// The stream of a seed with the given name. Streams with different names are independent.
     pub fn new(seed: u64, name: &str) -> Self {
         let mut key = mix(seed ^ 0x6A09_E667_F3BC_C908);
         for byte in name.bytes() {
@@ -21,7 +21,7 @@ impl Rng {
         Rng { key, counter: 0 }
     }
 
-    /// The n-th stream below this one, for workers and repetitions.
+    /// The n-th substream of this stream, for workers and repetitions.
     pub fn split(&self, n: u64) -> Rng {
         Rng { key: mix(self.key ^ mix(n.wrapping_add(0x3C6E_F372_FE94_F82B))), counter: 0 }
     }
@@ -43,10 +43,10 @@ impl Rng {
         mix(self.key ^ mix(self.counter))
     }
 
-    /// A number below `bound`, all equally likely; 0 where `bound` is 0.
+    /// A uniformly distributed number below `bound`; 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
-        // Lemire's multiplication with rejection: exact, and almost always one multiplication.
+        // Lemire's multiplication with rejection: unbiased, and almost always one multiplication.
         let mut product = u128::from(self.next_word()) * u128::from(bound);
         if (product as u64) < bound {
             let threshold = bound.wrapping_neg() % bound;

@@ -1,19 +1,21 @@
-//! What was met lately. In breadth-first search most steps that lead to nothing new lead to states that were found a moment ago, because two steps that can be taken
-//! in either order lead from neighbours to the same state: such steps need only be counted.
+//! A small cache of recently found states. In breadth-first search, most steps that find nothing new lead to
+//! states that were found a moment ago, because two independent steps taken in either order lead from
+//! neighbours to the same state. Such steps need only be counted.
 
 use crate::{Width, Word};
 
-/// Bytes of what a sieve remembers: they stay in a core's own cache.
+/// The size of a sieve in bytes: small enough for a core's own cache.
 const BYTES: usize = 1 << 16;
-/// Words of an entry at first, where lengths vary, and at most: one says how long the state is.
+/// Words per entry if lengths vary, initially and at most. One of them holds the state's length.
 const STRIDES: [usize; 2] = [4, 16];
 const FACTOR: Word = 0x9E37_79B9_7F4A_7C15;
 
-/// Whole states that were met lately, each in the one place that its bits name, so that only what was met is taken for met.
+/// Recently found states, stored whole, each in the one slot that its bits select. A sieve never takes a new
+/// state for a known one.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     words: Vec<Word>,
-    /// Words of an entry.
+    /// Words per entry.
     stride: usize,
     shift: u32,
 }
@@ -25,12 +27,12 @@ pub struct Omitted {
     pub source: u32,
     /// The rule that fired.
     pub rule: u32,
-    /// Whether it leads to another state than its source.
+    /// Whether the step changes the state.
     pub changed: bool,
 }
 
 impl Sieve {
-    /// Nothing was met yet. There are sieves for states of one word and for states of varying length.
+    /// An empty sieve. Sieves exist for states of one word and for states of varying length.
     pub fn new(width: Width) -> Option<Self> {
         match width {
             Width::Fixed(1) => Some(Sieve::with(BYTES / 8, 1)),
@@ -45,24 +47,25 @@ impl Sieve {
         sieve
     }
 
-    /// Nothing was met yet.
+    /// Empties the sieve.
     pub fn clear(&mut self) {
         self.words.fill(0);
         if self.stride == 1 {
-            // An empty place holds a word that belongs elsewhere: zero, and in the place of zero one.
+            // An empty slot holds a word that belongs to another slot: zero, except in the slot of zero,
+            // which holds one.
             let zero = self.place(0);
             self.words[zero] = 1;
         }
     }
 
-    /// Whether a state of one word was not met lately; from now on it was.
+    /// Whether a state of one word is absent from the sieve. Inserts it.
     #[inline]
     pub fn is_fresh(&mut self, word: Word) -> bool {
         let place = self.place(word);
         std::mem::replace(&mut self.words[place], word) != word
     }
 
-    /// Whether a state of any length was not met lately; from now on it was, unless it is too long.
+    /// Whether a state of any length is absent from the sieve. Inserts it, unless it is too long.
     #[inline]
     pub fn is_fresh_state(&mut self, state: &[Word]) -> bool {
         if state.len() >= self.stride {
@@ -80,7 +83,7 @@ impl Sieve {
         !same
     }
 
-    /// Makes place for longer states, fewer of them.
+    /// Makes the entries longer, and thus fewer.
     #[cold]
     fn widen(&mut self, state: &[Word]) -> bool {
         if self.stride >= STRIDES[1] {
@@ -102,7 +105,7 @@ mod tests {
     use crate::Rng;
     use std::collections::HashSet;
 
-    /// Draws states, most of them from few, and sifts them.
+    /// Draws states, most of them from a small set, and sifts them.
     fn sifts_soundly(mut sieve: Sieve, draw: impl Fn(&mut Rng, u64) -> Vec<Word>, mut is_fresh: impl FnMut(&mut Sieve, &[Word]) -> bool) {
         let (mut rng, mut met, mut passed) = (Rng::new(9, "sieve"), HashSet::new(), 0);
         for _ in 0..20_000 {

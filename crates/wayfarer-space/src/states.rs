@@ -5,23 +5,24 @@ use std::fmt;
 /// Sixty-four bits of a state.
 pub type Word = u64;
 
-/// How many words a state has.
+/// The number of words of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Width {
     /// The same number for all states: the fast case.
     Fixed(usize),
-    /// Each state has its own.
+    /// Each state has its own number.
     Varying,
 }
 
-/// States one after another in one buffer. With a fixed width a state is found by multiplication, else by its recorded end.
+/// States one after another in one buffer. If the width is fixed, a state is found by multiplication,
+/// otherwise by its recorded end.
 #[derive(Clone)]
 pub struct States {
     width: Width,
-    /// The words in use come first; behind them lies room that was used before and need not be cleared.
+    /// The words in use come first. Behind them lies memory that was used before and need not be cleared.
     words: Vec<Word>,
     used: usize,
-    /// The end of each state in `words`; used only where the width varies.
+    /// The end of each state in `words`; used only if the width varies.
     ends: Vec<usize>,
     len: usize,
 }
@@ -38,19 +39,19 @@ impl States {
         self.width
     }
 
-    /// How many states it holds.
+    /// The number of states.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds none.
+    /// Whether there are no states.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets all states and keeps the memory.
+    /// Removes all states and keeps the memory.
     #[inline]
     pub fn clear(&mut self) {
         self.used = 0;
@@ -61,7 +62,7 @@ impl States {
     /// Appends a copy of `state`.
     ///
     /// # Panics
-    /// Where the width is fixed and `state` has another: a mistake of the caller, never of a model.
+    /// If the width is fixed and `state` has another: a mistake of the caller, never of a model.
     #[inline]
     pub fn push(&mut self, state: &[Word]) {
         let room = self.push_dirty(state.len());
@@ -73,17 +74,17 @@ impl States {
         }
     }
 
-    /// Appends a state of `width` zero words and gives access to it.
+    /// Appends a state of `width` zero words and returns it.
     pub fn push_zero(&mut self, width: usize) -> &mut [Word] {
         let state = self.push_dirty(width);
         state.fill(0);
         state
     }
 
-    /// Appends a state of `width` words that hold anything, to be overwritten as a whole.
+    /// Appends a state of `width` words with arbitrary contents, to be overwritten as a whole.
     ///
     /// # Panics
-    /// Where the width is fixed and `width` is another.
+    /// If the width is fixed and `width` is another.
     #[inline]
     pub fn push_dirty(&mut self, width: usize) -> &mut [Word] {
         let start = self.used;
@@ -100,10 +101,11 @@ impl States {
         &mut self.words[start..end]
     }
 
-    /// Appends `count` states of the fixed width that hold anything, to be overwritten as a whole or truncated away.
+    /// Appends `count` states of the fixed width with arbitrary contents, to be overwritten as a whole or
+    /// truncated away.
     ///
     /// # Panics
-    /// Where the width varies.
+    /// If the width varies.
     #[inline]
     pub fn push_many_dirty(&mut self, count: usize) -> &mut [Word] {
         let Width::Fixed(width) = self.width else { panic!("states of varying width") };
@@ -117,10 +119,11 @@ impl States {
         &mut self.words[start..end]
     }
 
-    /// Room behind the last state, to which the words of one more are appended; [`appended`](States::appended) makes them a state.
+    /// The buffer behind the last state, to which the words of one more state are appended;
+    /// [`appended`](States::appended) makes them a state.
     ///
     /// # Panics
-    /// Where the width is fixed.
+    /// If the width is fixed.
     #[inline]
     pub fn append(&mut self) -> &mut Vec<Word> {
         assert!(self.width == Width::Varying, "states of a fixed width");
@@ -128,7 +131,7 @@ impl States {
         &mut self.words
     }
 
-    /// What was written behind the last state is a state now.
+    /// Makes the words written behind the last state a state.
     #[inline]
     pub fn appended(&mut self) {
         self.used = self.words.len();
@@ -141,7 +144,7 @@ impl States {
         self.words.resize((2 * self.words.len()).max(end).max(64), 0);
     }
 
-    /// Takes the last state away.
+    /// Removes the last state.
     pub fn pop(&mut self) {
         self.truncate(self.len.saturating_sub(1));
     }
@@ -176,7 +179,7 @@ impl States {
         (0..self.len).map(|index| self.get(index))
     }
 
-    /// The bytes this buffer holds.
+    /// The bytes allocated for this buffer.
     pub fn capacity_bytes(&self) -> usize {
         self.words.capacity() * size_of::<Word>() + self.ends.capacity() * size_of::<usize>()
     }

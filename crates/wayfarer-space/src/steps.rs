@@ -4,17 +4,17 @@ use crate::{Fault, Hash, Omitted, PropertyBits, Sieve, States, Width, Word, hash
 use std::any::Any;
 use std::fmt;
 
-/// Which rule fired, its parameters fixed, and which of its outcomes.
+/// A rule with its parameters fixed, and one of its outcomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Firing {
     /// The rule with its parameters fixed.
     pub rule: u32,
-    /// Which of its outcomes; 0 where a rule has one only.
+    /// The outcome; 0 if the rule has only one.
     pub outcome: u32,
 }
 
 impl Firing {
-    /// The only outcome of a rule.
+    /// The firing of a rule with only one outcome.
     pub fn of(rule: u32) -> Self {
         Firing { rule, outcome: 0 }
     }
@@ -35,14 +35,14 @@ impl Firing {
 pub struct FaultStep {
     /// Index of the source in the batch.
     pub source: u32,
-    /// What fired.
+    /// The firing.
     pub firing: Firing,
-    /// What went wrong.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// The steps out of a batch, one row per step, in the order of their sources and, within a source, in the order in which the space takes its firings: that of
-/// their numbers, unless the space says otherwise.
+/// The steps out of a batch, one row per step. Rows are ordered by source and, within a source, by the order
+/// in which the space takes its firings. That is the order of their numbers, unless the space says otherwise.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// The states the steps lead to.
@@ -51,48 +51,50 @@ pub struct Steps {
     pub hashes: Vec<Hash>,
     /// The index of each step's source in the batch.
     pub sources: Vec<u32>,
-    /// What fired.
+    /// The firing of each step.
     pub firings: Vec<Firing>,
-    /// Which words differ from the source: bit w for word w, bit 63 for all from word 63 on. Zero means that the step leads back to its source.
+    /// The words that differ from the source: bit w for word w, bit 63 for word 63 and all after it. Zero
+    /// means that the step leads back to its source.
     pub changed: Vec<u64>,
     /// Firings that ended in a fault.
     pub faults: Vec<FaultStep>,
-    /// For each source of the batch, how many firings were enabled, those included that faulted or were discarded by an assumption.
+    /// For each source of the batch, the number of enabled firings, including those that faulted or were
+    /// discarded by an assumption.
     pub enabled: Vec<u32>,
     /// Firings that the model's assumptions discarded.
     pub discarded: u64,
     /// Properties that commands reported as reached while they fired.
     pub reached: PropertyBits,
-    /// What was met lately, where steps that lead there may be left out.
+    /// The recently found states, if steps that lead to them may be left out.
     pub sieve: Option<Sieve>,
     /// Whether the space used the sieve.
     pub sifted: bool,
     /// Steps that were left out, in the order of their sources.
     pub omitted: Vec<Omitted>,
-    /// What the space keeps beside the first states, to judge them without reading their words.
+    /// The space's own form of the first states, for checking them without reading their words.
     pub own: Own,
 }
 
-/// A space's own form of states, which nobody else looks into. A copy has none.
+/// A space's own form of states, opaque to everyone else. Cloning leaves it empty.
 #[derive(Default)]
 pub struct Own {
     form: Option<Box<dyn Any>>,
-    /// Whether it belongs to the steps as they are now.
+    /// Whether it belongs to the current steps.
     is_current: bool,
 }
 
 impl Own {
-    /// What was put there, whichever steps it belongs to: room that can be used again.
+    /// The stored value, whichever steps it belongs to, so that its memory can be reused.
     pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
         self.form.take().and_then(|form| form.downcast().ok())
     }
 
-    /// What belongs to the steps as they are now.
+    /// Stores a value that belongs to the current steps.
     pub fn put<T: Any>(&mut self, form: Box<T>) {
         *self = Own { form: Some(form), is_current: true };
     }
 
-    /// What was put there for the steps as they are now.
+    /// The stored value, if it belongs to the current steps.
     #[inline]
     pub fn get<T: Any>(&self) -> Option<&T> {
         self.form.as_ref().filter(|_| self.is_current).and_then(|form| form.downcast_ref())
@@ -131,7 +133,7 @@ impl Steps {
         }
     }
 
-    /// How many steps lead to a state.
+    /// The number of steps that lead to a state.
     pub fn len(&self) -> usize {
         self.states.len()
     }
@@ -141,7 +143,7 @@ impl Steps {
         self.states.is_empty()
     }
 
-    /// Forgets everything but the sieve and keeps the memory.
+    /// Clears everything except the sieve, and keeps the memory.
     pub fn clear(&mut self) {
         self.states.clear();
         self.hashes.clear();
@@ -157,13 +159,13 @@ impl Steps {
         self.own.is_current = false;
     }
 
-    /// Appends a step to `state` out of `from`, which is number `source` of the batch.
+    /// Appends a step to `state` from `from`, the state at index `source` of the batch.
     pub fn push(&mut self, source: u32, firing: Firing, from: &[Word], state: &[Word]) {
         self.states.push(state);
         self.describe_last(source, firing, from);
     }
 
-    /// Fills the other columns for a state that was just written to the end of `states`.
+    /// Fills the other columns for the state just written to the end of `states`.
     pub fn describe_last(&mut self, source: u32, firing: Firing, from: &[Word]) {
         let state = self.states.get(self.states.len() - 1);
         self.hashes.push(hash(state));
@@ -172,8 +174,9 @@ impl Steps {
         self.firings.push(firing);
     }
 
-    /// Fills the columns that a space need not fill itself, for all states behind those that have them already: steps of number `source` of the batch, `from`.
-    /// Done for many states at once this costs a fraction of what it does for each.
+    /// Fills the columns that a space need not fill itself, for all states that lack them: steps from `from`,
+    /// the state at index `source` of the batch. Filling them for many states at once costs a fraction of
+    /// filling them one by one.
     #[inline]
     pub fn describe_rest(&mut self, source: u32, from: &[Word]) {
         let Steps { states, hashes, sources, changed, .. } = self;
@@ -188,7 +191,8 @@ impl Steps {
         changed.extend((changed.len()..states.len()).map(|index| changed_words(from, states.get(index))));
     }
 
-    /// Fits hash and changed words to a state that was replaced. A step that did not lead back to its source is not made one that does.
+    /// Updates hash and changed words of a state that was replaced. A step that did not lead back to its
+    /// source must not become one that does.
     pub fn describe_again(&mut self, index: usize, from: &[Word]) {
         let state = self.states.get(index);
         self.hashes[index] = hash(state);
@@ -199,7 +203,7 @@ impl Steps {
     }
 }
 
-/// The words in which two states differ, as [`Steps::changed`] has them.
+/// The words in which two states differ, in the form of [`Steps::changed`].
 #[inline]
 pub fn changed_words(from: &[Word], to: &[Word]) -> u64 {
     if let ([from], [to]) = (from, to) {

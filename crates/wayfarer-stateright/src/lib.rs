@@ -1,9 +1,9 @@
-//! Stateright models under Wayfarer, unchanged: any [`stateright::Model`] whose state `serde` can write and read becomes a plan by
-//! [`Plan::from_stateright`](FromStateright::from_stateright).
+//! Runs Stateright models in Wayfarer, unchanged: any [`stateright::Model`] whose state implements `serde`'s
+//! traits becomes a plan by [`Plan::from_stateright`](FromStateright::from_stateright).
 //!
-//! `always` and `sometimes` properties, the boundary, and the model's own words for actions and steps are taken over. An `eventually` property is
-//! about endless behaviours, which Wayfarer does not check: such a model is refused, or [checked without
-//! it](FromStateright::from_stateright_without_eventually).
+//! `always` and `sometimes` properties, the boundary, and the model's own texts for actions and steps are
+//! taken over. An `eventually` property is about infinite behaviours, which Wayfarer does not check: such a
+//! model is refused, or [checked without it](FromStateright::from_stateright_without_eventually).
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use wayfarer::model::BySerde;
 use wayfarer::{Model, Modelled, Plan, Planned, Properties, Representative, RunError};
 
-/// A Stateright model that can be checked here: its state can be written, read and shown, and it can be asked from several threads. Nobody needs to
-/// implement this.
+/// A Stateright model that can be checked here: its state can be serialised, deserialised and shown, and it
+/// can be used from several threads. It is implemented for every such model.
 pub trait Checkable:
     stateright::Model<State: Serialize + DeserializeOwned + Clone + Debug + 'static, Action: Clone + Debug> + Send + Sync + 'static
 {
@@ -28,16 +28,19 @@ impl<M: stateright::Model<State: Serialize + DeserializeOwned + Clone + Debug + 
 
 /// Plans for Stateright models; implemented for [`Plan`].
 pub trait FromStateright {
-    /// The plan to check a Stateright model. As under Stateright, a state without successors is no deadlock; `.deadlock("stuck")` makes it one.
+    /// The plan to check a Stateright model. As in Stateright, a state without successors is not a deadlock;
+    /// `.deadlock("stuck")` makes it one.
     ///
-    /// Running it is an error where the model has an `eventually` property.
+    /// Running the plan returns an error if the model has an `eventually` property.
     fn from_stateright<M: Checkable>(model: M) -> Planned;
 
-    /// The same up to a symmetry, as `symmetry_fn` names it under Stateright: states of one representative are taken for one. Give
-    /// `Representative::representative` for a state that implements Stateright's trait.
+    /// The same with symmetry reduction, like `symmetry_fn` in Stateright: states with the same
+    /// representative are treated as one. Pass `Representative::representative` for a state that implements
+    /// Stateright's trait.
     fn from_stateright_symmetric<M: Checkable>(model: M, representative: fn(&M::State) -> M::State) -> Planned;
 
-    /// The same as [`from_stateright`](FromStateright::from_stateright) without the model's `eventually` properties: nothing is said about these.
+    /// The same as [`from_stateright`](FromStateright::from_stateright) without the model's `eventually`
+    /// properties, which are not checked.
     fn from_stateright_without_eventually<M: Checkable>(model: M) -> Planned;
 }
 
@@ -60,7 +63,7 @@ impl FromStateright for Plan {
     }
 }
 
-/// Why a model cannot be checked as it is.
+/// The reason why a model cannot be checked as it is.
 fn refusal<M: Checkable>(model: &M) -> Option<RunError> {
     let eventually = model.properties().into_iter().filter(|property| property.expectation == Expectation::Eventually);
     let names: Vec<String> = eventually.map(|property| format!("`{}`", property.name)).collect();
@@ -86,14 +89,14 @@ fn planned<M: Checkable>(constructor: &str, adapted: Adapted<M>) -> Planned {
     Plan::about(Arc::new(subject)).written(format!("Plan::{constructor}({arguments})")).deadlock("off")
 }
 
-/// How a representative is found under Stateright.
+/// A function that returns representatives, as Stateright defines it.
 type Folding<M> = fn(&<M as stateright::Model>::State) -> <M as stateright::Model>::State;
 
 /// A Stateright model as a Wayfarer model.
 pub struct Adapted<M: stateright::Model> {
     model: M,
     representative: Option<Folding<M>>,
-    /// Where the plan was made: properties carry no places of their own.
+    /// The source location of the plan: properties carry none of their own.
     at: String,
 }
 
@@ -144,7 +147,7 @@ impl<M: Checkable> Model for Adapted<M> {
         self.model.format_action(action)
     }
 
-    /// The action, and what the model itself says about the step, unless that is only the state that follows.
+    /// The action, and the model's own text for the step, unless that is only the next state.
     fn format_step(&self, state: &M::State, action: &M::Action) -> String {
         let text = self.model.format_action(action);
         let said = self.model.format_step(state, action.clone());
@@ -156,7 +159,7 @@ impl<M: Checkable> Model for Adapted<M> {
     }
 }
 
-/// The page of the book, whose snippets are tests.
+/// The page of the book, whose code snippets are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/from-stateright.md")]
 mod book {}

@@ -1,12 +1,15 @@
-//! Whose law is computed: the two algorithms of the Abed, Tripakis and Vincent papers, and the one choice they leave open.
+//! The two algorithms of the Abed, Tripakis and Vincent papers, whose laws this crate computes, and the one
+//! choice they leave open.
 //!
-//! Both start with V = the start states and take one *step* per turn of their loop, whether or not it finds anything.
-//! Successors are a set: a successor that several firings lead to is drawn no more often than another.
+//! Both start with V = the start states and take one *step* per turn of their loop, whether or not it finds
+//! anything. Successors are a set: a successor that several firings lead to is drawn no more often than
+//! another.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A randomised exploration whose law is known exactly. At a capacity it is re-initialised when V is full, and is then called RURS or RSDRS.
+/// A randomised exploration whose law is known exactly. With a capacity it is re-initialised when V is full,
+/// and is then called RURS or RSDRS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// Uniform random search. A step draws a node of V, then one of its successors, and adds it to V; drawing a deadlock costs the step.
@@ -20,7 +23,7 @@ impl Algorithm {
     /// Both, in the order in which they are printed.
     pub const ALL: [Algorithm; 2] = [Algorithm::Urs, Algorithm::Sdrs];
 
-    /// The word for it on the command line and in reports.
+    /// The name on the command line and in reports.
     pub fn word(self) -> &'static str {
         match self {
             Algorithm::Urs => "urs",
@@ -46,10 +49,11 @@ impl FromStr for Algorithm {
     }
 }
 
-/// What SDRS does in a node that has no successor but itself. URS does not distinguish: the step is lost either way.
+/// The behaviour of SDRS in a node whose only successor is itself. URS does not distinguish: the step is lost
+/// either way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SelfLoops {
-    /// It jumps, as in a deadlock. This is a departure from the papers, and what Wayfarer's own strategy does.
+    /// It jumps, as in a deadlock. This departs from the papers; Wayfarer's own strategy does the same.
     #[default]
     Reset,
     /// It stays for ever, as printed: the cover time is then infinite.

@@ -1,13 +1,14 @@
-//! How large a share can be of which a sample showed so many: exact bounds on a binomial proportion.
+//! Exact bounds on a binomial proportion: the shares that are compatible with the number of hits in a sample.
 //!
-//! Clopper and Pearson 1934: the upper bound is the share at which a sample would show so few or fewer with the probability of error, the lower bound
-//! likewise. Both are quantiles of beta distributions, found by bisection of the regularised incomplete beta function (its continued fraction, evaluated by
-//! Lentz's method). They hold at least as often as they say, whatever the share.
+//! Clopper and Pearson 1934: the upper bound is the share at which a sample would show that few hits or fewer
+//! with the probability of error, and the lower bound is defined likewise. Both are quantiles of beta
+//! distributions, found by bisection of the regularised incomplete beta function (its continued fraction,
+//! evaluated by Lentz's method). They hold at least as often as they say, for every share.
 
 use crate::TheoryError;
 
-/// The largest share that is still compatible with `hits` among `draws` independent draws: the true share lies above it with probability at most `error`.
-/// 1 where nothing was drawn.
+/// The largest share that is still compatible with `hits` among `draws` independent draws: the true share
+/// lies above it with probability at most `error`. Returns 1 if nothing was drawn.
 ///
 /// ```
 /// // None among 3,000: at most a thousandth, by the rule of three.
@@ -35,7 +36,7 @@ pub fn share_between(hits: u64, draws: u64, error: f64) -> Result<(f64, f64), Th
     Ok((share_at_least(hits, draws, error / 2.0)?, share_at_most(hits, draws, error / 2.0)?))
 }
 
-/// The rule of three: where none of so many draws showed it, the share is at most about 3/n, with 95 % confidence.
+/// The rule of three: if none of n draws was a hit, the share is at most about 3/n, with 95 % confidence.
 pub fn rule_of_three(draws: u64) -> f64 {
     if draws == 0 { 1.0 } else { (3.0 / draws as f64).min(1.0) }
 }

@@ -1,19 +1,21 @@
-//! Mean cover times: how many steps until a share of the nodes is covered. The same type answers for graphs, trees and grids.
+//! Mean cover times: the mean number of steps until a share of the nodes is covered. The same type serves
+//! graphs, trees and grids.
 //!
-//! The papers compute T(k) = Σₙ n·P(the k-th node is found in step n) with two auxiliary sums S⁰ and S¹. We use the sum over the tail
-//! instead, T(k) = Σₙ P(fewer than k nodes are covered after n steps) = Σ over configurations with fewer than k nodes of their mean
-//! sojourn: the same number, with S⁰ alone, without subtractions, and defined at full cover, where the printed
-//! (1−α)S¹ − αS⁰ reads 0·∞ − ∞.
+//! The papers compute T(k) = Σₙ n·P(the k-th node is found in step n) with two auxiliary sums S⁰ and S¹. We
+//! use the sum over the tail instead, T(k) = Σₙ P(fewer than k nodes are covered after n steps) = Σ over
+//! configurations with fewer than k nodes of their mean sojourn. It is the same number, but needs S⁰ alone
+//! and no subtractions, and is defined at full cover, where the printed (1−α)S¹ − αS⁰ reads 0·∞ − ∞.
 
 use crate::sum::Sum;
 use crate::{Algorithm, criteria};
 
-/// The mean number of steps until so many nodes are covered.
+/// The mean number of steps until a given number of nodes is covered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CoverTime {
     /// The mean, in steps (turns of the loop; zero for the start states).
     Finite(f64),
-    /// The algorithm may never cover so many: SDRS does not leave a terminal component in which it cannot jump.
+    /// The algorithm may never cover that many: SDRS does not leave a terminal component in which it cannot
+    /// jump.
     Infinite {
         /// The probability that it ever does.
         reached: f64,
@@ -21,7 +23,7 @@ pub enum CoverTime {
 }
 
 impl CoverTime {
-    /// The mean where it is finite.
+    /// The mean, if it is finite.
     pub fn finite(self) -> Option<f64> {
         match self {
             CoverTime::Finite(steps) => Some(steps),
@@ -39,17 +41,17 @@ pub struct CoverTimes {
 }
 
 impl CoverTimes {
-    /// Whose they are.
+    /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// How many nodes there are to cover.
+    /// The number of nodes to cover.
     pub fn nodes(&self) -> u64 {
         self.times.len() as u64
     }
 
-    /// The mean cover time of `nodes` nodes; none where there are not so many, or for zero.
+    /// The mean cover time of `nodes` nodes; `None` for zero and for more nodes than there are.
     pub fn of(&self, nodes: u64) -> Option<CoverTime> {
         self.times.get(usize::try_from(nodes.checked_sub(1)?).ok()?).copied()
     }
@@ -64,17 +66,19 @@ impl CoverTimes {
         self.of(criteria::nodes_of_share(share, self.nodes())).unwrap_or(CoverTime::Finite(0.0))
     }
 
-    /// The share of steps that found nothing new when so many nodes are covered, at the mean cover time; none where that is infinite.
+    /// The share of steps that found nothing new when `nodes` nodes are covered, at the mean cover time;
+    /// `None` if that is infinite.
     pub fn redundancy(&self, nodes: u64) -> Option<f64> {
         Some(criteria::redundancy(self.of(nodes)?.finite()?, nodes))
     }
 
-    /// All of them, from one node on.
+    /// All cover times, from one node on.
     pub fn iter(&self) -> impl Iterator<Item = (u64, CoverTime)> + '_ {
         (1..).zip(self.times.iter().copied())
     }
 
-    /// How far probabilities that must add up to one did not, at worst: what rounding has done to the result.
+    /// The largest deviation from one of probabilities that must add up to one: the effect of rounding on the
+    /// result.
     pub fn residual(&self) -> f64 {
         self.residual
     }
@@ -89,7 +93,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// For so many nodes, of which so many are start nodes.
+    /// An empty tally for the given numbers of nodes and start nodes.
     pub(crate) fn new(nodes: usize, starts: usize) -> Self {
         let empty = || vec![Sum::default(); nodes + 1];
         Tally { sojourn: empty(), arrived: empty(), trapped: empty(), starts }
@@ -100,7 +104,8 @@ impl Tally {
         self.sojourn[size].add(steps);
     }
 
-    /// Adds the probability that a configuration is the first of `size` nodes. These add up to the probability to cover so many.
+    /// Adds the probability that a configuration is the first of `size` nodes. These add up to the
+    /// probability of covering `size` nodes.
     pub(crate) fn arrive(&mut self, size: usize, probability: f64) {
         self.arrived[size].add(probability);
     }

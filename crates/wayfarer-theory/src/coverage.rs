@@ -1,17 +1,18 @@
-//! What is covered after n steps: the probability to have reached each node, their minimum, and the mean number of covered nodes.
+//! Coverage after n steps: the probability of having reached each node, the minimum of these, and the mean
+//! number of covered nodes.
 
 use crate::Algorithm;
 
-/// Nodes that are alike: they are reached with the same probability.
+/// A class of nodes that are reached with the same probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeClass {
-    /// Which they are.
+    /// The place of the class in the graph.
     pub place: Place,
-    /// How many of them there are.
+    /// The number of nodes in the class.
     pub nodes: u64,
 }
 
-/// Where a class of nodes lies.
+/// The place of a class of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The one node of this number in the graph.
@@ -20,7 +21,8 @@ pub enum Place {
     Level(u32),
 }
 
-/// The course of coverage over the steps 0, 1, …, n. Asking for a class or a step beyond it panics, as with a slice.
+/// The course of coverage over the steps 0, 1, …, n. Asking for a class or a step beyond it panics, as with a
+/// slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coverage {
     pub(crate) algorithm: Algorithm,
@@ -31,12 +33,12 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Whose it is.
+    /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The number of stored nodes at which the algorithm was re-initialised; none where memory held all.
+    /// The number of stored nodes at which the algorithm was re-initialised; `None` if memory held all.
     pub fn capacity(&self) -> Option<u32> {
         self.capacity
     }
@@ -51,7 +53,8 @@ impl Coverage {
         &self.classes
     }
 
-    /// P(i, n) for the class at `index` and n = 0, 1, …: the probability that a given node of it was reached within n steps, restarts included.
+    /// P(i, n) for the class at `index` and n = 0, 1, …: the probability that a given node of the class was
+    /// reached within n steps, restarts included.
     pub fn reached(&self, index: usize) -> &[f64] {
         &self.reached[index]
     }
@@ -61,12 +64,12 @@ impl Coverage {
         self.classes.iter().zip(&self.reached).map(|(class, series)| class.nodes as f64 * series[step]).sum()
     }
 
-    /// π_min: the probability to have reached the node that is hardest to reach, within `step` steps.
+    /// π_min: the probability of having reached the node that is hardest to reach, within `step` steps.
     pub fn minimum(&self, step: usize) -> f64 {
         self.reached.iter().map(|series| series[step]).fold(1.0, f64::min)
     }
 
-    /// How many nodes there are to reach.
+    /// The number of nodes to reach.
     pub fn nodes(&self) -> u64 {
         self.classes.iter().map(|class| class.nodes).sum()
     }

@@ -2,8 +2,9 @@
 
 use crate::TheoryError;
 
-/// R = ln δ / ln(1 − ε) of Grosu and Smolka (Monte Carlo model checking), quoted in the SPIN 2008 paper: so many independent runs, each of which
-/// finds an existing bug with probability at least `chance` (ε), miss it with probability at most `error` (δ). Round up for a whole number of runs.
+/// The number of walks R = ln δ / ln(1 − ε) of Grosu and Smolka (Monte Carlo model checking), quoted in the
+/// SPIN 2008 paper: R independent runs, each of which finds an existing bug with probability at least
+/// `chance` (ε), miss it with probability at most `error` (δ). Round up for a whole number of runs.
 pub fn walks_needed(error: f64, chance: f64) -> Result<f64, TheoryError> {
     for (name, value) in [("error", error), ("chance", chance)] {
         if !(value > 0.0 && value < 1.0) {
@@ -13,20 +14,21 @@ pub fn walks_needed(error: f64, chance: f64) -> Result<f64, TheoryError> {
     Ok(error.ln() / (-chance).ln_1p())
 }
 
-/// The degree of the regular tree that a graph of so many nodes and such a height resembles: m = M^(1/h).
+/// The degree of the regular tree with the given number of nodes and height: m = M^(1/h).
 pub fn degree(nodes: f64, height: f64) -> f64 {
     nodes.powf(height.recip())
 }
 
-/// The density factor DF = m/h with m = M^(1/h). The papers print m = ʰ√M in a damaged form; this one gives all four factors of their Table 1.
-/// Their height is the longest acyclic path, which is NP-hard to find: Wayfarer passes the breadth-first depth and says so.
-/// (For a tree T(h, m) the papers use its own m: the factor is then m/h without a root.)
+/// The density factor DF = m/h with m = M^(1/h). The papers print m = ʰ√M in a damaged form; this form gives
+/// all four factors of their Table 1. Their height is the longest acyclic path, which is NP-hard to find:
+/// Wayfarer passes the breadth-first depth and says so. (For a tree T(h, m) the papers use its own m, and the
+/// factor is m/h without taking a root.)
 pub fn density_factor(nodes: f64, height: f64) -> f64 {
     degree(nodes, height) / height
 }
 
-/// The redundancy (n − k)/n of a run that covered k nodes: the share of visits that saw nothing new. The papers' n counts the start state as a
-/// visit and ours are turns of the loop, so n = `steps` + 1.
+/// The redundancy (n − k)/n of a run that covered k nodes: the share of visits that found nothing new. The
+/// papers' n counts the start state as a visit and ours counts turns of the loop, so n = `steps` + 1.
 pub fn redundancy(steps: f64, nodes: u64) -> f64 {
     (steps + 1.0 - nodes as f64) / (steps + 1.0)
 }

@@ -1,26 +1,26 @@
-//! What can stand in the way of an answer.
+//! The reasons why a computation gives no result.
 
 use std::fmt;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TheoryError {
     /// The graph has no start node. The caller's graph is at fault.
     NoStart,
-    /// A parameter is outside of what it may be. The caller's fault; the sentence says what would be right.
+    /// A parameter is out of range. The caller's fault; the text says what would be right.
     Parameter(String),
     /// The method would need more memory than was allowed. Nobody's fault: allow more, or simulate.
     TooLarge {
-        /// Bytes that are needed, or that were already needed when the computation gave up.
+        /// Bytes needed, or already needed when the computation gave up.
         bytes: u64,
-        /// Bytes that were allowed.
+        /// Bytes allowed.
         allowed: u64,
     },
     /// The graph has more nodes than the method can number.
     TooManyNodes {
         /// Nodes of the graph.
         nodes: u64,
-        /// The most that it can take.
+        /// The most nodes it can handle.
         most: u64,
     },
     /// The watch asked to stop.

@@ -2,7 +2,7 @@
 
 use crate::sum::Sum;
 
-/// How sure an interval is.
+/// The confidence of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Confidence {
     /// 95 %.
@@ -15,7 +15,7 @@ pub enum Confidence {
 }
 
 impl Confidence {
-    /// The quantile of the normal distribution that leaves the rest on both sides.
+    /// The quantile of the normal distribution for a two-sided interval.
     fn quantile(self) -> f64 {
         match self {
             Confidence::P95 => 1.959_963_984_540_054,
@@ -34,8 +34,8 @@ impl Confidence {
     }
 }
 
-/// A mean over repetitions with an interval for the true mean, by the normal approximation. It holds for each number by itself, not for all
-/// numbers of a curve at once.
+/// A mean over repetitions with an interval for the true mean, by the normal approximation. The interval
+/// holds for each number by itself, not for all numbers of a curve at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean.
@@ -47,7 +47,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Whether the interval holds a value.
+    /// Whether the interval contains a value.
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -65,7 +65,7 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn add(&mut self, value: f64) {
         if self.count == 0 {
-            // Differences from the first value: the variance does not drown in the square of the mean.
+            // Differences from the first value, so that the variance is not lost in the square of the mean.
             self.origin = value;
         }
         self.count += 1;
@@ -77,7 +77,7 @@ impl Sample {
         self.count
     }
 
-    /// The interval; none from fewer than two values.
+    /// The interval; `None` from fewer than two values.
     pub(crate) fn estimate(&self, confidence: Confidence) -> Option<Estimate> {
         if self.count < 2 {
             return None;

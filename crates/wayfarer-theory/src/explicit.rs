@@ -1,11 +1,13 @@
-//! A graph that is known in full, ready for exact computation or simulation: its reachable part, renumbered, with successors as sets.
+//! A completely known graph, ready for exact computation or simulation: its reachable part, renumbered, with
+//! successors as sets.
 
 use crate::effort::Watch;
 use crate::{Algorithm, CoverTimes, Coverage, SelfLoops, TheoryError, sets};
 use wayfarer_space::{Graph, Space, Steps};
 
-/// The reachable part of a graph. Exact results over its sets of nodes are feasible to about twenty nodes, further where few sets can occur
-/// (sparse graphs, small capacities); it never takes more memory than allowed, and says so instead.
+/// The reachable part of a graph. Exact results over its sets of nodes are feasible up to about twenty nodes,
+/// and further if few sets can occur (sparse graphs, small capacities). A computation that would need more
+/// memory than allowed returns an error.
 ///
 /// ```
 /// use wayfarer_space::Graph;
@@ -31,8 +33,8 @@ pub struct ExplicitGraph {
 }
 
 impl ExplicitGraph {
-    /// The part of `graph` that its start nodes reach. With several start nodes all of them are in V from the beginning (the papers' V₀), and SDRS
-    /// begins at one drawn from them.
+    /// The part of `graph` that is reachable from its start nodes. If there are several start nodes, all of
+    /// them are in V from the beginning (the papers' V₀), and SDRS begins at one drawn from them.
     pub fn new(graph: &Graph, loops: SelfLoops) -> Result<Self, TheoryError> {
         let mut number = vec![u32::MAX; graph.nodes() as usize];
         let mut names = Vec::new();
@@ -75,7 +77,7 @@ impl ExplicitGraph {
         Ok(ExplicitGraph { names, offsets, targets, starts, depth, loops })
     }
 
-    /// How many nodes are reachable: M.
+    /// M: the number of reachable nodes.
     pub fn nodes(&self) -> u32 {
         self.names.len() as u32
     }
@@ -95,7 +97,7 @@ impl ExplicitGraph {
         sets::coverage(self, algorithm, self.checked_capacity(capacity)?, steps as usize, allowed, watch)
     }
 
-    /// The capacity, if it is one that can fill up; an error where it leaves no room beside the start nodes.
+    /// The capacity, if it can fill up; an error if it leaves no room for more than the start nodes.
     pub(crate) fn checked_capacity(&self, capacity: Option<u32>) -> Result<Option<u32>, TheoryError> {
         match capacity {
             Some(capacity) if capacity as usize <= self.starts => Err(TheoryError::Parameter(format!(
@@ -106,12 +108,12 @@ impl ExplicitGraph {
         }
     }
 
-    /// The number that a node has in the graph this was made from.
+    /// The number of a node in the original graph.
     pub(crate) fn name(&self, node: usize) -> u32 {
         self.names[node]
     }
 
-    /// How many start nodes there are; they are the first nodes.
+    /// The number of start nodes; they are the first nodes.
     pub(crate) fn starts(&self) -> usize {
         self.starts
     }

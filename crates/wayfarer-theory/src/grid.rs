@@ -1,8 +1,10 @@
-//! Grids G(L, d): {0 … L}^d, a step adds one to one coordinate. They are the papers' other extreme: where a tree shares no successor, a grid shares all.
+//! Grids G(L, d): {0 … L}^d, in which a step adds one to one coordinate. They are the opposite extreme to
+//! trees: a tree shares no successor, a grid shares all.
 //!
-//! The papers note that the coefficients do not aggregate here, and return to Lemmas 1 and 2; their d-regular form of α and β is for an infinite grid
-//! and wrong at the border, where a node has fewer than d successors. We compute over sets while they fit into the memory allowed (a small
-//! capacity keeps them few even on a large grid), and simulate beyond; the result says which.
+//! The papers note that the coefficients do not aggregate here, and return to Lemmas 1 and 2. Their d-regular
+//! form of α and β is for an infinite grid and wrong at the border, where a node has fewer than d successors.
+//! We compute over sets while they fit into the memory allowed (a small capacity keeps them few even on a
+//! large grid), and simulate beyond that. The result says which.
 
 use crate::effort::Watch;
 use crate::{
@@ -74,7 +76,7 @@ impl Grid {
         Graph::new((0..self.nodes).map(successors).collect(), vec![0])
     }
 
-    /// Mean cover times: exact if `allowed` bytes suffice, else simulated.
+    /// Mean cover times: exact if `allowed` bytes suffice, otherwise simulated.
     pub fn cover_times(
         &self,
         algorithm: Algorithm,
@@ -85,7 +87,7 @@ impl Grid {
         predict_cover_times(&ExplicitGraph::new(&self.graph(), SelfLoops::Reset)?, algorithm, allowed, simulation, watch)
     }
 
-    /// Coverage over the first `steps` steps: exact if `allowed` bytes suffice, else simulated.
+    /// Coverage over the first `steps` steps: exact if `allowed` bytes suffice, otherwise simulated.
     pub fn coverage(
         &self,
         algorithm: Algorithm,

@@ -1,4 +1,5 @@
-//! Exact where it fits, simulated where not, and the result says which: what a command wants that must always answer.
+//! Predictions that are exact if the computation fits and simulated if not, for commands that must always
+//! answer. The result says which.
 
 use crate::effort::Watch;
 use crate::{
@@ -6,21 +7,21 @@ use crate::{
     simulate_coverage,
 };
 
-/// An exact result where that was feasible, else an estimate.
+/// An exact result if that was feasible, otherwise an estimate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Prediction<E, S> {
-    /// Computed, without chance.
+    /// Computed exactly.
     Exact(E),
     /// Simulated.
     Simulated {
-        /// Why it could not be computed.
+        /// The reason why it could not be computed.
         why: TheoryError,
-        /// What the simulation gave.
+        /// The simulated result.
         estimate: S,
     },
 }
 
-/// Mean cover times: exact if `allowed` bytes suffice, else simulated.
+/// Mean cover times: exact if `allowed` bytes suffice, otherwise simulated.
 pub fn predict_cover_times(
     graph: &ExplicitGraph,
     algorithm: Algorithm,
@@ -35,7 +36,7 @@ pub fn predict_cover_times(
     }
 }
 
-/// Coverage over the first `steps` steps: exact if `allowed` bytes suffice, else simulated.
+/// Coverage over the first `steps` steps: exact if `allowed` bytes suffice, otherwise simulated.
 pub fn predict_coverage(
     graph: &ExplicitGraph,
     algorithm: Algorithm,
@@ -54,7 +55,7 @@ pub fn predict_coverage(
     }
 }
 
-/// Whether an error speaks of size alone, so that simulation can answer in its place.
+/// Whether an error is only about size, so that simulation can answer instead.
 fn is_size(error: &TheoryError) -> bool {
     matches!(error, TheoryError::TooLarge { .. } | TheoryError::TooManyNodes { .. })
 }

@@ -11,7 +11,7 @@
 
 use crate::{Algorithm, Coverage, NodeClass};
 
-/// What is known of the run up to the moment when V is full.
+/// The run up to the moment when V is full.
 pub(crate) struct FirstRun {
     classes: Vec<NodeClass>,
     found: Vec<Vec<f64>>,
@@ -19,14 +19,14 @@ pub(crate) struct FirstRun {
 }
 
 impl FirstRun {
-    /// Nothing happened yet in any of the steps 0 ..= `steps`.
+    /// A run in which nothing has happened yet in any of the steps 0 ..= `steps`.
     pub(crate) fn new(classes: Vec<NodeClass>, steps: usize) -> Self {
         let empty = || vec![vec![0.0; steps + 1]; classes.len()];
         let (found, missed) = (empty(), empty());
         FirstRun { classes, found, missed }
     }
 
-    /// Bytes for so many classes and steps, the result included.
+    /// Bytes for the given numbers of classes and steps, including the result.
     pub(crate) fn bytes(classes: u64, steps: u64) -> u64 {
         (steps + 1).saturating_mul(classes).saturating_mul(24)
     }
@@ -41,7 +41,7 @@ impl FirstRun {
         self.missed[class][step] += probability;
     }
 
-    /// The course over all runs. `capacity` is only remembered.
+    /// The course over all runs. `capacity` is only recorded.
     pub(crate) fn renew(self, algorithm: Algorithm, capacity: Option<u32>) -> Coverage {
         let reached = self.found.iter().zip(&self.missed).map(|(found, missed)| solve(found, missed)).collect();
         Coverage { algorithm, capacity, classes: self.classes, reached }
@@ -73,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_coin_thrown_every_two_steps() {
-        // A run of two steps finds the node in its second step with probability 1/4, else it is full without it.
+        // A run of two steps finds the node in its second step with probability 1/4, otherwise it is full
+        // without it.
         let found = [0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0];
         let missed = [0.0, 0.0, 0.75, 0.0, 0.0, 0.0, 0.0];
         assert_eq!(solve(&found, &missed), [0.0, 0.0, 0.25, 0.25, 1.0 - 0.5625, 1.0 - 0.5625, 1.0 - 0.421875]);

@@ -1,11 +1,11 @@
-//! How many kinds there are, judged from how often those that were met were met.
+//! Estimates of the number of kinds from the frequencies of the kinds that were drawn.
 
 use crate::TheoryError;
 
-/// A lower bound on a total with its uncertainty.
+/// A lower bound on a total, with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Richness {
-    /// The estimate: in expectation no more than there are.
+    /// The estimate; its expectation is at most the true total.
     pub total: f64,
     /// The lower end of its interval.
     pub low: f64,
@@ -13,9 +13,10 @@ pub struct Richness {
     pub high: f64,
 }
 
-/// Chao's lower bound on the number of kinds (Chao 1984; variance and interval Chao 1987): of `distinct` kinds met in independent draws `once` were met exactly
-/// once and `twice` exactly twice. Rare kinds say how many were missed: about once²/(2·twice) at least, equality where all missed ones are as likely as those.
-/// `normal` is the quantile of the interval, 1.96 for 95 %.
+/// Chao's lower bound on the number of kinds (Chao 1984; variance and interval Chao 1987). Of `distinct`
+/// kinds drawn in independent draws, `once` were drawn exactly once and `twice` exactly twice. Rare kinds
+/// indicate how many were missed: at least about once²/(2·twice), with equality if all missed kinds are as
+/// likely as those. `normal` is the quantile of the interval, 1.96 for 95 %.
 pub fn least_total(distinct: u64, once: u64, twice: u64, normal: f64) -> Result<Richness, TheoryError> {
     if once.checked_add(twice).is_none_or(|few| few > distinct) {
         return Err(TheoryError::Parameter(format!("{once} and {twice} kinds met once and twice are more than all {distinct}")));
@@ -34,7 +35,8 @@ pub fn least_total(distinct: u64, once: u64, twice: u64, normal: f64) -> Result<
     if missed <= 0.0 {
         return Ok(Richness { total: met, low: met, high: met });
     }
-    // The number missed is taken to be log-normal, so that the interval does not fall below what was met.
+    // The number of missed kinds is assumed to be log-normal, so that the interval does not fall below the
+    // number drawn.
     let factor = (normal * (variance / (missed * missed)).ln_1p().sqrt()).exp();
     Ok(Richness { total: met + missed, low: met + missed / factor, high: met + missed * factor })
 }
@@ -46,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_known_table() {
-        // 25 kinds, 10 met once, 5 twice: 25 + 100/10, variance 5·(4 + 8 + 2).
+        // 25 kinds, 10 drawn once, 5 twice: 25 + 100/10, variance 5·(4 + 8 + 2).
         let found = least_total(25, 10, 5, 1.96).unwrap();
         assert_eq!(found.total, 35.0);
         let factor = (1.96 * (70f64 / 100.0).ln_1p().sqrt()).exp();

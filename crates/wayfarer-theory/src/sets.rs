@@ -1,7 +1,8 @@
-//! Exact laws over the sets V of covered nodes of an explicit graph: which sets can occur, and one room each for URS (Lemma 1) and SDRS (Lemma 2).
+//! Exact laws over the sets V of covered nodes of an explicit graph: the sets that can occur, and one module
+//! each for URS (Lemma 1) and SDRS (Lemma 2).
 //!
-//! The lemmas are stated for *sequences* of nodes in the order of their discovery. Sets suffice, because no coefficient depends on that order, and
-//! there are factorially fewer of them.
+//! The lemmas are stated for *sequences* of nodes in the order of their discovery. Sets suffice, because no
+//! coefficient depends on that order, and there are factorially fewer of them.
 
 mod sdrs;
 mod urs;
@@ -10,13 +11,13 @@ use crate::effort::{Watch, tell};
 use crate::renewal::FirstRun;
 use crate::{Algorithm, CoverTimes, Coverage, ExplicitGraph, NodeClass, Place, TheoryError};
 
-/// A set of nodes, bit by bit.
+/// A set of nodes, one bit per node.
 type Mask = u128;
 
 /// The most nodes a set can hold.
 const MOST_NODES: u64 = Mask::BITS as u64;
 
-/// Mean cover times, or why there are none.
+/// Mean cover times, or the reason why there are none.
 pub(crate) fn cover_times(graph: &ExplicitGraph, algorithm: Algorithm, allowed: u64, watch: Watch<'_>) -> Result<CoverTimes, TheoryError> {
     let sets = Sets::enumerate(graph, graph.nodes() as usize, allowed, watch)?;
     match algorithm {
@@ -25,7 +26,7 @@ pub(crate) fn cover_times(graph: &ExplicitGraph, algorithm: Algorithm, allowed: 
     }
 }
 
-/// Reachability over time, or why there is none.
+/// Reachability over time, or the reason why there is none.
 pub(crate) fn coverage(
     graph: &ExplicitGraph,
     algorithm: Algorithm,
@@ -53,14 +54,15 @@ pub(crate) fn coverage(
     Ok(run.renew(algorithm, capacity))
 }
 
-/// All sets that can occur with fewer than a given number of nodes, by size, and which set each becomes by which new node.
+/// All sets that can occur with fewer than a given number of nodes, by size, and the set that each becomes
+/// with each new node.
 struct Sets {
     masks: Vec<Mask>,
-    /// Where the children of each set begin; one more entry than sets.
+    /// The index of each set's first child; one more entry than sets.
     first_child: Vec<usize>,
     /// The new node of each child, ascending within a set.
     new_nodes: Vec<u8>,
-    /// The set it leads to; [`FULL`] where that has the size at which the run ends.
+    /// The set it leads to; [`FULL`] if that has the size at which the run ends.
     children: Vec<u32>,
     /// The successors of each node, as a set.
     successors: Vec<Mask>,
@@ -70,7 +72,8 @@ struct Sets {
 const FULL: u32 = u32::MAX;
 
 impl Sets {
-    /// How many sets there will be is not known before, so that the watch is told of no progress here; it may end the work all the same.
+    /// Enumerates the sets. Their number is not known in advance, so that the watch sees no progress here,
+    /// but it may still end the work.
     fn enumerate(graph: &ExplicitGraph, full: usize, allowed: u64, watch: Watch<'_>) -> Result<Sets, TheoryError> {
         let nodes = u64::from(graph.nodes());
         if nodes > MOST_NODES {
@@ -123,7 +126,8 @@ impl Sets {
         Ok(next)
     }
 
-    /// Refuses to go on where this table, `more` sets of `size` nodes and what the algorithms keep per set would not fit.
+    /// Returns an error if this table, `more` sets of `size` nodes and the data that the algorithms keep per
+    /// set would not fit.
     fn within(&self, more: u64, size: u64, allowed: u64) -> Result<(), TheoryError> {
         let sets = self.masks.len() as u64 + more;
         // Per set: its mask, two offsets, and per node in it a probability; per child its node, its index and a rate.
@@ -132,12 +136,12 @@ impl Sets {
         if bytes > allowed || sets > u64::from(FULL - 1) { Err(TheoryError::TooLarge { bytes, allowed }) } else { Ok(()) }
     }
 
-    /// Nodes outside of a set that one step leads to.
+    /// Nodes outside a set that are one step away from it.
     fn frontier(&self, mask: Mask) -> Mask {
         members(mask).fold(0, |reached, node| reached | self.successors[node]) & !mask
     }
 
-    /// The nodes that a set can grow by, each with the set it leads to.
+    /// The nodes by which a set can grow, each with the set it leads to.
     fn growth(&self, set: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let children = self.first_child[set]..self.first_child[set + 1];
         self.new_nodes[children.clone()].iter().map(|node| usize::from(*node)).zip(self.children[children].iter().copied())
@@ -156,12 +160,12 @@ fn members(mut mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where a node stands among the nodes of a set that holds it.
+/// The rank of a node among the nodes of a set that contains it.
 fn rank(mask: Mask, node: usize) -> usize {
     (mask & ((1 << node) - 1)).count_ones() as usize
 }
 
-/// Notes that V is full in this step, with the given nodes and probability.
+/// Records that V is full in this step, with the given nodes and probability.
 fn note_full(run: &mut FirstRun, nodes: usize, full: Mask, step: usize, probability: f64) {
     for node in (0..nodes).filter(|node| full & (1 << node) == 0) {
         run.miss(node, step, probability);

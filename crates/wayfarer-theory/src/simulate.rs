@@ -1,22 +1,24 @@
-//! Simulation, where exact computation does not fit: repetitions of URS and SDRS on an explicit graph, with an interval on every number.
+//! Simulation, for graphs that are too large for exact computation: repetitions of URS and SDRS on an
+//! explicit graph, with an interval on every number.
 //!
-//! It is a second, plain writing of the algorithms, apart from Wayfarer's search loop: neither speaks for the other.
+//! This is a second, plain implementation of the algorithms, independent of Wayfarer's search loop, so that
+//! the two can be compared.
 
 use crate::effort::{Watch, tell};
 use crate::estimate::{Confidence, Estimate, Sample};
 use crate::{Algorithm, ExplicitGraph, TheoryError, criteria};
 use wayfarer_space::Rng;
 
-/// How much is simulated.
+/// The size and seed of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Simulation {
     /// Independent repetitions; at least two.
     pub runs: u32,
     /// The most steps of a run that waits for cover.
     pub most_steps: u64,
-    /// Gives the same numbers again.
+    /// The seed; the same seed gives the same numbers.
     pub seed: u64,
-    /// How sure the intervals are.
+    /// The confidence of the intervals.
     pub confidence: Confidence,
 }
 
@@ -26,23 +28,23 @@ impl Default for Simulation {
     }
 }
 
-/// The time to cover so many nodes, as simulated.
+/// The simulated time to cover a given number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulatedTime {
-    /// How many of the runs covered so many.
+    /// The number of runs that covered that many.
     pub reached: u32,
-    /// The mean number of steps, where all runs did; a mean over those that did would be too small.
+    /// The mean number of steps, if all runs did; a mean over only those that did would be too small.
     pub steps: Option<Estimate>,
 }
 
-/// Cover times as simulated.
+/// Simulated cover times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedCover {
-    /// Whose they are.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// How they came about.
+    /// The simulation they come from.
     pub simulation: Simulation,
-    /// For one node, two nodes, and so on.
+    /// The times for one node, two nodes, and so on.
     pub times: Vec<SimulatedTime>,
 }
 
@@ -53,14 +55,14 @@ impl SimulatedCover {
     }
 }
 
-/// Coverage as simulated: the mean number of distinct nodes reached after 0, 1, … steps, over all restarts.
+/// Simulated coverage: the mean number of distinct nodes reached after 0, 1, … steps, over all restarts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulatedCoverage {
-    /// Whose it is.
+    /// The algorithm.
     pub algorithm: Algorithm,
     /// The number of stored nodes at which it was re-initialised.
     pub capacity: Option<u32>,
-    /// How it came about.
+    /// The simulation it comes from.
     pub simulation: Simulation,
     /// The estimate at each step.
     pub covered: Vec<Estimate>,
@@ -168,7 +170,7 @@ impl<'a> Run<'a> {
         self.at = self.draw();
     }
 
-    /// One turn of the loop; whether it found a node never found before.
+    /// Takes one turn of the loop. Returns whether it found a node never found before.
     fn step(&mut self) -> bool {
         let from = match self.algorithm {
             Algorithm::Urs => self.draw(),
@@ -194,7 +196,7 @@ impl<'a> Run<'a> {
         self.stored[self.rng.below(self.stored.len() as u64) as usize] as usize
     }
 
-    /// Puts a node into V; whether it was never found before.
+    /// Puts a node into V. Returns whether it was never found before.
     fn store(&mut self, node: usize) -> bool {
         let last = std::mem::replace(&mut self.stored_in[node], self.filling);
         if last != self.filling {

@@ -1,10 +1,12 @@
-//! What difference storage saves and costs, by the formulas of Mukherjee, Tari and Bertok (Memory Efficient State-Space Analysis in Software
-//! Model-Checking, section 3.1.4): states at depth 0, δ, 2δ, … are stored whole, all others as the difference from their predecessor.
+//! The savings and costs of difference storage, by the formulas of Mukherjee, Tari and Bertok (Memory
+//! Efficient State-Space Analysis in Software Model-Checking, section 3.1.4): states at depth 0, δ, 2δ, … are
+//! stored whole, all others as the difference from their predecessor.
 //!
-//! Departures. The print has β′_expanded over k − 1 in one line and over k^δ − 1 in the next: the latter is the geometric sum. Its last form of π sums
-//! over 0…δ, δ…2δ, …, which counts every δ-th level twice, and lets ε(δ−1)y fall out of the sum over the levels that the derivation has it in. Both
-//! are right here. The print assumes k > 1; a chain, k = 1, is the limit and is what Table 1 measures. All sums are scaled by the largest
-//! term, so that no k and n overflow.
+//! Departures. The paper prints β′_expanded over k − 1 in one line and over k^δ − 1 in the next: the latter
+//! is the geometric sum. Its last form of π sums over 0…δ, δ…2δ, …, which counts every δ-th level twice, and
+//! drops ε(δ−1)y from the sum over the levels, although the derivation has it there. Both are corrected here.
+//! The paper assumes k > 1; a chain, k = 1, is the limit and is the case that Table 1 measures. All sums are
+//! scaled by the largest term, so that no k and n overflow.
 
 use crate::TheoryError;
 
@@ -47,16 +49,17 @@ impl StorageModel {
         (1.0 - self.ratio) * (1.0 - self.whole_share())
     }
 
-    /// π: the time of one comparison at each level from 0 to n, in units of ε, the time to compare two whole states. Going back one step
-    /// takes `step_back` (the paper's y), and a difference is taken to be the longest way, δ − 1 steps, from a whole state. As in the paper, the
-    /// comparison that follows the way back is not counted.
+    /// π: the time of one comparison at each level from 0 to n, in units of ε, the time to compare two whole
+    /// states. Going back one step takes `step_back` (the paper's y), and every difference is assumed to be
+    /// as far as possible, δ − 1 steps, from a whole state. As in the paper, the comparison that follows the
+    /// way back is not counted.
     pub fn time(&self, step_back: f64) -> f64 {
         let back = f64::from(self.distance - 1) * step_back;
         self.whole_shares().map(|whole| whole + (1.0 - whole) * back).sum()
     }
 
-    /// The share of states at depth 0, δ, 2δ, … in graphs of height 0, 1, … n. The sums are kept in units of the states at the last
-    /// level while that is the largest, and of the root where levels shrink.
+    /// The share of states at depth 0, δ, 2δ, … in graphs of height 0, 1, … n. The sums are kept in units of
+    /// the largest level: the last level if levels grow, the root if they shrink.
     fn whole_shares(&self) -> impl Iterator<Item = f64> {
         let StorageModel { branching, distance, .. } = *self;
         let (mut whole, mut total, mut level) = (0.0, 0.0, 1.0);
@@ -79,9 +82,9 @@ impl StorageModel {
 /// The accounting of the paper's Table 1: no links, no table; tokens and differences of four bytes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOne {
-    /// States stored; the paper's figures are those of 499, although it speaks of 500.
+    /// The number of states stored. The paper's figures are those of 499, although it says 500.
     pub states: u64,
-    /// m: tokens of the net, each of which is a part of a state.
+    /// m: the number of tokens of the net, each of which is a part of a state.
     pub tokens: u64,
 }
 
@@ -94,13 +97,14 @@ impl TableOne {
         TableOne { states: 499, tokens }
     }
 
-    /// Λ: bytes with every `distance`-th state whole: ⌈s/δ⌉·4m + (s − ⌈s/δ⌉)·4. A distance of 0 is the paper's way to say that all are whole.
+    /// Λ: bytes if every `distance`-th state is whole: ⌈s/δ⌉·4m + (s − ⌈s/δ⌉)·4. A distance of 0 is the
+    /// paper's notation for storing all whole.
     pub fn bytes(&self, distance: u64) -> u64 {
         let whole = self.states.div_ceil(distance.max(1));
         whole.saturating_mul(Self::PART).saturating_mul(self.tokens).saturating_add((self.states - whole).saturating_mul(Self::PART))
     }
 
-    /// Δ: the share saved against storing all whole.
+    /// Δ: the share saved compared with storing all states whole.
     pub fn saved(&self, distance: u64) -> f64 {
         1.0 - self.bytes(distance) as f64 / self.bytes(0).max(1) as f64
     }

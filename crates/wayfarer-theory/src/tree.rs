@@ -1,9 +1,12 @@
-//! Complete trees T(h, m), by the aggregated recursions of the papers: a configuration is the vector (k₁ … k_h) of covered nodes per level.
+//! Complete trees T(h, m), by the aggregated recursions of the papers: a configuration is the vector (k₁ …
+//! k_h) of covered nodes per level.
 //!
-//! The number of vectors is far below that of sets, but still large. Two savings make 10⁷ of them and more cheap. The deepest level is implied by
-//! the others and |k|, so that a layer |k| = s needs one number per *prefix* (k₁ … k_{h−1}), and only the layers that a recursion reaches back to are
-//! kept. And reachability needs no recursion of its own: the tree looks the same from every node of a level, so P(a fixed level-i node ∈ V, K = k)
-//! is (kᵢ/mⁱ)·P(K = k); the papers' separate recursion for it (γ of URS, and its analogue for SDRS) has exactly this solution.
+//! There are far fewer vectors than sets, but still many. Two savings make 10⁷ of them and more cheap. First,
+//! the deepest level is implied by the others and |k|, so that a layer |k| = s needs one number per *prefix*
+//! (k₁ … k_{h−1}), and only the layers that a recursion reaches back to are kept. Second, reachability needs
+//! no recursion of its own: the tree looks the same from every node of a level, so P(a fixed level-i node ∈
+//! V, K = k) is (kᵢ/mⁱ)·P(K = k); the papers' separate recursion for it (γ of URS, and its analogue for SDRS)
+//! has exactly this solution.
 
 mod prefixes;
 mod sdrs;
@@ -64,7 +67,7 @@ impl Tree {
         self.degree
     }
 
-    /// How many nodes it has.
+    /// The number of nodes.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
@@ -81,7 +84,7 @@ impl Tree {
         Graph::new((0..self.nodes).map(|node| if node < inner { below(node) } else { Vec::new() }).collect(), vec![0])
     }
 
-    /// What [`cover_times`](Tree::cover_times) will take.
+    /// The cost of [`cover_times`](Tree::cover_times).
     pub fn cover_times_cost(&self, algorithm: Algorithm) -> Cost {
         let height = u64::from(self.height());
         let (prefixes, vectors) = count(self, self.nodes);
@@ -110,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// What [`coverage`](Tree::coverage) will take.
+    /// The cost of [`coverage`](Tree::coverage).
     pub fn coverage_cost(&self, algorithm: Algorithm, capacity: Option<u32>, steps: u32) -> Cost {
         let height = u64::from(self.height());
         let full = capacity.unwrap_or(self.nodes).min(self.nodes);
@@ -128,8 +131,8 @@ impl Tree {
         Cost { configurations: vectors, bytes, operations }
     }
 
-    /// Reachability of every level and coverage over the first `steps` steps, exactly, within `allowed` bytes; re-initialised when `capacity`
-    /// nodes are stored (the start included).
+    /// Reachability of every level and coverage over the first `steps` steps, exactly, within `allowed`
+    /// bytes; re-initialised when `capacity` nodes are stored (the start included).
     pub fn coverage(&self, algorithm: Algorithm, capacity: Option<u32>, steps: u32, allowed: u64, watch: Watch<'_>) -> Result<Coverage, TheoryError> {
         if let Some(capacity @ 0..=1) = capacity {
             return Err(TheoryError::Parameter(format!("a capacity of {capacity} leaves no room beside the root; it must be at least 2")));
@@ -148,7 +151,8 @@ impl Tree {
         Ok(run.renew(algorithm, capacity))
     }
 
-    /// The share of each level's nodes that a vector covers, missing: 1 − kᵢ/mⁱ, for every level but the root's.
+    /// The share of each level's nodes that a vector does not cover: 1 − kᵢ/mⁱ, for every level except the
+    /// root's.
     fn missing_shares<'a>(&'a self, vector: &'a [u32]) -> impl Iterator<Item = (usize, f64)> + 'a {
         (1..).zip(vector.iter().zip(&self.levels[1..]).map(|(covered, all)| f64::from(all - covered) / f64::from(*all)))
     }

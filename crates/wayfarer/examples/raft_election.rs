@@ -1,7 +1,8 @@
-//! The election of a leader in Raft (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014): three servers, each of which
-//! can time out, crash and come back. A server keeps its term and its vote on disk; one that forgets its vote can elect two leaders in one term.
+//! Leader election in Raft (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014): three
+//! servers, each of which can time out, crash and come back. A server keeps its term and its vote on disk; one that
+//! forgets its vote can elect two leaders in one term.
 //!
-//! Terms have no end, so the model has a boundary, and the verdict says that it is one within the boundary.
+//! Terms are unbounded, so the model has a boundary, and the verdict says that it holds within the boundary.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -11,9 +12,9 @@ const SERVERS: u8 = 3;
 
 /// The protocol.
 struct Election {
-    /// States beyond this term do not count.
+    /// States beyond this term are outside the boundary.
     last_term: u8,
-    /// Whether a server that crashes forgets for whom it voted: a mistake.
+    /// Whether a server that crashes forgets its vote: a mistake.
     forgets: bool,
 }
 
@@ -32,7 +33,7 @@ struct Server {
     votes: BTreeSet<u8>,
 }
 
-/// Messages stay where they are: one that is never read was lost, one that is read again came twice.
+/// Messages are never removed: one that is never read was lost, one that is read again arrived twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 enum Message {
     Ask { term: u8, from: u8 },

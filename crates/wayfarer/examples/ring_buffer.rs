@@ -1,5 +1,6 @@
-//! A lock-free queue in a ring of slots, for several producers and several consumers, in the manner of Dmitry Vyukov's bounded queue: each slot
-//! carries a turn that says who may use it next, positions are claimed by a compare-and-swap, and writing the turn hands the slot over.
+//! A lock-free queue in a ring of slots, for several producers and several consumers, in the manner of Dmitry
+//! Vyukov's bounded queue: each slot carries a turn that says who may use it next, positions are claimed by a
+//! compare-and-swap, and writing the turn hands the slot over.
 //!
 //! The mistake to find: a producer that hands its slot over before it has written the value.
 
@@ -8,13 +9,13 @@ use wayfarer::prelude::*;
 const SLOTS: usize = 2;
 const PRODUCERS: usize = 2;
 const CONSUMERS: usize = 2;
-/// How many values each producer sends.
+/// The number of values that each producer sends.
 const EACH: u8 = 2;
 const VALUES: usize = PRODUCERS * EACH as usize;
 
 /// The queue.
 struct RingBuffer {
-    /// Whether producers hand over first and write then: a mistake.
+    /// Whether producers hand the slot over before they write: a mistake.
     early: bool,
 }
 
@@ -22,14 +23,14 @@ struct RingBuffer {
 struct Slot {
     /// A producer's turn at this position, and a consumer's at the one before.
     turn: u8,
-    /// Zero where there is none.
+    /// Zero if there is none.
     value: u8,
 }
 
-/// Where a thread stands; each step touches shared memory once.
+/// The program counter of a thread; each step touches shared memory once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Packed)]
 enum At {
-    /// It reads the position that is next.
+    /// It reads the next position.
     Look,
     /// It claims the position, if that is still the next one and the slot's turn is right.
     Claim,
@@ -43,9 +44,9 @@ enum At {
 struct Thread {
     at: At,
     position: u8,
-    /// What it holds.
+    /// The value it holds.
     value: u8,
-    /// How many it has sent or received.
+    /// The number of values it has sent or received.
     done: u8,
 }
 
@@ -56,7 +57,7 @@ struct State {
     head: u8,
     producers: [Thread; PRODUCERS],
     consumers: [Thread; CONSUMERS],
-    /// How often each value came out, up to two; first those that were never put in.
+    /// The number of times each value came out, up to two; first those that were never put in.
     received: [u8; VALUES + 1],
 }
 
@@ -142,7 +143,7 @@ impl Model for RingBuffer {
 }
 
 pub(crate) fn main() -> Result<(), RunError> {
-    // Everything was received at the end: no deadlock.
+    // At the end everything was received: this is not a deadlock.
     let report = Plan::new(RingBuffer { early: false }).deadlock("off").run()?;
     println!("{report}");
     report.assert_holds();

@@ -1,10 +1,11 @@
 //! Five tiles in a frame of two rows and three columns: slide them until they are in the order you want.
 //!
-//! The invariant says that it cannot be done, so a violation is the solution, and breadth-first search finds a shortest one.
+//! The invariant says that it cannot be done, so a violation is a solution, and breadth-first search finds a shortest
+//! one.
 
 use wayfarer::prelude::*;
 
-/// The puzzle: where the tiles are, row by row with 0 for the gap, and where they should be.
+/// The puzzle: the initial and the desired positions of the tiles, row by row, with 0 for the gap.
 struct Puzzle {
     from: [u8; 6],
     to: [u8; 6],
@@ -16,7 +17,7 @@ enum Action {
     Slide { tile: u8 },
 }
 
-/// The places next to each place.
+/// The neighbours of each place.
 const NEXT_TO: [&[usize]; 6] = [&[1, 3], &[0, 2, 4], &[1, 5], &[0, 4], &[1, 3, 5], &[2, 4]];
 
 impl Model for Puzzle {

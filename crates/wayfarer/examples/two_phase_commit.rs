@@ -1,18 +1,19 @@
-//! Two-phase commit, after Gray and Lamport, "Consensus on Transaction Commit" (2006): one transaction manager asks several resource managers whether
-//! they are prepared, and decides. Messages are never lost, and what was sent can be read again.
+//! Two-phase commit, after Gray and Lamport, "Consensus on Transaction Commit" (2006): one transaction manager asks
+//! several resource managers whether they are prepared, and decides. Messages are never lost, and a sent message can
+//! be read again.
 //!
-//! The state is packed by a derive into a few bits for each manager. Resource managers are alike, so the model also names a representative for states
-//! that differ only in which manager is which.
+//! The state is packed by a derive into a few bits for each manager. Resource managers are symmetric, so the model
+//! also gives a representative of states that differ only in a permutation of the managers.
 
 use wayfarer::prelude::*;
 
 /// The protocol with `N` resource managers.
 struct TwoPhaseCommit<const N: usize> {
-    /// Whether the transaction manager commits as soon as it has heard of anyone: a mistake.
+    /// Whether the transaction manager commits as soon as it has heard from anyone: a mistake.
     hasty: bool,
 }
 
-/// What a resource manager is doing.
+/// The state of a resource manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Packed)]
 enum Stage {
     Working,
@@ -21,7 +22,7 @@ enum Stage {
     Aborted,
 }
 
-/// What the transaction manager has decided, and told everyone.
+/// The decision of the transaction manager, which is known to everyone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Packed)]
 enum Decision {
     Open,
@@ -29,7 +30,7 @@ enum Decision {
     Abort,
 }
 
-/// A resource manager, and what the transaction manager knows of it.
+/// A resource manager, and the transaction manager's knowledge of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Packed)]
 struct Manager {
     stage: Stage,
@@ -115,7 +116,7 @@ impl<const N: usize> Model for TwoPhaseCommit<N> {
     }
 }
 
-/// Checks the protocol with `N` managers; every behaviour ends, so the end is no deadlock.
+/// Checks the protocol with `N` managers; every behaviour ends, so the end is not a deadlock.
 fn check<const N: usize>(symmetry: &str) -> Result<Report, RunError> {
     let report = Plan::new(TwoPhaseCommit::<N> { hasty: false }).deadlock("off").symmetry(symmetry).run()?;
     report.assert_holds();

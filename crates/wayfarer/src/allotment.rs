@@ -1,4 +1,4 @@
-//! What a budget would be allotted to, without running anything.
+//! The parts of a run that would share a budget, computed without running anything.
 
 use crate::memory::Budget;
 use crate::subject::Subject;
@@ -8,16 +8,16 @@ use wayfarer_search::{Account, Crewing, Record, Room};
 /// A part of a run and the memory it may take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allotment {
-    /// What takes it.
+    /// The part's name.
     pub part: &'static str,
-    /// How much, in bytes: exactly so much, or at most.
+    /// Its size in bytes: exact, or an upper bound.
     pub bytes: usize,
-    /// How it takes it.
+    /// A description of its use.
     pub how: String,
 }
 
 impl Plan {
-    /// What the budget would be allotted to in a run of this plan.
+    /// The parts that would share the budget in a run of this plan.
     pub fn allotments(&self, subject: &dyn Subject, budget: &Budget) -> Vec<Allotment> {
         let replaying = subject.replaying(self);
         let space = replaying.space();

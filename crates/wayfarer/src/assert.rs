@@ -1,4 +1,4 @@
-//! A report as text, and what tests ask of it.
+//! A report as text, and assertions for tests.
 
 use crate::{Kind, Report, sizes, stop_words};
 use std::fmt;
@@ -40,7 +40,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Fails unless everything was visited and nothing is wrong.
+    /// Fails unless every reachable state was visited and nothing is violated.
     ///
     /// # Panics
     /// With the report, its witness and the line that repeats the run.
@@ -68,7 +68,7 @@ impl Report {
         }
     }
 
-    /// Fails unless every reachable state was visited, whatever was found there.
+    /// Fails unless every reachable state was visited, whatever was found.
     ///
     /// # Panics
     /// With the report and the line that repeats the run.

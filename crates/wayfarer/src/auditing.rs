@@ -1,8 +1,9 @@
-//! Audits a search that found nothing: how many walks each sampler makes, and the time that is kept for them.
+//! Audits a search that found nothing: the number of walks of each sampler, and the time reserved for them.
 //!
-//! How much the audit does is decided by the logical clock: each sampler makes as many walks as a twentieth of the search's steps buys, between a least and a most.
-//! Nothing that the walks meet changes that. With `--time` the search ends earlier by what its pace lets one expect of the audit, at most by a twentieth; a
-//! walk that does not come to its end in time counts as missing.
+//! The logical clock decides the size of the audit: each sampler makes as many walks as a twentieth of the search's
+//! steps buys, between a minimum and a maximum. The results of the walks never change that. With `--time`, the search
+//! ends earlier by the expected time of the audit at the search's pace, at most by a twentieth; a walk that does not
+//! end in time counts as missing.
 
 use crate::Plan;
 use crate::memory::Budget;
@@ -12,42 +13,43 @@ use std::time::{Duration, Instant};
 use wayfarer_search::{Account, Audit, Control, Outcome, Progress, Record, Sampler, Stop, Violation};
 use wayfarer_space::{Firing, Space, States, Steps};
 
-/// Walks of one sampler.
+/// The largest and the smallest number of walks of one sampler.
 const MOST_WALKS: f64 = 3000.0;
 const LEAST_WALKS: f64 = 3.0;
 
 /// The share of the search's steps that all samplers together may take.
 const SHARE: f64 = 1.0 / 20.0;
 
-/// Steps that they may take together where the search was short and did not end because of the time.
+/// Steps that they may take together if the search was short and did not end because of the time.
 const LEAST_STEPS: f64 = 1_000_000.0;
 
-/// A step that is drawn weighs as much as so many that are made together with others out of one state.
+/// The weight of a step that is drawn by itself, relative to one that is computed together with the others out of one
+/// state.
 const DRAWING: f64 = 2.0;
 
-/// What is enough for most audits.
+/// The time that suffices for most audits.
 const AMPLE: Duration = Duration::from_secs(5);
 
-/// What may be kept of a short time.
+/// The time that may be reserved even if the time budget is short.
 const BRIEF: Duration = Duration::from_millis(100);
 
-/// Steps of a sieved walk beyond the number in which the record can judge one, on average.
+/// Steps of a sieved walk, as a multiple of the number in which the record can judge one on average.
 const PATIENCE: f64 = 4.0;
 
-/// What an audit met.
+/// The violations that an audit found.
 pub(crate) struct Met {
-    /// What is wrong, where something is.
+    /// The violations.
     pub(crate) violations: Vec<Violation>,
-    /// Whether it was met in the space that was searched, and not in the one behind it.
+    /// Whether they were found in the space of representatives, and not in the underlying one.
     pub(crate) among_representatives: bool,
 }
 
-/// The samplers after a search, and how many walks each of them makes.
+/// The samplers after a search, and the number of walks of each.
 fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64) {
     let mut chosen = Sampler::FIXED.to_vec();
     let mut away = 0.0;
     if audit.is_judged_by_store() {
-        // With several workers not every handle below the number of states stands for one.
+        // With several workers, not every handle below the number of states belongs to a state.
         chosen.extend((audit.workers == 1).then_some(Sampler::Restart { cap: 64 }));
     } else if let Some(share) = audit.record.map(Record::share).filter(|share| *share < 1.0) {
         away = 1.0 / share.max(1e-9);
@@ -64,7 +66,8 @@ fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64
     (chosen, plan.audit.unwrap_or(fitting.clamp(LEAST_WALKS, MOST_WALKS) as u64))
 }
 
-/// How many steps are made to take one of them, about: as many as lead out of the start states, or as the search saw where it expanded states.
+/// The approximate number of steps computed to take one of them: the branching of the start states, or that of the
+/// states the search expanded.
 fn branching(space: &dyn Space, outcome: &Outcome) -> f64 {
     let mut steps = Steps::new(space.width());
     let mut batch = States::new(space.width());
@@ -76,7 +79,8 @@ fn branching(space: &dyn Space, outcome: &Outcome) -> f64 {
     starts.max(outcome.fired as f64 / expanded as f64)
 }
 
-/// Makes the audit's walks after a search that found nothing, and adds what they say. `searched` is the space that was searched, the audit's own the one behind it.
+/// Makes the audit's walks after a search that found nothing, and adds their results. `searched` is the space that
+/// was searched; the audit's own space is the underlying one.
 pub(crate) fn audit(
     plan: &Plan,
     audit: &Audit,
@@ -103,24 +107,24 @@ pub(crate) fn audit(
     None
 }
 
-/// The time that a search leaves to its audit.
+/// The time that a search reserves for its audit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reserve {
     started: Instant,
-    /// At most so much.
+    /// The upper limit.
     most: Duration,
 }
 
 impl Reserve {
     pub(crate) fn new(plan: &Plan, started: Instant) -> Self {
         let time = plan.time.unwrap_or_default();
-        // A twentieth of a second or two is too little for anything.
+        // A twentieth of a second or two is too short for anything.
         let most = time.mul_f64(SHARE).max(BRIEF.min(time / 4));
         Reserve { started, most: if plan.audit == Some(0) { Duration::ZERO } else { most } }
     }
 
-    /// How much it is after so many steps: what the search took for as many as the audit may take, and some seconds where a twentieth allows them, because walks
-    /// that do not end in time spoil the bound.
+    /// The reserve after a number of steps: the time in which the search took as many steps as the audit may take,
+    /// and some seconds more if a twentieth allows them, because walks that do not end in time spoil the bound.
     pub(crate) fn after(&self, now: Instant, steps: u64) -> Duration {
         let walks: f64 = Sampler::FIXED.iter().map(|sampler| 2.0 * DRAWING * sampler.mean_steps()).sum();
         let share = SHARE.min(MOST_WALKS * walks / steps.max(1) as f64);
@@ -128,13 +132,13 @@ impl Reserve {
     }
 }
 
-/// Ends the audit when the time is up, the budget is spent or the user wants it.
+/// Ends the audit when the time is up, the budget is spent or the user asks to stop.
 pub(crate) struct AuditWatch<'a> {
     pub(crate) until: Option<Instant>,
     pub(crate) budget: &'a Budget,
     pub(crate) running: &'a dyn Running,
     pub(crate) inner: &'a mut dyn Control,
-    /// What the search had come to: the progress that is shown stays there.
+    /// The progress of the search when it ended; the progress shown stays there.
     pub(crate) progress: Progress,
 }
 
@@ -143,7 +147,7 @@ impl Control for AuditWatch<'_> {
         if self.until.is_some_and(|until| Instant::now() >= until) {
             return Some(Stop::Time);
         }
-        // What a search keeps free is for this; only the limit itself counts.
+        // The search's reserve is meant for this; only the limit itself counts.
         self.budget.note_code(self.running.code_bytes());
         if self.budget.used() > self.budget.limit() {
             return Some(Stop::Memory);

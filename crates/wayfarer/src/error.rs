@@ -1,84 +1,85 @@
-//! Why a run could not be carried out.
+//! The reasons why a run could not be carried out.
 
 use std::fmt;
 use wayfarer_model::Misuse;
 use wayfarer_search::WitnessError;
 
-/// Why a run could not be carried out.
+/// The reason why a run could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// No property of this name asks to be reached.
+    /// There is no reachability property of this name.
     NothingToFind {
-        /// What was looked for.
+        /// The name given.
         name: String,
-        /// What can be.
+        /// The names that exist.
         known: Vec<String>,
     },
     /// A property of this name does not exist.
     UnknownProperty {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: Vec<String>,
     },
     /// A rule of this name does not exist.
     UnknownRule {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// The memory budget is too small to begin.
+    /// The memory budget is too small to start.
     TooLittleMemory {
-        /// The least that works, in bytes.
+        /// The smallest budget that works, in bytes.
         least: usize,
     },
-    /// The strategy cannot work over the store.
+    /// The strategy does not work with the store.
     Unsuited {
         /// The strategy's name.
         strategy: &'static str,
-        /// What it needs instead.
+        /// The store it needs instead.
         needs: String,
-        /// The store, as it was asked for.
+        /// The store, as requested.
         store: String,
     },
-    /// The store needs states of one width, and the model's have each their own.
+    /// The store needs states of a fixed width, and the model's states vary in width.
     NeedsFixedWidth {
-        /// The store, as it was asked for.
+        /// The store, as requested.
         store: String,
     },
-    /// Symmetry was asked for, and the model tells elements of a scalarset apart.
+    /// Symmetry was requested, but the model tells elements of a scalarset apart.
     Asymmetric {
         /// `file:line:column`.
         at: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// A witness up to symmetry has no counterpart in the model, which was taken to be symmetric on the user's word.
+    /// A witness up to symmetry has no counterpart in the model, which the user declared to be symmetric.
     BrokenSymmetry,
-    /// A witness among representatives has no counterpart in a Rust model: the function that its `symmetry` gives does not respect it.
+    /// A witness among representatives has no counterpart in a Rust model: the function returned by its `symmetry`
+    /// does not respect the symmetry.
     NotSymmetric,
-    /// A violation of a Rust model does not happen again.
+    /// A violation of a Rust model cannot be reproduced.
     NotRepeated(WitnessError),
-    /// A Rust model does not do what a model must.
+    /// A Rust model breaks the rules for models.
     Misuse(Misuse),
-    /// An option of a plan has a value that cannot be.
+    /// An option of a plan has an invalid value.
     Wrong {
         /// The option.
         option: &'static str,
-        /// What would be right.
+        /// A message that says what would be right.
         message: String,
     },
-    /// A file that was asked for cannot be written.
+    /// A requested file cannot be written.
     Write {
-        /// Which.
+        /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The run was to take place on a GPU, and cannot.
     Device {
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The model has no start state.

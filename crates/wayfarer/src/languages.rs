@@ -1,11 +1,14 @@
-//! The languages that Wayfarer reads, one row each, and the way from a file to something that can be checked.
+//! The languages that Wayfarer reads, one row each, and the loading of models.
 //!
-//! A language is one file in this room and one row in [`LANGUAGES`]. The row says which files are written in it and how one is read. Nobody else asks which
-//! language a model is written in: a loader gives a [`Subject`], and that is all that searches, commands and reports know.
+//! A language is one file in this folder and one row in [`LANGUAGES`]. The row says which files are written in it and
+//! how one is read. No other code asks which language a model is written in: a loader returns a [`Subject`], and that
+//! is all that searches, commands and reports see.
 
 mod aut;
+mod mcrl2;
 mod murphi;
 mod pnml;
+mod promela;
 
 pub use aut::load_graph;
 pub use murphi::{Loaded, load, load_text};
@@ -24,25 +27,26 @@ pub struct Language {
     pub name: &'static str,
     /// The endings of its files, without the dot, in lower case.
     pub endings: &'static [&'static str],
-    /// Whether a text seems to be written in it. Asked of the standard input and of files whose ending no language has.
+    /// Whether a text seems to be written in it. Called for the standard input and for files whose ending no language
+    /// has.
     pub begins: fn(&str) -> bool,
-    /// Reads a text.
+    /// Parses a text.
     pub read: fn(&Source, &LoadOptions) -> Result<Opened, LoadError>,
-    /// How `--find` is written in it; none if there is nothing to look for but rules.
+    /// The syntax of `--find` in it; `None` if only rules can be searched for.
     pub predicate: Option<&'static str>,
-    /// Whether files of formulas can be asked about its models.
+    /// Whether a file of formulas can be checked on its models.
     pub has_formulas: bool,
 }
 
-/// All languages, in the order in which they are listed to users. The first is taken if nothing else fits.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, aut::LANGUAGE, pnml::LANGUAGE];
+/// All languages, in the order in which they are listed to users. The first is the default.
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, promela::LANGUAGE, mcrl2::LANGUAGE, pnml::LANGUAGE, aut::LANGUAGE];
 
-/// How a model is read.
+/// The options for reading a model.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// Values that replace those of the model's constants, by name.
     pub constants: Vec<(String, String)>,
-    /// A predicate on states in the model's own language. It is added as a property that asks to be reached and is named by its text.
+    /// A predicate on states in the model's own language. It is added as a reachability property named by its text.
     pub find: Option<String>,
     /// A file of formulas about the model, which are all answered in one run.
     pub formulas: Option<Source>,
@@ -52,10 +56,10 @@ pub struct LoadOptions {
     pub colour: bool,
 }
 
-/// A model that was read, whatever its language.
+/// A model that was read, in any language.
 #[derive(Clone)]
 pub struct Opened {
-    /// What a run of it is about.
+    /// The subject of a run.
     pub subject: Arc<dyn Subject>,
     /// Warnings, ready to print; often empty.
     pub warnings: String,
@@ -67,22 +71,22 @@ impl fmt::Debug for Opened {
     }
 }
 
-/// Why a model could not be read.
+/// The reason why a model could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The file cannot be read, or is not text.
     Read(String),
-    /// The model is wrong.
+    /// The model has errors.
     Invalid(Rejection),
 }
 
-/// The findings that make a text no model.
+/// The errors that make a text invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The diagnostics, ready to print.
     pub text: String,
-    /// The same, one by one.
+    /// The same as a list.
     pub findings: Vec<Finding>,
 }
 
@@ -97,7 +101,8 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Reads the model at `path`, `-` for the standard input. The language is the one whose ending the file has, else the first whose texts begin like this one.
+/// Reads the model at `path`, `-` for the standard input. The language is the one with the file's ending, or the
+/// first one whose texts begin like this one.
 pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
     let source = read(path)?;
     let language = language_of(path, source.text());
@@ -110,7 +115,7 @@ pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
     (language.read)(&source, options)
 }
 
-/// The language of a text that stands in this file.
+/// The language of the text of a file.
 fn language_of(path: &str, text: &str) -> &'static Language {
     let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = LANGUAGES.iter().find(|language| ending.as_deref().is_some_and(|ending| language.endings.contains(&ending)));
@@ -122,7 +127,7 @@ pub fn open_formulas(path: &str) -> Result<Source, LoadError> {
     read(path)
 }
 
-/// The error for a text that cannot be taken as a model; `at` says where a finding is.
+/// The error for a text that is not a valid model; `at` gives the position of a diagnostic.
 pub(crate) fn rejected(diagnostics: &Diagnostics, source: &Source, colour: bool, at: &dyn Fn(&Diagnostic) -> String) -> LoadError {
     let findings = diagnostics.iter().map(|diagnostic| Finding {
         error: diagnostic.severity == Severity::Error,
@@ -133,7 +138,7 @@ pub(crate) fn rejected(diagnostics: &Diagnostics, source: &Source, colour: bool,
     LoadError::Invalid(Rejection { text: diagnostics.render(source, colour), findings: findings.collect() })
 }
 
-/// The same, for findings in the source's file.
+/// The same, for diagnostics about the source's file.
 pub(crate) fn rejected_there(diagnostics: &Diagnostics, source: &Source, colour: bool) -> LoadError {
     rejected(diagnostics, source, colour, &|diagnostic| {
         let position = source.position(diagnostic.span.start);
@@ -141,12 +146,12 @@ pub(crate) fn rejected_there(diagnostics: &Diagnostics, source: &Source, colour:
     })
 }
 
-/// The same, for findings in the predicate that the user looks for.
+/// The same, for diagnostics about the predicate to search for.
 pub(crate) fn rejected_predicate(diagnostics: &Diagnostics, predicate: &str, colour: bool) -> LoadError {
     rejected(diagnostics, &Source::new("--find", predicate), colour, &|_| String::new())
 }
 
-/// The error for options that a language has no use for; `what` names the kind of model: `a graph`.
+/// The error for options that a language does not support; `what` names the kind of model: `a graph`.
 pub(crate) fn refuse_constants(source: &Source, options: &LoadOptions, what: &str) -> Result<(), LoadError> {
     match options.constants.first() {
         Some((name, _)) => Err(LoadError::Read(format!("`{}` is {what}, which has no constant `{name}`", source.name()))),
@@ -154,7 +159,7 @@ pub(crate) fn refuse_constants(source: &Source, options: &LoadOptions, what: &st
     }
 }
 
-/// The largest file that is read: positions in the text have 32 bits, and no one writes models of this size by hand.
+/// The largest file that is read: positions in the text have 32 bits, and nobody writes models of this size by hand.
 const MAX_FILE: u64 = 64 << 20;
 
 fn read(path: &str) -> Result<Source, LoadError> {

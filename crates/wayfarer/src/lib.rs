@@ -1,8 +1,10 @@
-//! Wayfarer explores the state space of a concurrent system within a budget of memory and time, and says what its answer is worth.
+//! Wayfarer explores the state space of a concurrent system within a budget of memory and time, and reports how
+//! reliable its answer is.
 //!
-//! A [`Model`] says where a system starts, what may happen, and what must hold. A [`Plan`] says how to look, and within what; running it gives a
-//! [`Report`]. Here a farmer takes a wolf, a goat and a cabbage across a river, one at a time, and must not leave the goat alone with either of the
-//! others. The model claims that they never all get across; the violation is the solution of the puzzle, and a shortest one.
+//! A [`Model`] defines the start states of a system, its actions, and its properties. A [`Plan`] defines the search
+//! and its limits; running it gives a [`Report`]. Here a farmer takes a wolf, a goat and a cabbage across a river,
+//! one at a time, and must not leave the goat alone with either of the others. The model claims that they never all
+//! get across; the violation is a shortest solution of the puzzle.
 //!
 //! ```
 //! use wayfarer::prelude::*;
@@ -53,10 +55,10 @@
 //! # Ok::<(), RunError>(())
 //! ```
 //!
-//! - [`Plan::new`] and its relatives give a [`Planned`], to which options are added: those of the command line, by the same names
+//! - [`Plan::new`] and its relatives give a [`Planned`], to which options are added: those of the command line, with the same names
 //! - [`Report`] is plain data that can be shown, serialised and asserted on, and written as JUnit XML and SARIF for continuous integration
-//! - [`Subject`] is what a run is about: a Rust model, an explicit graph, a Murphi program, or something of your own
-//! - [`memory`] counts what a run takes
+//! - [`Subject`] is the interface of anything that can be checked: a Rust model, an explicit graph, a Murphi program, or something of your own
+//! - [`memory`] counts the memory of a run
 //!
 //! `examples/` has larger models, and the repository's `docs/` a short book.
 //!
@@ -114,12 +116,12 @@ pub use wayfarer_search::{Stop, StoreSpec, StrategySpec, Verdict};
 pub use wayfarer_space as space;
 pub use wayfarer_theory as theory;
 
-/// What a model and its check need.
+/// The items that a model and its check need.
 pub mod prelude {
     pub use crate::{Model, Packed, Plan, Planned, Properties, Report, Representative, RunError};
 }
 
-/// The pages in `docs/`, whose snippets are tests of this crate.
+/// The pages in `docs/`, whose code snippets are tests of this crate.
 #[cfg(doctest)]
 mod book {
     #[doc = include_str!("../../../docs/first-model.md")]

@@ -1,41 +1,53 @@
-//! What memory there is: free on the machine, allowed by the process's control group and limits, and held by the process itself.
+//! Available memory: free on the machine, allowed by the process's control group and limits, and held by the process
+//! itself.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes that may still be taken: the least of what the machine has free and what control groups (version 1 and 2) and the limit on address
-/// space leave. None where nothing of this can be read.
+/// Bytes that may still be allocated: the minimum of the machine's free memory and the limits of control groups
+/// (version 1 and 2) and of the address space. `None` if none of these can be read.
 pub fn free() -> Option<usize> {
     free_below(Path::new("/"))
 }
 
-/// The default budget: three quarters of what is free; 1 GiB where that is not known.
+/// The default budget: three quarters of the free memory, or 1 GiB if that is not known.
 pub fn default_budget() -> usize {
     free().map_or(1 << 30, |free| free / 4 * 3)
 }
 
-/// Bytes that this process holds or will hold besides the `counted` ones that it took through its allocator: stacks, tables of the system, and its
-/// own code. Code is read in when it is first run, so what will be there is counted and not what is there now.
+/// Bytes that this process holds or will hold in addition to the `counted` ones that it allocated: stacks, system
+/// tables, and its own code. Code is loaded when it is first run, so its full size is counted.
 pub fn besides(counted: usize) -> usize {
     let status = Path::new("/proc/self/status");
     let kibibytes = |name| field(status, name).unwrap_or(0) * 1024;
     let anonymous = kibibytes("RssAnon:").saturating_sub(counted);
-    // Beside the code of the program itself, a quarter more for its constants and for libraries: 7.2 MiB were seen where this gives 7.6.
+    // Beside the code of the program itself, a quarter more for its constants and for libraries: we measured 7.2 MiB,
+    // and this gives 7.6.
     let code = kibibytes("VmExe:") * 5 / 4;
     anonymous + kibibytes("RssFile:").max(code)
 }
+
+/// Addresses that a thread reserves: its stack, and the allocator's arena for it.
+const ADDRESSES_PER_THREAD: usize = 72 << 20;
+
+/// If a limit leaves fewer, the run tries with these and ends when the system refuses.
+const LEAST_ADDRESSES: usize = 32 << 20;
 
 fn free_below(root: &Path) -> Option<usize> {
     let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
     let group = read_groups(root).into_iter().min();
     let address_space = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|limits| {
         let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
-        line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()
+        let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
+        // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
+        let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Some(limit.saturating_sub(reserved).saturating_sub(threads * ADDRESSES_PER_THREAD).max(LEAST_ADDRESSES))
     });
     [machine, group, address_space].into_iter().flatten().min()
 }
 
-/// What each control group around this process leaves.
+/// The remaining bytes of each control group around this process.
 fn read_groups(root: &Path) -> Vec<usize> {
     let mut left = Vec::new();
     for line in fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default().lines() {
@@ -48,7 +60,8 @@ fn read_groups(root: &Path) -> Vec<usize> {
         } else {
             continue;
         };
-        // Every group above counts too. Inside a container the path may be that of the host: the mount's root is then the container's group.
+        // Every group above counts too. Inside a container the path may be that of the host; then the mount's root is
+        // the container's group.
         let mut group: PathBuf = mount.join(path.trim_start_matches('/'));
         loop {
             left.extend(left_in(&group, limit, used));
@@ -63,7 +76,7 @@ fn read_groups(root: &Path) -> Vec<usize> {
 fn left_in(group: &Path, limit: &str, used: &str) -> Option<usize> {
     let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<usize>().ok();
     let limit = number(limit)?;
-    // Pages of files that nobody uses are given back on demand.
+    // Unused pages of files are released on demand.
     let stat = group.join("memory.stat");
     let reclaimable = field(&stat, "total_inactive_file").or_else(|| field(&stat, "inactive_file")).unwrap_or(0);
     Some(limit.saturating_sub(number(used)?.saturating_sub(reclaimable)))

@@ -1,7 +1,7 @@
-//! Counts what a run takes, where it is taken: an allocator that keeps a sum, and the account that compares it with the budget.
+//! Memory accounting: an allocator that keeps a sum, and the account that compares it with the budget.
 //!
-//! A program that wants its budget kept to the byte installs [`Counting`] as its global allocator. Without it a run keeps a ledger: what stores and frontiers
-//! ask for and hold is counted, what a model's own code takes is not.
+//! A program that wants its budget kept to the byte installs [`Counting`] as its global allocator. Without it, a run
+//! keeps a ledger: it counts the memory of stores and frontiers, but not that of a model's own code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use wayfarer_search::Account;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
-/// What compiling models has taken and kept.
+/// Bytes allocated and kept by the compilation of models.
 static COMPILING: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator with a count of the bytes that are taken.
+/// The system's allocator with a count of the allocated bytes.
 pub struct Counting;
 
 fn count(bytes: usize) {
@@ -21,7 +21,7 @@ fn count(bytes: usize) {
 }
 
 #[allow(unsafe_code)]
-// SAFETY: every call goes to the system's allocator unchanged; counting touches nothing but two atomics.
+// SAFETY: every call goes to the system's allocator unchanged; counting only touches two atomics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
@@ -52,13 +52,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Bytes taken through [`Counting`] now.
+/// Bytes currently allocated through [`Counting`].
 pub fn taken() -> usize {
     TAKEN.load(Ordering::Relaxed)
 }
 
-/// Has the system's allocator give large blocks back as soon as they are free, and all threads share its small ones. Left to itself it raises the size from which it
-/// does so with every block that is freed, and keeps what a store gives up for the next one; and what one thread frees of another's, the other alone may use again.
+/// Configures the system's allocator to release large blocks as soon as they are freed, and to share its small ones
+/// among all threads. By default it raises the release threshold with every freed block, and keeps a store's freed
+/// memory for the next one; and memory that one thread frees of another's can be reused only by the other.
 pub fn give_back_at_once() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
@@ -69,40 +70,40 @@ pub fn give_back_at_once() {
     }
 }
 
-/// The most bytes that were taken through [`Counting`] at once.
+/// The peak of the bytes allocated through [`Counting`].
 pub fn peak() -> usize {
     PEAK.load(Ordering::Relaxed)
 }
 
-/// A model was compiled a little further since so much was taken.
+/// Records that a model was compiled further since `before` bytes were allocated.
 #[cfg(feature = "jit")]
 pub(crate) fn compiled_since(before: usize) {
-    // Less than before where what an earlier function needed was given back.
+    // This is negative if memory of an earlier function was released.
     COMPILING.fetch_add(taken().wrapping_sub(before), Ordering::Relaxed);
 }
 
-/// The account of a run: what is taken through [`Counting`], and a fixed sum for what the process holds besides.
+/// The account of a run: the bytes allocated through [`Counting`], and a fixed sum for the rest of the process.
 #[derive(Debug)]
 pub struct Budget {
     limit: usize,
     besides: usize,
-    /// Machine code that was compiled for the run, which goes past the allocator.
+    /// Machine code compiled for the run, which bypasses the allocator.
     code: AtomicUsize,
     reserve: usize,
-    /// What was taken through [`Counting`] before the run, which is not the run's.
+    /// Bytes allocated through [`Counting`] before the run, which are not the run's.
     before: usize,
-    /// Kept where nothing is taken through [`Counting`].
+    /// Used if nothing is allocated through [`Counting`].
     ledger: Option<Ledger>,
-    /// What does not count: in a small budget, what the model needs in any case to run.
+    /// Bytes that do not count: in a small budget, the memory that the model needs in any case.
     excused: AtomicUsize,
 }
 
-/// What was allowed and what is held.
+/// The bytes allowed and the bytes held.
 #[derive(Debug, Default)]
 struct Ledger {
-    /// Held when it was last settled.
+    /// Bytes held when it was last settled.
     held: AtomicUsize,
-    /// Allowed since then.
+    /// Bytes allowed since then.
     allowed: AtomicUsize,
     peak: AtomicUsize,
 }
@@ -113,10 +114,10 @@ impl Ledger {
     }
 }
 
-/// From this budget on, the whole process counts; below, what it needs in any case comes on top.
+/// From this budget on, the whole process counts; below it, the memory that it needs in any case comes on top.
 pub const WHOLE_PROCESS: usize = 64 << 20;
 
-/// Kept free for what grows between two questions: batches, their successors, the witness.
+/// The share reserved for data that grows between two checks: batches, their successors, the witness.
 const RESERVE_SHARE: usize = 64;
 
 fn reserve(limit: usize) -> usize {
@@ -124,19 +125,19 @@ fn reserve(limit: usize) -> usize {
 }
 
 impl Budget {
-    /// A budget of `limit` bytes, of which `besides` are held outside the allocator (code, stacks, tables of the system).
+    /// A budget of `limit` bytes, `besides` of which are held outside the allocator (code, stacks, system tables).
     pub fn new(limit: usize, besides: usize) -> Self {
         Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit), before: 0, ledger: None, excused: AtomicUsize::new(0) }
     }
 
-    /// A budget of `limit` bytes for a run inside a program that does other things, too: what was taken before is not counted. Keeps a ledger where the
-    /// program's allocator does not count.
+    /// A budget of `limit` bytes for a run inside a program that does other things, too: earlier allocations do not
+    /// count. It keeps a ledger if the program's allocator does not count.
     pub fn of_run(limit: usize) -> Self {
         let before = taken();
         Budget { before, ledger: (before == 0).then(Ledger::default), ..Budget::new(limit, 0) }
     }
 
-    /// Whether a budget of another size would allow so much now.
+    /// Whether a budget of `limit` bytes would now allow `bytes` more.
     pub(crate) fn would_allow(&self, limit: usize, bytes: usize) -> bool {
         self.used().saturating_add(bytes).saturating_add(reserve(limit)) <= limit
     }
@@ -146,34 +147,35 @@ impl Budget {
         self.limit
     }
 
-    /// What is left for a run now.
+    /// The bytes still free for a run.
     pub(crate) fn free(&self) -> usize {
         self.limit.saturating_sub(self.used()).saturating_sub(self.reserve)
     }
 
-    /// What is kept free.
+    /// The bytes reserved.
     pub(crate) fn reserve(&self) -> usize {
         self.reserve
     }
 
-    /// The most that was used at once.
+    /// The peak usage.
     pub fn peak(&self) -> usize {
         let peak =
             self.ledger.as_ref().map_or_else(|| peak().saturating_sub(self.before), |ledger| ledger.peak.load(Ordering::Relaxed).max(ledger.used()));
         (peak + self.besides + self.code.load(Ordering::Relaxed)).saturating_sub(self.excused())
     }
 
-    /// Notes how much machine code there is now.
+    /// Records the current size of the machine code.
     pub(crate) fn note_code(&self, bytes: usize) {
         if self.limit >= WHOLE_PROCESS {
             self.code.store(bytes, Ordering::Relaxed);
         }
     }
 
-    /// In a budget below [`WHOLE_PROCESS`], what was taken until now comes on top of it: the model, and what it needs to run.
+    /// In a budget below [`WHOLE_PROCESS`], excludes the memory allocated until now: the model, and what it needs to
+    /// run.
     pub fn excuse(&self) {
         if self.limit < WHOLE_PROCESS && self.ledger.is_none() {
-            // What is compiled from here on comes on top, too.
+            // Code compiled from here on is excluded, too.
             let taken = taken().saturating_sub(self.before);
             self.excused.store(taken.wrapping_sub(COMPILING.load(Ordering::Relaxed)), Ordering::Relaxed);
         }
@@ -199,7 +201,7 @@ impl Account for Budget {
         (taken + self.besides + self.code.load(Ordering::Relaxed)).saturating_sub(self.excused())
     }
 
-    // A ledger knows what was allowed, and hears what is held.
+    // A ledger knows how much was allowed, and is told how much is held.
     fn charge(&self, bytes: usize) {
         if self.ledger.is_none() {
             count(bytes);

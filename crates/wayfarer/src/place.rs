@@ -1,19 +1,20 @@
-//! Places in files, as tools that show them beside a change want them: relative to the repository, with forward slashes.
+//! Source locations in the form that tools need to show them beside a change: relative to the repository, with
+//! forward slashes.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A place in a file, read back from `file:line:column`.
+/// A source location, parsed from `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     pub(crate) file: &'a str,
-    /// From 1; none where only the file is known.
+    /// The line, from 1; `None` if only the file is known.
     pub(crate) line: Option<u32>,
     /// From 1, in characters.
     pub(crate) column: Option<u32>,
 }
 
 impl<'a> Place<'a> {
-    /// None where there is no place.
+    /// Parses a location; `None` if it is empty.
     pub(crate) fn parse(at: &'a str) -> Option<Place<'a>> {
         let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
         let mut parts = at.rsplitn(3, ':');
@@ -24,7 +25,8 @@ impl<'a> Place<'a> {
         (!at.is_empty()).then_some(Place { file: at, line: None, column: None })
     }
 
-    /// Where the file lies: a path relative to the repository, or an absolute one outside of it. None for a model that came from no file.
+    /// The file's path: relative to the repository, or absolute if it is outside. `None` for a model that has no
+    /// file.
     pub(crate) fn path(&self) -> Option<String> {
         let here = std::env::current_dir().unwrap_or_default();
         let file = Path::new(self.file);
@@ -34,10 +36,10 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A path relative to the repository that holds it, or to `here` where there is none; with forward slashes.
+/// A path relative to the repository that holds it, or to `here` if there is none; with forward slashes.
 ///
-/// The compiler names a source file from the workspace's root, while tests run in the package's folder: so a file that is not found from `here` is
-/// looked for from the folders above.
+/// The compiler names a source file from the workspace's root, but tests run in the package's folder. So a file that
+/// is not found from `here` is searched for from the folders above.
 fn relative(file: &Path, here: &Path) -> String {
     let from = here.ancestors().find(|folder| folder.join(file).exists()).unwrap_or(here);
     let whole = plain(&from.join(file));
@@ -68,7 +70,7 @@ fn slashes(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// A path as a URI: relative where the path is, with everything escaped that has a meaning in URIs.
+/// A path as a URI: relative if the path is, with all reserved characters escaped.
 pub(crate) fn uri(path: &str) -> String {
     let mut out = match path.starts_with('/') {
         true => "file://".to_string(),
@@ -108,7 +110,7 @@ mod tests {
         std::fs::create_dir_all(package.join("src")).unwrap();
         std::fs::create_dir_all(root.join(".git")).unwrap();
         std::fs::write(package.join("src/lib.rs"), "").unwrap();
-        // As the user names it, as the compiler does, absolute, and with a way back.
+        // As the user writes it, as the compiler does, absolute, and with `..` in it.
         for file in ["src/lib.rs", "crates/one/src/lib.rs", "./src/../src/lib.rs", package.join("src/lib.rs").to_str().unwrap()] {
             assert_eq!(relative(Path::new(file), &package), "crates/one/src/lib.rs", "{file}");
         }

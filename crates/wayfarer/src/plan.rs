@@ -1,4 +1,4 @@
-//! Everything chosen for a run.
+//! The settings of a run.
 
 mod amount;
 mod device;
@@ -15,63 +15,66 @@ use crate::SymmetryChoice;
 use std::time::Duration;
 use wayfarer_search::{Deadlock, StoreSpec, StrategySpec};
 
-/// A run's choices. The command line builds one from its options, which have the same names, defaults and meanings.
+/// The settings of a run. The command line builds one from its options, which have the same names, defaults and
+/// meanings.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The memory budget in bytes; none where only the account's own limit counts.
+    /// The memory budget in bytes; `None` if only the account's own limit counts.
     pub memory: Option<usize>,
     /// The time budget.
     pub time: Option<Duration>,
-    /// Stop after so many distinct states.
+    /// Stop after this many distinct states.
     pub states: Option<u64>,
-    /// Stop after so many steps: fired rules, or random choices of a strategy that makes them.
+    /// Stop after this many steps: fired rules, or random choices of a strategy that makes them.
     pub steps: Option<u64>,
     /// Do not expand states at this depth.
     pub depth: Option<u32>,
-    /// How many workers; one for each processor this process may use where it is 0.
+    /// The number of workers; 0 means one for each processor this process may use.
     pub threads: usize,
     /// The seed of everything random.
     pub seed: u64,
-    /// Where to look.
+    /// The search strategy.
     pub strategy: StrategySpec,
-    /// Over a store that errs, how sure `auto` must be that it omitted nothing before it ends.
+    /// The confidence that `auto` needs that it omitted no state before it ends, with a store that may omit states.
     pub confidence: f64,
-    /// What to remember; what suits the strategy where it is not given.
+    /// The store; by default one that suits the strategy.
     pub store: Option<StoreSpec>,
-    /// Whether states are explored up to exchanges of scalarset elements.
+    /// Whether states are explored up to permutations of scalarset elements.
     pub symmetry: SymmetryChoice,
-    /// When a state counts as a deadlock; as the model's language has it if it is not given.
+    /// The definition of a deadlock; by default that of the model's language.
     pub deadlock: Option<Deadlock>,
-    /// Names of the properties to judge; all where empty.
+    /// Names of the properties to check; all if empty.
     pub properties: Vec<String>,
-    /// Names of rules whose firing is looked for, instead of violations.
+    /// Names of rules whose firing is the goal, instead of violations.
     pub find_rules: Vec<String>,
-    /// Names of properties that ask to be reached and are looked for, instead of violations.
+    /// Names of reachability properties that are the goal, instead of violations.
     pub find: Vec<String>,
-    /// How many states are reachable, where that is known: coverage and cover times are then reported.
+    /// The number of reachable states, if it is known: coverage and cover times are then reported.
     pub size: Option<u64>,
-    /// Whether to count how often each state is visited.
+    /// Whether to count the visits of each state.
     pub profile: bool,
-    /// How many states the record holds, beyond which distinct states are estimated; as the budget suggests where it is not given.
+    /// The number of states that the record holds, beyond which distinct states are estimated; by default derived
+    /// from the budget.
     pub record: Option<usize>,
-    /// How many walks each sampler of the audit makes after a run that found nothing: none where it is 0, and as the search's length suggests where it is not
-    /// given.
+    /// The number of walks of each sampler of the audit after a run that found nothing: none if it is 0; by default
+    /// derived from the length of the search.
     pub audit: Option<u64>,
-    /// After how many violations to stop.
+    /// The number of violations after which to stop.
     pub max_errors: usize,
-    /// Whether to go on until everything was visited, and to report each violated property once.
+    /// Whether to continue until everything was visited, and to report each violated property once.
     pub all_violations: bool,
-    /// Whether a run that was cut counts as a failure: the command then exits with code 4, and what was not proved fails in JUnit and SARIF files.
+    /// Whether an incomplete run counts as a failure: the command then exits with code 4, and unproved checks fail in
+    /// JUnit and SARIF files.
     pub exhaustive: bool,
-    /// Whether a witness that may not be a shortest one is made shorter.
+    /// Whether to shorten a witness that may not be a shortest one.
     pub shorten: bool,
-    /// How many loop rounds and calls one firing may take.
+    /// The number of loop rounds and calls that one firing may take.
     pub loop_limit: u64,
     /// Interpret instead of compiling.
     pub interpret: bool,
-    /// Where the run takes place.
+    /// The device of the run.
     pub device: DeviceChoice,
-    /// The memory of a GPU that the run may take, in bytes; nearly all that is free if it is not given.
+    /// The memory of a GPU that the run may take, in bytes; by default nearly all that is free.
     pub device_memory: Option<usize>,
 }
 
@@ -110,12 +113,13 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The same plan with breadth-first search where a store was asked for and no strategy: `auto` chooses its stores itself.
+    /// The same plan, with breadth-first search if a store was requested without a strategy: `auto` chooses its
+    /// stores itself.
     pub fn settled(self) -> Plan {
         if self.store.is_some() && self.strategy == StrategySpec::default() { Plan { strategy: StrategySpec::bfs(), ..self } } else { self }
     }
 
-    /// The store: the one asked for, or what suits the strategy.
+    /// The store: the requested one, or one that suits the strategy.
     pub fn store(&self) -> StoreSpec {
         self.store.clone().unwrap_or_else(|| self.strategy.default_store())
     }

@@ -1,4 +1,4 @@
-//! The result of a run, as plain data, and the forms in which it is written.
+//! The result of a run, as plain data, and its output formats.
 
 mod checks;
 mod confidence;
@@ -40,87 +40,89 @@ pub struct Report {
     pub model: String,
     /// The verdict on the whole model.
     pub verdict: Verdict,
-    /// Why the run ended.
+    /// The reason why the run ended.
     pub stop: Stop,
     /// Whether every reachable state was visited.
     pub complete: bool,
-    /// Whether assumptions of the model left out states or firings: the verdict then holds under them.
+    /// Whether assumptions of the model excluded states or firings: the verdict then holds under these assumptions.
     pub assumed: bool,
     /// Whether states beyond the model's boundary were left out: the verdict then holds within it.
     pub bounded: bool,
-    /// Distinct states: counted, or estimated over a store that forgets or errs.
+    /// The number of distinct states: counted, or estimated if the store forgets or may omit states.
     pub states: u64,
-    /// The relative standard error of `states`; 0 where they were counted.
+    /// The relative standard error of `states`; 0 if they were counted.
     pub states_error: f64,
-    /// States that were new to the store; more than the distinct ones where it forgets.
+    /// States that were new to the store; more than the distinct ones if it forgets.
     pub insertions: u64,
     /// Steps taken: rules fired, or random choices of a strategy that makes them.
     pub steps: u64,
-    /// The share of steps that led to a state met before.
+    /// The share of steps that led to a known state.
     pub redundancy: Option<f64>,
-    /// The share of the states covered, where their number was given.
+    /// The share of the states covered, if their number was given.
     pub coverage: Option<f64>,
-    /// When shares of the states were covered, where their number was given.
+    /// The steps after which shares of the states were covered, if their number was given.
     pub cover_times: Vec<CoverTime>,
     /// The density factor m/h of a complete run: m^h states for depth h.
     pub density_factor: Option<f64>,
-    /// How often states were visited, where that was asked for: at place i the number of states visited 2^i times and less than twice as often.
+    /// The visit counts of states, if requested: entry i is the number of states visited at least 2^i and fewer than
+    /// 2^(i+1) times.
     pub profile: Vec<u64>,
-    /// Figures of the strategy's own.
+    /// The strategy's own figures.
     pub details: wayfarer_search::Details,
-    /// Whether something was looked for instead of violations.
+    /// Whether the run searched for a goal instead of violations.
     pub sought: bool,
-    /// Whether states that differ only in which element of a scalarset is which counted as one.
+    /// Whether states that differ only in a permutation of scalarset elements counted as one.
     pub symmetry: bool,
     /// Rules fired.
     pub rules_fired: u64,
-    /// Depth reached; none where the strategy does not count it.
+    /// The depth reached; `None` if the strategy does not count it.
     pub depth: Option<u32>,
     /// States known but not expanded when the run ended.
     pub frontier: u64,
-    /// Wall-clock seconds of everything: exploration, audit, witnesses.
+    /// Wall-clock seconds in total: exploration, audit, witnesses.
     pub seconds: f64,
-    /// The same apart.
+    /// The seconds of each part.
     pub times: Times,
-    /// Peak of the memory account.
+    /// The peak of the memory account.
     pub peak_memory_bytes: usize,
-    /// What the store holds, per state; none where there is no state.
+    /// The store's bytes per state; `None` if there is no state.
     pub bytes_per_state: Option<f64>,
-    /// Bits of a tight state.
+    /// The number of bits of a tight state.
     pub state_bits: usize,
     /// The seed.
     pub seed: u64,
-    /// How many workers there were.
+    /// The number of workers.
     pub threads: usize,
     /// The GPU that the search ran on, if it did.
     pub device: Option<String>,
-    /// Whether the same plan gives the same report again, less seconds and memory.
+    /// Whether the same plan gives the same report again, except times and memory.
     pub repeatable: bool,
-    /// The strategy, as it was asked for.
+    /// The strategy, as requested.
     pub strategy: String,
-    /// The store, as it was asked for.
+    /// The store, as requested.
     pub store: String,
-    /// The phases of a run that chose its own way, in order.
+    /// The phases of a run that chose its own strategies, in order.
     pub phases: Vec<Phase>,
-    /// How many states the store is expected to have taken for known ones: 0 for an exact store, none for one that forgets.
+    /// The expected number of states that the store took for known ones: 0 for an exact store, `None` for one that
+    /// forgets.
     pub expected_omissions: Option<f64>,
-    /// How often each rule of the model fired.
+    /// The number of firings of each rule of the model.
     pub rules: Vec<RuleReport>,
-    /// What was found wrong, the first first.
+    /// The violations, in the order in which they were found.
     pub violations: Vec<ViolationReport>,
-    /// What was judged, each with its own verdict.
+    /// The checks, each with its own verdict.
     pub checks: Vec<CheckReport>,
-    /// Whether a run that was cut counts as a failure, as it was asked for.
+    /// Whether an incomplete run counts as a failure, as requested.
     pub exhaustive: bool,
-    /// The command line that repeats the run, where there is one.
+    /// The command line that repeats the run, if there is one.
     pub again: Option<String>,
-    /// What it is worth that nothing was found, where nothing was.
+    /// The evidence that nothing is violated, if nothing was found.
     pub confidence: Option<crate::Confidence>,
-    /// The limit of representation that was met, if one was.
+    /// The limit of representation that the run reached, if any.
     pub limit: Option<wayfarer_space::Fault>,
-    /// How often the run was started again because values needed more room than was set aside for them.
+    /// The number of restarts because values needed more bits than were allotted.
     pub restarts: u32,
-    /// A remark on what stood in the way, where something did (a limit of representation, for instance).
+    /// Remarks on obstacles, such as a limit of representation.
     pub remarks: Vec<String>,
 }
 
@@ -135,7 +137,7 @@ pub struct Times {
     pub witnesses: f64,
 }
 
-/// How soon a share of the states was covered.
+/// The time at which a share of the states was covered.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CoverTime {
     /// The share.
@@ -144,14 +146,14 @@ pub struct CoverTime {
     pub steps: u64,
 }
 
-/// A rule of the model, all values of its parameters together.
+/// A rule of the model, with all values of its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RuleReport {
     /// Its name.
     pub rule: String,
     /// `file:line:column`.
     pub at: String,
-    /// How often it fired.
+    /// The number of times it fired.
     pub fired: u64,
 }
 
@@ -163,21 +165,21 @@ pub struct ViolationReport {
     pub kind: Kind,
     /// The property's name or the fault's message.
     pub name: String,
-    /// `file:line:column` of what was violated; empty for a deadlock.
+    /// `file:line:column` of the violated property; empty for a deadlock.
     pub at: String,
-    /// More on what failed, such as the conjunct of an invariant.
+    /// More detail on the failure, such as the conjunct of an invariant.
     pub detail: Option<String>,
-    /// The way there; none where it is not about a state.
+    /// The counterexample; `None` if the violation is not about a state.
     pub witness: Option<WitnessReport>,
 }
 
-/// The way to a violation, for a person.
+/// A witness, in a form to be shown.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct WitnessReport {
-    /// How many firings.
+    /// The number of firings.
     pub length: usize,
-    /// How many there were before shortening.
+    /// The number of firings before shortening.
     pub raw_length: usize,
     /// Whether no shorter witness exists.
     pub shortest: bool,
@@ -187,7 +189,7 @@ pub struct WitnessReport {
     pub start_state: Vec<(String, String)>,
     /// The firings in order.
     pub steps: Vec<StepReport>,
-    /// The raw witness, for replay and for other forms.
+    /// The raw witness, for replay and other formats.
     pub raw: wayfarer_search::Witness,
 }
 
@@ -198,7 +200,7 @@ pub struct StepReport {
     pub rule: String,
     /// `file:line:column` of the rule.
     pub at: String,
-    /// What it changed.
+    /// The variables it changed.
     pub changes: Vec<Change>,
     /// The fault it ends in, for a last firing that fails.
     pub fault: Option<String>,
@@ -209,26 +211,26 @@ pub struct StepReport {
 /// A variable's change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Which variable, as a path such as `Chan[1].Cmd`.
+    /// The variable, as a path such as `Chan[1].Cmd`.
     pub path: String,
-    /// Before.
+    /// The value before.
     pub from: String,
-    /// After.
+    /// The value after.
     pub to: String,
 }
 
 impl Report {
-    /// Whether the strategy expands every state once, so that redundancy says nothing about its choices.
+    /// Whether the strategy expands every state once, in which case redundancy says nothing about its choices.
     pub fn expands_once(&self) -> bool {
         wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
     }
 
-    /// Whether every reachable state was visited and nothing is wrong.
+    /// Whether every reachable state was visited and nothing is violated.
     pub fn holds(&self) -> bool {
         self.verdict == Verdict::Holds
     }
 
-    /// Whether something is wrong, or what was looked for was found.
+    /// Whether there is a violation, or the goal was reached.
     pub fn is_violated(&self) -> bool {
         self.verdict == Verdict::Violated
     }
@@ -238,7 +240,7 @@ impl Report {
         self.violations.first()
     }
 
-    /// The way to the first violation that has one.
+    /// The witness of the first violation that has one.
     pub fn witness(&self) -> Option<&WitnessReport> {
         self.violations.iter().find_map(|violation| violation.witness.as_ref())
     }
@@ -338,7 +340,7 @@ impl WitnessReport {
             .map(|step| {
                 let mut changes = Map::new();
                 for change in &step.changes {
-                    // Several elements of one bag can come and go in a step, all under the bag's name.
+                    // Several elements of one bag can be added or removed in a step, all under the bag's name.
                     let mut path = change.path.clone();
                     while changes.contains_key(&path) {
                         path.push('\'');

@@ -1,4 +1,4 @@
-//! Carries out a plan: chooses the parts once, here at the rim, runs the loop, replays what it found and writes the report.
+//! Runs a plan: chooses the parts once, starts the search loop, replays its findings and writes the report.
 
 #[cfg(feature = "gpu")]
 mod device;
@@ -18,12 +18,14 @@ use wayfarer_search::{
 use wayfarer_space::{PropertyBits, Rng, Space, Word};
 
 impl Plan {
-    /// Carries the plan out on a subject: a program, for instance. `control` is asked at the edge of every round; the plan's own time budget is kept here.
+    /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
+    /// plan's own time budget.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         self.attempt(subject, false, budget, control)
     }
 
-    /// The same. With `end_at_limit` the run ends as soon as it meets a limit of representation, because a wider form of the subject may not have it.
+    /// The same. With `end_at_limit` the run ends at the first limit of representation, because a wider form of the
+    /// subject may not have it.
     pub(crate) fn attempt(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
             let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
@@ -93,18 +95,15 @@ impl Plan {
         if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
             return Err(RunError::NoStartState);
         }
-        // What the strategy holds is no longer needed, and the audit must fit into the budget, too.
+        // The strategy's memory is no longer needed, and the audit must fit into the budget, too.
         drop(strategy);
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
+        // Workers that search apart meet the same states; how many were new to all of them when is not known.
+        let followed = !matches!(crew, Crew::Apart(_));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(
-                &outcome,
-                expected_omissions(&outcome, store),
-                course.discovery(outcome.steps, outcome.covered.value as u64),
-                self.draws(),
-                self.size,
-            )
+            let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
+            Confidence::of(&outcome, expected_omissions(&outcome, store), discovery, self.draws(), self.size)
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -146,7 +145,7 @@ impl Plan {
         report.times = Times { exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
-        report.cover_times = cover.until(report.states, report.steps);
+        report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark.into_iter().chain(audited));
@@ -154,7 +153,7 @@ impl Plan {
         Ok(report)
     }
 
-    /// Carries the plan out on a GPU if that is wanted, and pays.
+    /// Runs the plan on a GPU if that is requested and worthwhile.
     #[cfg(not(feature = "gpu"))]
     fn elsewhere(&self, _: &dyn Subject, _: bool, _: &Budget, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
         match self.device {
@@ -163,8 +162,9 @@ impl Plan {
         }
     }
 
-    /// Until when witnesses are made shorter: for a tenth of the time the search took, at least two seconds, within what is left of the time. None where they
-    /// are shortest already, or the user wants them as they are. What an audit met is never shortest already.
+    /// The time until which witnesses are shortened: for a tenth of the time of the search, at least two seconds,
+    /// within the remaining time. `None` if they are already shortest, or if the user wants them unchanged. An
+    /// audit's witnesses are never already shortest.
     fn shorten_until(&self, started: Instant, outcome: &Outcome) -> Option<Instant> {
         if !self.shorten || outcome.shortest {
             return None;
@@ -174,18 +174,19 @@ impl Plan {
         Some(self.time.and_then(|time| started.checked_add(time)).map_or(until, |end| until.min(end)))
     }
 
-    /// Whether the strategy draws the states it visits, so that how often it met them says something about how many there are.
+    /// Whether the strategy draws the states it visits, so that visit counts allow an estimate of their number.
     fn draws(&self) -> bool {
         self.strategy.nature().draws
     }
 
-    /// Who carries the plan out.
+    /// The workers of the plan.
     fn crew(&self) -> Crew {
         let workers = match self.threads {
             0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             threads => threads,
         };
-        // Limits of the logical clock end a run at the same place each time; over a shared store only one worker can keep that promise.
+        // Limits of the logical clock end a run at the same point each time; with a shared store only a single worker
+        // can guarantee that.
         let limited = self.states.is_some() || self.steps.is_some() || self.profile;
         match self.strategy.crew(&self.store()) {
             Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
@@ -205,7 +206,7 @@ impl Plan {
                 let known = known.iter().map(|property| property.name.clone()).collect();
                 return Err(RunError::UnknownProperty { name: name.clone(), known });
             }
-            // Two properties may have the same name: both are meant.
+            // Several properties may have the same name: all are meant.
             found.for_each(|(number, _)| properties.get_or_insert_with(PropertyBits::default).insert(number as u32));
         }
         let record = self.record.unwrap_or_else(|| Record::suiting(budget.limit(), space.packing()));
@@ -256,7 +257,7 @@ impl Plan {
         time: Duration,
     ) -> Report {
         let (chosen, store) = parts;
-        // What the store of the last of several passes says of itself is not true of the run.
+        // Of several passes, the figures of the last one's store are not those of the run.
         let speaks = !outcome.phases.iter().any(Phase::begins_again);
         let mut details = outcome.details.clone();
         if speaks {
@@ -267,6 +268,10 @@ impl Plan {
             let FaultFacts { message, at, .. } = subject.words().fault(fault, self);
             let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
+        }
+        let unjudged = subject.unjudged();
+        if !unjudged.is_empty() {
+            remarks.push(format!("not judged: {}", unjudged.join(", ")));
         }
         Report {
             model: subject.source().to_string(),
@@ -316,31 +321,35 @@ impl Plan {
     }
 }
 
-/// How many states the store is expected to have taken for known ones; none where it forgets.
+/// The expected number of states that the store took for known ones; `None` if it forgets.
 fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
     match store.fidelity() {
         // Several passes omit fewer than the last one.
         Fidelity::Lossy(_) if !outcome.phases.is_empty() => outcome.omissions.filter(|expected| expected.is_finite()),
         Fidelity::Exact => Some(0.0),
         Fidelity::Lossy(expected) => Some(expected),
+        // A later phase that found no room to begin forgot nothing.
+        Fidelity::Amnesic if !outcome.phases.is_empty() => Some(outcome.omissions.unwrap_or(0.0)),
         Fidelity::Amnesic => None,
     }
 }
 
-/// The share of visits that led to a state visited before: (n − k)/n for k distinct states in n visits.
+/// The share of visits that led to a known state: (n − k)/n for k distinct states in n visits.
 fn redundancy(outcome: &Outcome) -> Option<f64> {
     let visits = outcome.steps + outcome.starts;
     (visits > 0).then(|| (1.0 - outcome.covered.value / visits as f64).max(0.0))
 }
 
-/// m/h for a tree of the same depth h and as many nodes, m its degree. The papers' diameter is the longest path without repetition, which nobody can
-/// compute; the depth of breadth-first search stands for it.
+/// m/h for a tree of the same depth h and the same number of nodes, with degree m. The papers' diameter is the
+/// longest path without repetition, which cannot be computed in practice; the depth of breadth-first search replaces
+/// it.
 fn density_factor(outcome: &Outcome) -> Option<f64> {
     let depth = outcome.depth.filter(|depth| outcome.is_complete() && *depth > 0)?;
     Some(wayfarer_theory::density_factor(outcome.states as f64, f64::from(depth)))
 }
 
-/// About how many bytes a state takes that waits to be expanded: where the store does not give it back, a packed one with a number, and a part of a waypoint.
+/// The approximate bytes of a state that waits to be expanded: if the store does not give states back, a packed state
+/// with a number, and a part of a waypoint.
 fn waiting(store: &StoreSpec, packing: &wayfarer_space::Packing) -> usize {
     match (store.abilities().recalls, packing.is_varying()) {
         (true, _) => 8,
@@ -354,7 +363,8 @@ fn store_of(outcome: &Outcome) -> &'static str {
     outcome.phases.last().map_or("exact", |phase| phase.name.split(" over ").nth(1).unwrap_or("compact"))
 }
 
-/// Who carries a plan out: one worker, several over one store, several each for itself, or, in phases, several over one store and then one.
+/// The workers of a plan: one worker, several with one store, several with a store each, or, in phases, several with
+/// one store and then one.
 #[derive(Clone, Copy, Debug)]
 enum Crew {
     One,
@@ -371,13 +381,13 @@ impl Crew {
         }
     }
 
-    /// How many stores share the budget.
+    /// The number of stores that share the budget.
     fn stores(self) -> usize {
         if let Crew::Apart(workers) = self { workers } else { 1 }
     }
 
-    /// Whether the same plan gives the same report again. Where workers share a store, which of several shortest ways a witness takes depends on who came
-    /// first, and so does where a budget cuts the run.
+    /// Whether the same plan gives the same report again. If workers share a store, the choice among several shortest
+    /// witnesses depends on timing, and so does the point at which a budget ends the run.
     fn repeats(self, report: &Report) -> bool {
         match self {
             Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
@@ -388,7 +398,13 @@ impl Crew {
 
 fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
     let mut firings = outcome.firings.iter();
-    let fired = |rule: RuleFacts| RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at };
-    // A rule without a name is one that a model could have and has not.
-    subject.rules().into_iter().map(fired).filter(|rule| !rule.rule.is_empty()).collect()
+    let mut first = 0;
+    let fired = |rule: RuleFacts| {
+        let counted = subject.is_counted(first);
+        first += rule.instances;
+        (RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at }, counted)
+    };
+    // A rule without a name is a number that the model does not use.
+    let shown = |(rule, counted): (RuleReport, bool)| (!rule.rule.is_empty() && (counted || rule.fired > 0)).then_some(rule);
+    subject.rules().into_iter().map(fired).filter_map(shown).collect()
 }

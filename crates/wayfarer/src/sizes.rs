@@ -1,4 +1,4 @@
-//! Sizes, durations and counts as people write them, in both directions: options are parsed here and reports are written here.
+//! Sizes, durations and counts in human-readable form, for parsing options and writing reports.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
     if bytes < 1024.0 {
         return Err(format!("`{text}` is too small; write at least 1K, for example 64M"));
     }
-    // Beyond 2^60 no machine follows, and a conversion from floating point would saturate silently.
+    // No machine has more than 2^60, and a conversion from floating point would saturate silently.
     if bytes > (1u64 << 60) as f64 {
         return Err(format!("`{text}` is too large; the most is 1048576T"));
     }
@@ -108,7 +108,7 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim()))
 }
 
-/// Bytes for a person: `640 B`, `12.3 MiB`.
+/// Bytes in human-readable form: `640 B`, `12.3 MiB`.
 pub fn bytes(count: usize) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;
@@ -121,7 +121,7 @@ pub fn bytes(count: usize) -> String {
     if unit == 0 { format!("{count} B") } else { format!("{value:.1} {}", units[unit]) }
 }
 
-/// A duration for a person: `0.123 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`.
+/// A duration in human-readable form: `0.123 s`, `12.3 s`, `1 m 05 s`, `2 h 03 m`.
 pub fn seconds(seconds: f64) -> String {
     if seconds < 9.9995 {
         return format!("{seconds:.3} s");
@@ -133,12 +133,12 @@ pub fn seconds(seconds: f64) -> String {
     if whole < 3600 { format!("{} m {:02} s", whole / 60, whole % 60) } else { format!("{} h {:02} m", whole / 3600, whole / 60 % 60) }
 }
 
-/// A duration that is still running, so that its last digits would only flicker: `3.0 s`, `1 m 05 s`.
+/// A duration that is still running, without flickering last digits: `3.0 s`, `1 m 05 s`.
 pub fn clock(elapsed: f64) -> String {
     if elapsed < 59.95 { format!("{elapsed:.1} s") } else { seconds(elapsed) }
 }
 
-/// A count with its thousands apart: `1,234,567`.
+/// A count with thousands separators: `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -151,7 +151,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// A count with its noun, which takes an s where there is not exactly one: `1 step`, `2 steps`.
+/// A count with its noun, in the plural unless the count is 1: `1 step`, `2 steps`.
 pub fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(number)) }
 }

@@ -1,7 +1,9 @@
-//! What a run is about: something that can be searched, replayed by other means, and spoken about. A program in one of the modelling languages is one, an
-//! explicit graph another, a model written in Rust a third; the run itself knows none of them.
+//! The subject of a run: anything that can be searched, replayed independently, and described. A program in one of
+//! the modelling languages is one, an explicit graph another, a model written in Rust a third; the run itself knows
+//! none of them.
 //!
-//! [`Subject`] is what a run needs, [`Words`] is what a reader needs. [`Programmed`] gives both for whatever has become a program of the IR.
+//! [`Subject`] is the interface for a run, [`Words`] the interface for a reader. [`Programmed`] gives both for
+//! everything that is a program of the IR.
 
 mod explicit;
 mod facts;
@@ -29,24 +31,25 @@ use std::sync::Arc;
 use wayfarer_search::{Deadlock, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Steps, Word};
 
-/// What a run is about.
+/// The subject of a run.
 pub trait Subject: Send + Sync {
-    /// What it is called in reports: its file, mostly.
+    /// Its name in reports: usually its file.
     fn source(&self) -> &str;
 
-    /// How it is spoken about.
+    /// Its descriptions.
     fn words(&self) -> &dyn Words;
 
-    /// Something that searches can run, which may take its share of `memory` bytes for code.
+    /// A form that searches can run, which may use its share of `memory` bytes for code.
     fn running<'a>(&'a self, plan: &Plan, memory: usize) -> Box<dyn Running + 'a>;
 
-    /// How much machine code a run may make, if it makes any.
+    /// The largest amount of machine code of a run, if it generates any.
     fn most_code(&self, plan: &Plan, memory: usize) -> Option<usize> {
         let _ = (plan, memory);
         None
     }
 
-    /// The same behaviour by means that are independent of [`running`](Subject::running) if there are any: every witness is replayed here.
+    /// The same behaviour, by an independent implementation of [`running`](Subject::running) if there is one: every
+    /// witness is replayed here.
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a>;
 
     /// The program that a GPU can run in its place, if there is one.
@@ -55,16 +58,17 @@ pub trait Subject: Send + Sync {
         None
     }
 
-    /// The symmetry that a run of this plan uses, if any, and a remark on why or why not if the user may wonder.
+    /// The symmetry that a run of this plan uses, if any, and a remark that explains the choice if the user may
+    /// wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
 
-    /// Its rules in the order of their numbers, all values of a rule's parameters together.
+    /// Its rules in the order of their numbers; a rule's parameter values are taken together.
     fn rules(&self) -> Vec<RuleFacts>;
 
     /// Its properties in the order of their numbers.
     fn properties(&self) -> Vec<PropertyFacts>;
 
-    /// Whether a rule, parameters fixed, is one that a user calls by this name.
+    /// Whether a rule with its parameters fixed has this name for a user.
     fn is_called(&self, rule: u32, name: &str) -> bool;
 
     /// Whether two firings are of one rule, whatever its parameters.
@@ -72,62 +76,75 @@ pub trait Subject: Send + Sync {
         one.rule == other.rule
     }
 
-    /// When a state counts as a deadlock, unless the user says otherwise.
+    /// The definition of a deadlock, unless the user chooses another.
     fn deadlock(&self) -> Deadlock {
         Deadlock::default()
     }
 
-    /// The same subject with more room, after a run met this limit of representation. A run of a subject that can be widened ends at the first
-    /// limit it meets and starts again on the wider one, within the same budget. None if more room would not help.
+    /// The same subject with wider values, after a run reached this limit of representation. A run of a subject that
+    /// can be widened ends at the first limit it reaches and starts again on the wider one, within the same budget.
+    /// `None` if widening would not help.
     fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
         let _ = limit;
         None
     }
 
-    /// Whether a limit of representation should end the run, so that [`widened`](Subject::widened) is asked.
+    /// Whether a limit of representation should end the run, so that [`widened`](Subject::widened) is called.
     fn can_widen(&self) -> bool {
         false
     }
 
-    /// What it consists of, for `wayfarer info`.
+    /// Whether firings of a rule are counted. Firings on the way through passing states are not: that there are none
+    /// says nothing.
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
+    /// The names of claims of the model that no run judges. They are reported as not judged.
+    fn unjudged(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Its parts, for `wayfarer info`.
     fn facts(&self) -> Facts {
         Facts::of_rules(self.rules(), self.properties())
     }
 
-    /// More on why a property fails in a state.
+    /// More detail on why a property fails in a state.
     fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
         let _ = (plan, property, state);
         None
     }
 
-    /// What it means that a witness does not replay: a defect of this program, unless the subject can be at fault.
+    /// The error if a witness does not replay: a defect of this program, unless the subject can be at fault.
     fn does_not_replay(&self, plan: &Plan, error: WitnessError) -> RunError {
         let _ = plan;
         RunError::Replay(error)
     }
 
-    /// Whether states are left out because of a boundary of the model's own, and not because of an assumption.
+    /// Whether states are left out because of the model's own boundary, and not because of an assumption.
     fn is_bounded(&self) -> bool {
         false
     }
 
-    /// Why nothing that a run of it found can be believed, if that turned out.
+    /// The reason why no result of a run can be trusted, if there is one.
     fn misuse(&self) -> Option<RunError> {
         None
     }
 
-    /// What it means that a witness among representatives has no counterpart.
+    /// The error if a witness among representatives has no counterpart.
     fn breaks_symmetry(&self, error: WitnessError) -> RunError {
         RunError::Replay(error)
     }
 }
 
-/// A symmetry that is used, and a remark.
+/// The symmetry used, if any, and a remark.
 pub type Used<'a> = (Option<Box<dyn Symmetric + 'a>>, Option<String>);
 
-/// A subject while a search runs it.
+/// A subject prepared for a search.
 pub trait Running: Sync {
-    /// The space that is searched.
+    /// The space to search.
     fn space(&self) -> &dyn Space;
 
     /// Bytes of machine code, which no allocator counts.
@@ -136,12 +153,12 @@ pub trait Running: Sync {
     }
 }
 
-/// A subject while single steps are taken in it, for replay and for walks by hand.
+/// A subject prepared for single steps, for replay and for interactive walks.
 pub trait Replaying: Sync {
     /// The space in which steps are taken.
     fn space(&self) -> &dyn Space;
 
-    /// Makes the start state of this number, and appends what the model prints.
+    /// Computes the start state of this number, and appends the model's output.
     fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         let _ = printed;
         let mut steps = Steps::new(self.space().width());
@@ -155,7 +172,7 @@ pub trait Replaying: Sync {
         Fired::To
     }
 
-    /// Fires a rule, and appends what the model prints.
+    /// Fires a rule, and appends the model's output.
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         let _ = printed;
         self.space().fire(state, firing, out)
@@ -177,7 +194,7 @@ impl<S: Space> Replaying for Plain<S> {
     }
 }
 
-/// A symmetry: states that are alike have one representative.
+/// A symmetry: symmetric states have one representative.
 pub trait Symmetric {
     /// The space of representatives of a space that has this symmetry.
     fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a>;
@@ -185,25 +202,25 @@ pub trait Symmetric {
 
 /// A space of representatives.
 pub trait Representatives: Sync {
-    /// The space that is searched.
+    /// The space to search.
     fn space(&self) -> &dyn Space;
 
-    /// States of the space inside that lead step by step through the states that `states` represent. The first must stand for a start state. Fewer than were
-    /// asked for if some step is missing.
+    /// States of the underlying space that lead step by step through the states that `states` represent. The first
+    /// must represent a start state. Returns fewer states if some step is missing.
     fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>>;
 
-    /// Puts what represents it in a state's place.
+    /// Replaces a state by its representative.
     fn representative(&self, state: &mut Vec<Word>);
 }
 
-/// A rule, all values of its parameters together.
+/// A rule, with all values of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFacts {
     /// Its name.
     pub name: String,
     /// `file:line:column`.
     pub at: String,
-    /// How many numbers it has, one for each choice of its parameters' values.
+    /// The number of its instances, one for each choice of its parameters' values.
     pub instances: u32,
 }
 
@@ -214,39 +231,40 @@ pub struct PropertyFacts {
     pub name: String,
     /// `file:line:column`.
     pub at: String,
-    /// The question it asks.
+    /// Its kind.
     pub kind: Asks,
 }
 
-/// The question a property asks.
+/// The kind of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// To hold in every reachable state.
+    /// It must hold in every reachable state.
     Always,
-    /// To hold in no reachable state.
+    /// It must hold in no reachable state.
     Never,
-    /// To be taken for granted: states in which it does not hold are left out.
+    /// It is assumed: states in which it does not hold are left out.
     Assumed,
-    /// To hold in some reachable state.
+    /// It must hold in some reachable state.
     Reachable,
     /// A question with two answers: does it hold in some reachable state?
     Exists,
-    /// A question with two answers: does it hold in no reachable state? Its author wrote the opposite, and asked about all states.
+    /// A question with two answers: does it hold in no reachable state? It is the negation of the author's claim
+    /// about all states.
     Forall,
 }
 
 impl Asks {
-    /// Whether a state that shows it can be looked for.
+    /// Whether a state that shows it can be the goal of a search.
     pub fn can_be_looked_for(self) -> bool {
         matches!(self, Asks::Reachable | Asks::Exists | Asks::Forall)
     }
 
-    /// The word for it in reports.
+    /// The name of the kind in reports.
     pub fn word(self) -> &'static str {
         if self == Asks::Assumed { "assumption" } else { self.kind().word() }
     }
 
-    /// The kind of violation that speaks against it.
+    /// The kind of a violation of it.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Asks::Never => Kind::Never,

@@ -1,4 +1,4 @@
-//! What a run asks between rounds: whether time, memory and the user let it go on, and how much it has covered.
+//! The checks of a run between rounds: whether time, memory and the user let it continue, and its coverage so far.
 
 use crate::auditing::Reserve;
 use crate::memory::Budget;
@@ -8,28 +8,28 @@ use crate::subject::Running;
 use std::time::Instant;
 use wayfarer_search::{Account, Control, Progress, Stop, Store};
 
-/// Keeps the time budget, then passes the question on.
+/// Keeps the time budget, then forwards the question.
 pub(crate) struct Watch<'a> {
     pub(crate) inner: &'a mut dyn Control,
     pub(crate) budget: &'a Budget,
     pub(crate) running: &'a dyn Running,
-    /// What holds memory, where one place can say how much.
+    /// The holders of memory, if they can be asked in one place.
     pub(crate) held: Option<Held<'a>>,
     pub(crate) until: Option<Instant>,
-    /// What is kept of the time for the audit.
+    /// The time reserved for the audit.
     pub(crate) reserve: Reserve,
     pub(crate) asked: u32,
     pub(crate) cover: Cover,
     pub(crate) course: Course,
 }
 
-/// The store of a run, and what each state that waits takes besides.
+/// The store of a run, and the additional bytes of each waiting state.
 pub(crate) struct Held<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) waiting: usize,
 }
 
-/// When so much of a space of known size was covered.
+/// The steps after which shares of a space of known size were covered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cover {
     /// Shares not yet covered, in states, the next one last; and those that were, with the steps until then.
@@ -43,7 +43,7 @@ impl Cover {
         Cover { ahead, behind: Vec::new() }
     }
 
-    /// All that was covered when the run ended.
+    /// All cover times, including those reached when the run ended.
     pub(crate) fn until(mut self, states: u64, steps: u64) -> Vec<CoverTime> {
         self.see(states, steps);
         self.behind
@@ -64,7 +64,7 @@ impl Control for Watch<'_> {
         self.cover.see(progress.states, progress.steps);
         self.course.see(progress.steps, progress.states);
         self.asked = self.asked.wrapping_add(1);
-        // Rounds are short: looking at the clock in every sixteenth is often enough.
+        // Rounds are short: reading the clock in every sixteenth suffices.
         if self.asked % 16 == 1 {
             if let Some(until) = self.until {
                 let now = Instant::now();
@@ -86,7 +86,7 @@ impl Control for Watch<'_> {
 
 /// Ends the shortening of witnesses in time.
 pub(crate) struct Deadline<'a> {
-    /// None where witnesses stay as they are.
+    /// `None` if witnesses are not shortened.
     pub(crate) until: Option<Instant>,
     pub(crate) inner: &'a mut dyn Control,
 }

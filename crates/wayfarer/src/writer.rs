@@ -1,4 +1,5 @@
-//! From what a search found to what a person reads: witnesses made shorter, mapped back from orbits, replayed, and put into the model's words.
+//! Turns the findings of a search into a report: witnesses are shortened, mapped back from orbits, replayed, and
+//! described in the model's terms.
 
 use crate::memory::Budget;
 use crate::report::{StepReport, ViolationReport, WitnessReport};
@@ -9,17 +10,17 @@ use crate::{Kind, Plan, RunError};
 use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
 use wayfarer_space::{Firing, Space};
 
-/// Writes down what was found, in the model's words.
+/// Describes findings in the model's terms.
 pub(crate) struct Writer<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) subject: &'a dyn Subject,
     pub(crate) properties: &'a [PropertyFacts],
-    /// What witnesses are replayed in.
+    /// The form in which witnesses are replayed.
     pub(crate) replaying: &'a dyn Replaying,
     /// Whether the search found shortest witnesses.
     pub(crate) shortest: bool,
     pub(crate) space: &'a dyn Space,
-    /// The space of the subject itself, and its representatives where these were explored.
+    /// The space of the subject itself, and its representatives if these were explored.
     pub(crate) inner: &'a dyn Space,
     pub(crate) orbits: Option<&'a dyn Representatives>,
     pub(crate) store: &'a dyn Store,
@@ -34,7 +35,7 @@ impl Writer<'_> {
                 raw_length = witness.len();
                 let witness = match deadline.until {
                     Some(_) => {
-                        // Of several violations each keeps the rule that it shows in.
+                        // If there are several violations, each keeps the rule in which it shows.
                         let same = (self.plan.deadlock.unwrap_or_default(), self.plan.max_errors <= 1);
                         shortened(self.space, witness, same, self.budget, deadline)
                     }
@@ -66,7 +67,7 @@ impl Writer<'_> {
         Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
     }
 
-    /// The witness as one of the subject, where it was found among representatives.
+    /// The witness as one of the subject, if it was found among representatives.
     fn concrete(&self, witness: Witness) -> Result<Witness, RunError> {
         let Some(orbits) = self.orbits else { return Ok(witness) };
         symmetry::concrete(self.subject, self.inner, orbits, witness).map_err(|error| self.subject.breaks_symmetry(error))

@@ -1,4 +1,5 @@
-//! What any checker must do at least: take actions, make successors, and look for their words in a set. No properties, no witnesses, no budget.
+//! The minimum work of any checker: take actions, compute successors, and look up their words in a set. No
+//! properties, no witnesses, no budget.
 
 use crate::loose::Loose;
 use crate::plain::{Plain, State};
@@ -8,7 +9,7 @@ use wayfarer::model::{BySerde, Coded, Packed};
 use wayfarer::prelude::*;
 use wayfarer::space::hash;
 
-/// How many states there are, by their packed words.
+/// The number of states, by their packed words.
 pub(crate) fn packed<const N: usize>() -> u64 {
     let model = Plain::<N>;
     let mut queue: Vec<u64> = Model::initial(&model).iter().map(Packed::word).collect();
@@ -31,7 +32,7 @@ pub(crate) fn packed<const N: usize>() -> u64 {
     queue.len() as u64
 }
 
-/// The same over lists and a set: a stack of typed states, which are never read back, and hashes of their words.
+/// The same over lists and a set: a stack of typed states, which are never decoded, and hashes of their words.
 pub(crate) fn by_serde(managers: usize) -> u64 {
     let model = Loose(managers);
     let mut stack = Model::initial(&model);

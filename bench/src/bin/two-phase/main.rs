@@ -4,11 +4,13 @@
 //! two-phase SIDE MANAGERS [MEMORY]
 //! ```
 //!
-//! States come in two forms: plain values of fixed size, and lists with a set. A side is `packed` or `serde` (breadth-first search over plain values, packed or written by
-//! serde), `lists` (the same over lists with a set, by serde), `auto`, `serde-auto` and `lists-auto` (these under the default strategy), `adapter` (Stateright's own model of
-//! lists under `Plan::from_stateright`), `compact` (packed states in the compact store), or `bfs` and `dfs` of Stateright over both forms: `bfs-plain`, `dfs-plain`,
-//! `bfs-loose`, `dfs-loose`. `floor` and `lists-floor` are no checkers but bare loops over a hash set. Prints the resident set before the first state, in bytes, and how
-//! many states there are.
+//! States come in two forms: plain values of fixed size, and lists with a set. A side is `packed` or `serde`
+//! (breadth-first search over plain values, packed or written by serde), `lists` (the same over lists with a set, by
+//! serde), `auto`, `serde-auto` and `lists-auto` (these under the default strategy), `adapter` (Stateright's own
+//! model of lists under `Plan::from_stateright`), `compact` (packed states in the compact store), or `bfs` and `dfs`
+//! of Stateright over both forms: `bfs-plain`, `dfs-plain`, `bfs-loose`, `dfs-loose`. `floor` and `lists-floor` are
+//! not checkers but bare loops over a hash set. Prints the resident set before the first state, in bytes, and the
+//! number of states.
 
 mod floor;
 mod loose;
@@ -74,7 +76,7 @@ where
         "dfs-plain" => Ok(theirs(stateright::Model::checker(Plain::<N>), false)),
         "bfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), true)),
         "dfs-loose" => Ok(theirs(stateright::Model::checker(Loose(N)), false)),
-        _ => Err(format!("what is `{side}`?")),
+        _ => Err(format!("unknown side `{side}`")),
     }
 }
 

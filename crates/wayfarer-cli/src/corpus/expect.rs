@@ -1,14 +1,15 @@
-//! What is expected of the models of a corpus, and whether a run agrees. The forms that are understood are described in `wayfarer corpus --help`.
+//! The expected results of the models of a corpus, and their comparison with a run. `wayfarer corpus --help`
+//! describes the supported formats.
 
 use serde_json::Value;
 use std::path::Path;
 
-/// One run of one model, with what is expected of it.
+/// One run of one model, with its expected result.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     /// The model's file name.
     pub(crate) file: String,
-    /// What sets this run apart from others of the same model; often empty.
+    /// A label that distinguishes this run from others of the same model; often empty.
     pub(crate) label: &'static str,
     /// Arguments of `wayfarer check`.
     pub(crate) arguments: Vec<String>,
@@ -19,11 +20,11 @@ pub(crate) struct Case {
 enum Expected {
     /// The model is refused.
     Rejected,
-    /// Nothing is wrong; the numbers of states and fired rules where they are known.
+    /// Nothing is violated; with the numbers of states and fired rules, if they are known.
     Holds { states: Option<u64>, rules: Option<u64> },
-    /// Something of this kind is wrong; how many steps lead there, where that is known.
+    /// There is a violation of this kind; with the length of its shortest witness, if it is known.
     Violated { kind: String, length: Option<u64> },
-    /// Nothing is wrong in the first so many states.
+    /// There is no violation in the first states, up to this number.
     NothingWithin(u64),
     /// The model is accepted, and no more is known.
     Accepted,
@@ -31,7 +32,7 @@ enum Expected {
     Anything,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Ran {
     /// The model was refused, with this message.
@@ -42,7 +43,7 @@ pub(crate) enum Ran {
     Failed(String),
 }
 
-/// Whether a run agrees with what is expected, and a remark.
+/// Whether a run agrees with the expected result, and a remark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Agrees(String),
@@ -50,10 +51,10 @@ pub(crate) enum Judgement {
     Skipped(String),
 }
 
-/// Turns an entry of a file into runs; none where the entry lacks something.
+/// Turns an entry of a file into runs; `None` if the entry lacks something.
 type Reader = fn(&Value, Option<u64>, &mut Vec<Case>) -> Option<()>;
 
-/// Reads the expectations of a folder. Runs are cut off after `limit` states.
+/// Reads the expected results of a folder. Runs are stopped after `limit` states.
 pub(crate) fn read(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, String> {
     if !folder.is_dir() {
         return Err(format!("`{}` is not a folder", folder.display()));
@@ -81,7 +82,8 @@ pub(crate) fn read(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-/// The models of a folder whose first lines say what is expected of them: `-- verdict: holds`, `-- states: 12`, `-- violation: deadlock`, ….
+/// The models of a folder whose first lines give the expected result: `-- verdict: holds`, `-- states: 12`, `--
+/// violation: deadlock`, ….
 fn headers(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
     let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).filter(|name| name.ends_with(".m")).collect();
@@ -100,7 +102,7 @@ fn symmetry(choice: &str) -> Vec<String> {
     vec!["--symmetry".to_string(), choice.to_string()]
 }
 
-/// What a header says about the model up to symmetry: `-- orbits: 12`.
+/// The result up to symmetry from a header: `-- orbits: 12`.
 fn orbits(text: &str) -> Option<Expected> {
     let states = text.lines().map_while(|line| line.strip_prefix("--")).find_map(|line| line.trim().strip_prefix("orbits:"))?.trim().parse().ok()?;
     Some(Expected::Holds { states: Some(states), rules: None })
@@ -120,8 +122,8 @@ fn header(text: &str) -> Option<Expected> {
     }
 }
 
-/// An entry of `reference.json`: one run, another without the deadlock check where its outcome is known, and one up to symmetry where the number of
-/// orbits is.
+/// An entry of `reference.json`: one run, another without the deadlock check if its outcome is known, and one up to
+/// symmetry if the number of orbits is known.
 fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option<()> {
     let file = entry.get("file")?.as_str()?;
     if let Some(known) = entry.get("known") {
@@ -133,7 +135,7 @@ fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option
     }
     let multiset = entry.get("features").and_then(Value::as_array).is_some_and(|features| features.iter().any(|feature| feature == "multiset"));
     for (suffix, label) in [("", ""), ("_ndl", "deadlock off")] {
-        // With multisets only the numbers for unordered bags compare, and no numbers of rules do.
+        // With multisets only the numbers for unordered bags are comparable, and no numbers of rules are.
         let text = |name: &str| entry.get(format!("{name}{suffix}")).and_then(Value::as_str);
         let number = |name: &str| entry.get(format!("{name}{suffix}")).and_then(Value::as_u64);
         let outcome = if multiset { text("outcome_nosym_multiset").or(text("outcome_nosym")) } else { text("outcome_nosym") };
@@ -158,7 +160,7 @@ fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option
         cases.push(Case::new(file, label, arguments, expected, limit));
     }
     if let Some(states) = entry.get("states_sym_canonical").and_then(Value::as_u64) {
-        // These were counted without the deadlock check where it would have ended the run.
+        // These were counted without the deadlock check if it would have ended the run.
         let arguments = [symmetry("on"), ["--deadlock", "off"].map(str::to_string).to_vec()].concat();
         let expected = Expected::Holds { states: Some(states), rules: entry.get("rules_sym_canonical").and_then(Value::as_u64) };
         cases.push(Case::new(file, "symmetry", arguments, expected, limit));
@@ -166,7 +168,7 @@ fn reference(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option
     Some(())
 }
 
-/// An entry of `expectations.json`. Its directives are flags of rumur, of which those are taken over that change the meaning.
+/// An entry of `expectations.json`. Its directives are flags of rumur; those that change the meaning are taken over.
 fn expectation(entry: &Value, limit: Option<u64>, cases: &mut Vec<Case>) -> Option<()> {
     let file = entry.get("file")?.as_str()?;
     let number = |name: &str| entry.get(name).and_then(Value::as_u64);
@@ -196,7 +198,7 @@ impl Case {
         Case { file: file.to_string(), label, arguments, expected }
     }
 
-    /// Compares.
+    /// Compares a result with the expected one.
     pub(crate) fn judge(&self, ran: &Ran) -> Judgement {
         let report = match (ran, &self.expected) {
             (Ran::Failed(why), _) => return Judgement::Differs(why.clone()),
@@ -212,7 +214,8 @@ impl Case {
                 "violated" => differs(),
                 "holds" if states.is_some_and(|states| states != report.states) || rules.is_some_and(|rules| rules != report.rules) => differs(),
                 "holds" => Judgement::Agrees(report.words()),
-                // A depth bound is part of the expectation, so that the run agrees where it reaches the bound and finds nothing.
+                // A depth bound is part of the expectation, so that the run agrees if it reaches the bound and finds
+                // nothing.
                 _ if report.stop == "depth" && states.is_none_or(|states| states == report.states) => Judgement::Agrees(report.words()),
                 _ if states.is_some_and(|states| report.states > states) => differs(),
                 _ => Judgement::Skipped(report.words()),
@@ -277,7 +280,8 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Whether the violation is of a kind in the corpus's words: there, assertions, error statements and ranges left are all errors.
+    /// Whether the violation is of a kind in the corpus's terms: there, assertions, error statements and ranges left
+    /// are all errors.
     fn is(&self, kind: &str) -> bool {
         let undefined = self.kind == "fault" && self.name.contains("undefined");
         match kind {

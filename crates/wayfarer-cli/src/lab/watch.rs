@@ -1,4 +1,4 @@
-//! Shows how far the experiments are and how long the rest will take, and hears Ctrl-C.
+//! Shows the progress of the experiments and the remaining time, and reacts to Ctrl-C.
 
 use crate::output::complain;
 use crate::progress::Style;
@@ -20,7 +20,7 @@ pub(super) struct Watcher<'a> {
 }
 
 struct State {
-    /// How many experiments were begun.
+    /// The number of experiments begun.
     begun: usize,
     name: &'static str,
     started: Instant,
@@ -29,22 +29,22 @@ struct State {
     estimate: Estimate,
 }
 
-/// How long the rest will take: what was expected of it, by how this machine did so far.
+/// The estimate of the remaining time: the expected time of the rest, scaled by this machine's speed so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    /// Seconds expected of the experiments after this one, and of this one.
+    /// Expected seconds of the experiments after this one, and of this one.
     ahead: f64,
     current: f64,
-    /// Seconds expected and seconds taken of those that are done.
+    /// Expected seconds and actual seconds of the finished ones.
     expected: f64,
     taken: f64,
 }
 
 impl Estimate {
-    /// Seconds left when so much of the current experiment took so long.
+    /// The remaining seconds if `share` of the current experiment took `seconds`.
     fn left(&self, share: f64, seconds: f64) -> f64 {
         let (expected, taken) = (self.expected + share * self.current, self.taken + seconds);
-        // Before anything is done there is only what was expected.
+        // Before anything is done, only the expected times are known.
         let pace = if expected > 1.0 { (taken / expected).clamp(0.02, 50.0) } else { 1.0 };
         let current = if share > 0.05 { seconds / share * (1.0 - share) } else { pace * self.current };
         current + pace * self.ahead
@@ -63,7 +63,7 @@ impl<'a> Watcher<'a> {
         change(&mut self.state.lock().unwrap_or_else(|poison| poison.into_inner()));
     }
 
-    /// Its findings are there already.
+    /// Skips an experiment whose findings already exist.
     pub(super) fn skip(&self, experiment: &Experiment) {
         self.with(|state| {
             state.begun += 1;

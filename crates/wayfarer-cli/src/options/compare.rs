@@ -24,7 +24,7 @@ Exit codes:
   2  the model or the command line is wrong
   3  the comparison could not be carried out, or Ctrl-C came first";
 
-/// Strategies parted by commas.
+/// Strategies separated by commas.
 #[derive(Clone, Debug)]
 pub(crate) struct Strategies(pub(crate) Vec<StrategySpec>);
 
@@ -36,7 +36,7 @@ impl FromStr for Strategies {
         for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
             let name = piece.split(':').next().unwrap_or(piece);
             match parts.last_mut() {
-                // A parameter of the strategy before it, by itself or after the first one.
+                // A parameter of the previous strategy, either its first or a further one.
                 Some(last) if !StrategySpec::names().any(|known| known == name) && (piece.contains('=') || last.contains(':')) => {
                     last.push(',');
                     last.push_str(piece);
@@ -61,18 +61,18 @@ pub(crate) struct CompareOptions {
     #[command(flatten)]
     pub(crate) model: ModelOptions,
 
-    /// What to compare, parted by commas; parameters as in highway:width=8
+    /// The strategies to compare, separated by commas; parameters as in highway:width=8
     #[arg(long, value_name = "A,B,…", default_value = "bfs,rdfs,walk,urs,sdrs,highway", value_parser = str::parse::<Strategies>, help_heading = "Search")]
     pub(crate) strategies: Strategies,
 
-    /// How often to run each strategy that is random, each time with the next seed
+    /// How often to run each randomised strategy, each time with the next seed
     #[arg(long, value_name = "K", default_value = "10", value_parser = parse_depth, help_heading = "Search")]
     pub(crate) runs: u32,
 
     #[command(flatten)]
     pub(crate) run: PlanArgs<Compared>,
 
-    /// Write one page that needs nothing else, for a browser or for print
+    /// Write one self-contained page, for a browser or for print
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 

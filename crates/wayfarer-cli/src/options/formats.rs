@@ -1,15 +1,15 @@
-//! The forms of a report as arguments of a command, made from the library's table.
+//! The output formats of a report as arguments of a command, made from the library's table.
 
 use clap::{Arg, ArgMatches, Command, ValueHint};
 use std::path::{Path, PathBuf};
 use wayfarer::{FORMATS, Format};
 
-/// The files that were asked for, in the order of the table.
+/// The requested files, in the order of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct FormatArgs(Vec<Option<PathBuf>>);
 
 impl FormatArgs {
-    /// The file for this form, if one was asked for.
+    /// The file for this format, if one was requested.
     pub(crate) fn file(&self, format: &Format) -> Option<&Path> {
         FORMATS.iter().zip(&self.0).find(|(known, _)| known.name == format.name).and_then(|(_, file)| file.as_deref())
     }

@@ -23,7 +23,7 @@ Exit codes:
   2  there is no such experiment, or the command line is wrong
   3  they could not be carried out, or Ctrl-C came first";
 
-/// What to do in the laboratory.
+/// The laboratory's commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
     /// List the experiments
@@ -32,7 +32,7 @@ pub(crate) enum Lab {
         #[arg(long)]
         json: bool,
     },
-    /// Carry out some experiments
+    /// Run some experiments
     Run {
         /// Their names, as `wayfarer lab list` shows them
         #[arg(value_name = "NAME", required = true)]
@@ -40,39 +40,40 @@ pub(crate) enum Lab {
         #[command(flatten)]
         options: LabOptions,
     },
-    /// Carry out all experiments
+    /// Run all experiments
     All {
         #[command(flatten)]
         options: LabOptions,
     },
 }
 
-/// How experiments are carried out.
+/// The options for running experiments.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LabOptions {
-    /// Few repetitions and small models: a look, not a measurement
+    /// Few repetitions and small models: a quick look, not a measurement
     #[arg(long, help_heading = "Run")]
     pub(crate) quick: bool,
 
-    /// The first seed; the same seed gives the same figures, less seconds
+    /// The first seed; the same seed gives the same figures, except times
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_seed, help_heading = "Run")]
     pub(crate) seed: u64,
 
-    /// How many runs go side by side [default: one for each processor this process may use]
+    /// How many runs to make in parallel [default: one for each processor this process may use]
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Run")]
     pub(crate) threads: Option<u32>,
 
     /// A folder for the findings, one file for each finished experiment [default for `all`: wayfarer-lab]
     ///
-    /// An experiment whose findings are there already, from the same version, models, settings and seed, is not run again.
+    /// An experiment whose findings are already there, from the same version, models, settings and seed, is not run
+    /// again.
     #[arg(long, value_name = "FOLDER", help_heading = "Output", value_hint = clap::ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
 
-    /// Run experiments again whose findings are in the folder
+    /// Run experiments again even if their findings are in the folder
     #[arg(long, help_heading = "Output")]
     pub(crate) again: bool,
 
-    /// Write one page that needs nothing else, for a browser or for print
+    /// Write one self-contained page, for a browser or for print
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 

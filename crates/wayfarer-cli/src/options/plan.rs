@@ -11,7 +11,7 @@ pub(crate) trait Chosen: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Whether the command has this option.
     fn has(option: &PlanOption) -> bool;
 
-    /// The value that this command gives an option in place of the library's default, if it does.
+    /// This command's own default for an option, if it has one.
     fn default(option: &PlanOption) -> Option<&'static str> {
         let _ = option;
         None
@@ -42,10 +42,10 @@ impl Chosen for Compared {
     }
 }
 
-/// The options that a command was given, as a plan.
+/// The options given to a command, as a plan.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanArgs<C> {
-    /// The plan; what was not given is as in [`Plan::default`].
+    /// The plan; options not given are as in [`Plan::default`].
     pub(crate) plan: Plan,
     chosen: PhantomData<C>,
 }
@@ -103,7 +103,7 @@ fn argument<C: Chosen>(option: &'static PlanOption) -> Arg {
     }
 }
 
-/// Reads the value of an option by trying it on a plan.
+/// Parses the value of an option by trying it on a plan.
 #[derive(Clone, Copy)]
 struct Reads(&'static PlanOption);
 

@@ -39,7 +39,7 @@ Exit codes:
   2  the model or the command line is wrong
   3  the model has more states than --states allows, or the file cannot be written";
 
-/// What is predicted for.
+/// The subject of a prediction.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Predict {
     /// A complete tree T(height, degree), started at its root
@@ -72,24 +72,24 @@ pub(crate) enum Predict {
         #[command(flatten)]
         question: Question,
     },
-    /// What storing states as differences saves (Δ) and costs (π)
+    /// The savings (Δ) and costs (π) of storing states as differences
     Storage(StorageOptions),
 }
 
-/// What is asked about a graph.
+/// The question about a graph.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Question {
-    /// Whose behaviour: urs, sdrs or both
+    /// The algorithms: urs, sdrs or both
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "urs,sdrs", value_parser = str::parse::<Algorithm>, help_heading = "Question")]
     pub(crate) strategy: Vec<Algorithm>,
 
-    /// Also tell what is covered after so many steps, 1 to 1,000,000 [default with --capacity: ten for each node]
+    /// Also show the coverage after this many steps, 1 to 1,000,000 [default with --capacity: ten for each node]
     #[arg(long, value_name = "N", value_parser = parse_steps, help_heading = "Question")]
     pub(crate) steps: Option<u32>,
 
-    /// Start anew from the start states whenever so many nodes are stored (rurs, rsdrs), from 2 on
+    /// Restart from the start states whenever this many nodes are stored (rurs, rsdrs), from 2 on
     ///
-    /// Cover times are those of a memory that holds everything; the capacity bears on what is covered after --steps.
+    /// Cover times are those of a memory that holds everything; the capacity affects only the coverage after --steps.
     #[arg(long, value_name = "N", value_parser = parse_capacity, help_heading = "Question")]
     pub(crate) capacity: Option<u32>,
 
@@ -117,10 +117,10 @@ pub(crate) struct Question {
     pub(crate) quiet: bool,
 }
 
-/// Where figures come from.
+/// The method that gives the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// Exact where memory and some minutes suffice, else simulated
+    /// Exact if memory and some minutes suffice, otherwise simulated
     Auto,
     /// Exact, however long it takes, or not at all
     Exact,
@@ -128,7 +128,7 @@ pub(crate) enum Method {
     Simulate,
 }
 
-/// Where predictions go.
+/// The output of predictions.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PredictOutput {
     /// Print one JSON object instead of a table
@@ -143,7 +143,7 @@ pub(crate) struct PredictOutput {
 /// The options of `predict storage`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StorageOptions {
-    /// k: new states that a state leads to in the mean, above 0
+    /// k: the mean number of new states that a state leads to, above 0
     #[arg(long, value_name = "K", value_parser = parse_positive)]
     pub(crate) branching: f64,
 
@@ -151,7 +151,7 @@ pub(crate) struct StorageOptions {
     #[arg(long, value_name = "N", value_parser = parse_steps)]
     pub(crate) height: u32,
 
-    /// δ: every so many steps a state is stored whole, from 1 on; several may be given
+    /// δ: the number of steps between states that are stored whole, from 1 on; several may be given
     #[arg(long, value_name = "D", value_delimiter = ',', default_value = "1,2,5,10,20,50", value_parser = parse_depth)]
     pub(crate) distance: Vec<u32>,
 
@@ -159,7 +159,7 @@ pub(crate) struct StorageOptions {
     #[arg(long, value_name = "X", value_parser = parse_share)]
     pub(crate) ratio: f64,
 
-    /// y: the time of going back one step, where comparing two whole states takes 1; above 0
+    /// y: the time of going back one step, in units of comparing two whole states; above 0
     #[arg(long, value_name = "Y", default_value = "1", value_parser = parse_positive)]
     pub(crate) step_back: f64,
 
@@ -176,16 +176,16 @@ pub(crate) struct GraphOptions {
     #[command(flatten)]
     pub(crate) loops: super::LoopOption,
 
-    /// Where the graph goes: a file that ends in .aut or .dot, or - for Aldebaran on the standard output
+    /// The file of the graph, ending in .aut or .dot, or - for Aldebaran on the standard output
     #[arg(long, short, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) output: String,
 
-    /// The most states that are written
+    /// The most states to write
     #[arg(long, value_name = "N", default_value = "100000", value_parser = parse_count, help_heading = "Budget")]
     pub(crate) states: u64,
 }
 
-/// The most steps: every one of them takes memory, and a curve of more could not be told apart.
+/// The most steps: each takes memory, and a curve of more points would look the same.
 pub(crate) const MOST_STEPS: u32 = 1_000_000;
 
 fn parse_steps(text: &str) -> Result<u32, String> {

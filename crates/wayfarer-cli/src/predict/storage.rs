@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use wayfarer::theory::StorageModel;
 use wayfarer_lab::{Line, Plot};
 
-/// Carries out `wayfarer predict storage`.
+/// Runs `wayfarer predict storage`.
 pub(super) fn storage(options: &StorageOptions) -> Result<Exit, Failure> {
     let StorageOptions { branching, height, ratio, step_back, .. } = *options;
     let mut distances = options.distance.clone();

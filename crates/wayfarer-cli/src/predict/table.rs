@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wayfarer::theory::{Prediction, Simulation, TheoryError};
 use wayfarer_lab::{Line, Plot};
 
-/// The shares of nodes whose cover times are told, in per cent: those of the papers' tables.
+/// The shares of nodes whose cover times are shown, in per cent: those of the papers' tables.
 const SHARES: [u64; 5] = [60, 70, 80, 90, 100];
 
 /// ⌈percent·nodes⌉, at least one.
@@ -16,7 +16,7 @@ fn nodes_of(percent: u64, nodes: u32) -> u64 {
     (percent * u64::from(nodes)).div_ceil(100).max(1)
 }
 
-/// The table for a person.
+/// The table as text.
 pub(super) fn text(subject: &Subject, answers: &[Answer], question: &Question, paint: Paint) -> String {
     let density = subject.density.map_or(String::new(), |density| format!(", density factor {density:.3}"));
     let nodes = counted(u64::from(subject.nodes), "node");
@@ -76,7 +76,8 @@ fn covered_text(answer: &Answer) -> String {
     }
 }
 
-/// The least probability to have reached a node. A simulation gives none: the least of many estimates would be too small.
+/// The smallest probability of having reached a node. A simulation gives none: the smallest of many estimates would
+/// be too small.
 fn minimum(answer: &Answer) -> Option<f64> {
     match &answer.after {
         Some(Prediction::Exact(coverage)) => Some(coverage.minimum(coverage.steps())),
@@ -169,7 +170,7 @@ pub(super) fn json(subject: &Subject, answers: &[Answer], question: &Question) -
         let nodes = nodes_of(share, subject.nodes);
         let Time { steps, interval, reached } = answer.time(nodes);
         let mut time = json!({ "share": share as f64 / 100.0, "nodes": nodes, "steps": steps, "reached": reached });
-        // A simulation that did not get there does not know that nothing ever will.
+        // A simulation that did not get there does not prove that no run ever will.
         if is_exact(&answer.cover) {
             time["never"] = steps.is_none().into();
         }
@@ -227,7 +228,7 @@ fn origin(value: &mut Value, simulated: Option<(&TheoryError, Simulation)>) {
     }
 }
 
-/// Covered nodes against steps: after each step where steps were asked for, else at the mean cover times.
+/// Covered nodes against steps: after each step if steps were requested, otherwise at the mean cover times.
 pub(super) fn plot(subject: &Subject, answers: &[Answer]) -> Plot {
     let after = answers.iter().any(|answer| answer.after.is_some());
     let (title, across) = if after { ("mean covered nodes", "steps") } else { ("mean cover times", "mean steps until so many nodes are covered") };
@@ -248,7 +249,7 @@ fn line(subject: &Subject, answer: &Answer) -> Line {
             (false, points, estimate.covered.iter().copied().map(ends).collect())
         }
         None => {
-            // Times grow with the nodes, so that all after the first that is infinite are.
+            // Times grow with the nodes, so that all times after the first infinite one are infinite, too.
             let times = (1..=u64::from(subject.nodes)).map_while(|nodes| Some((answer.time(nodes).steps?, nodes as f64)));
             (is_exact(&answer.cover), times.collect(), Vec::new())
         }

@@ -1,4 +1,4 @@
-//! Shows how far a long computation is, and ends it on Ctrl-C.
+//! Shows the progress of a long computation, and ends it on Ctrl-C.
 
 use crate::output::complain;
 use crate::progress::Style;
@@ -48,7 +48,7 @@ impl<'a> Watcher<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Takes the line off the terminal again.
+    /// Removes the line from the terminal.
     pub(super) fn finish(&mut self) {
         if std::mem::take(&mut self.drawn) {
             complain("\r\x1b[K");

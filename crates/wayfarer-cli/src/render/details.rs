@@ -1,15 +1,15 @@
-//! Everything that a report knows beyond its first lines, for `--verbose`: figures, visits, profile, rules.
+//! All figures of a report beyond its first lines, for `--verbose`: figures, visits, profile, rules.
 
 use super::View;
 use crate::output::Paint;
 use crate::sizes::{bytes, count, counted, seconds};
 use wayfarer::{Report, RuleReport};
 
-/// How many rules are listed before the table is cut.
+/// The number of rules listed before the table is cut.
 const RULES_SHOWN: usize = 12;
 const UNFIRED_SHOWN: usize = 20;
 
-/// All of it.
+/// All details.
 pub(super) fn details(report: &Report, view: &View) -> String {
     let mut out = String::from("\n");
     out.push_str(&figures(report, view));
@@ -43,7 +43,8 @@ fn figures(report: &Report, view: &View) -> String {
         ("peak memory", format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory))),
     ]);
     if let Some(per_state) = report.bytes_per_state {
-        // Stores take memory in pieces, some of it before the first state: with few states the quotient says little.
+        // Stores allocate memory in pieces, some of it before the first state: with few states the quotient means
+        // little.
         let bits = counted(report.state_bits as u64, "bit");
         let text = if report.states < 100_000 {
             format!("a state has {bits}; too few states for a mean")
@@ -91,7 +92,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What randomised breadth-first search knew after each visit.
+/// The knowledge of randomised breadth-first search after each visit.
 fn visits(report: &Report, paint: Paint) -> String {
     if report.details.visits.is_empty() {
         return String::new();
@@ -116,7 +117,7 @@ fn visits(report: &Report, paint: Paint) -> String {
     out
 }
 
-/// How many states were visited how often.
+/// The number of states by number of visits.
 pub(super) fn profile(report: &Report, paint: Paint) -> String {
     if report.profile.is_empty() {
         return String::new();
@@ -131,7 +132,7 @@ pub(super) fn profile(report: &Report, paint: Paint) -> String {
     out
 }
 
-/// Rules by how often they fired, the most fired first.
+/// Rules by number of firings, the largest first.
 fn rule_table(rules: &[RuleReport], paint: Paint) -> String {
     let mut fired: Vec<&RuleReport> = rules.iter().filter(|rule| rule.fired > 0).collect();
     if fired.is_empty() {

@@ -1,4 +1,5 @@
-//! The worth of "not found", for a person: the audit in a sentence that also says what it does not mean, and the other evidence beside it.
+//! The evidence for "not found", as text: the audit in a sentence that also says what it does not mean, and the other
+//! evidence.
 
 use super::View;
 use crate::output::{Paint, wrapped};
@@ -39,7 +40,7 @@ fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
     }
     if let Some(least) = &confidence.least_states {
         let factor = least.total / (report.states as f64).max(1.0);
-        // If nearly every state was met once, the bound is large and means little.
+        // If nearly every state was visited once, the bound is large and means little.
         out.push(match factor < 1e4 {
             true => {
                 format!("By Chao's lower bound there are at least {} states ({} to {}).", about(least.total), about(least.low), about(least.high))
@@ -124,7 +125,7 @@ fn hundredths(number: f64) -> String {
     if number >= 0.01 || number == 0.0 { format!("{number:.2}") } else { format!("{number:.1e}") }
 }
 
-/// A share, rounded up where that matters.
+/// A share, rounded up if that matters.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 10.0 {

@@ -1,4 +1,4 @@
-//! Nothing that a user can write or type makes the program panic, and every message says what would be right.
+//! No input of a user makes the program panic, and every message says what would be right.
 
 use crate::models::*;
 use crate::{Folder, check, program, wayfarer, wayfarer_with_input};
@@ -35,7 +35,7 @@ fn an_unreadable_file_is_refused() {
     let folder = Folder::new();
     let file = folder.file("secret.m", COUNTER);
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
-    // The superuser reads it all the same.
+    // The superuser can read it in any case.
     if std::fs::read(&file).is_err() {
         wayfarer(&["check", &file]).exits(2).complains("permission denied");
     }

@@ -1,10 +1,11 @@
-//! The pages in `docs/`: every command on them is run, in a folder that has the pages' own models and the shipped ones, and must print what the page
-//! shows. (Their Rust snippets are documentation tests of the crates `wayfarer` and `wayfarer-stateright`.)
+//! The pages in `docs/`: every command on them is run, in a folder that has the pages' own models and the shipped
+//! ones, and must print the output that the page shows. (Their Rust snippets are documentation tests of the crates
+//! `wayfarer` and `wayfarer-stateright`.)
 
 use crate::{Folder, program};
 use std::path::{Path, PathBuf};
 
-/// A fenced block: what it is, and its lines.
+/// A fenced block: its kind, and its lines.
 struct Block {
     kind: String,
     lines: Vec<String>,
@@ -61,7 +62,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Runs a command of a page and gives what it printed.
+/// Runs a command of a page and returns its output.
 fn run(folder: &Folder, command: &str) -> String {
     let words = words(command);
     assert_eq!(words[0], "wayfarer", "{command}");
@@ -71,7 +72,7 @@ fn run(folder: &Folder, command: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What is shown must be printed, in this order; `…` stands for anything.
+/// The shown lines must be printed, in this order; `…` stands for anything.
 fn assert_shows(page: &str, command: &str, shown: &[String], printed: &str) {
     let mut rest = printed;
     for line in shown.iter().flat_map(|line| line.split('…')).map(str::trim).filter(|line| !line.is_empty()) {

@@ -1,4 +1,4 @@
-//! Limits: each ends a run with the reason, and says what that means.
+//! Limits: each ends a run with the reason and its consequences.
 
 use crate::models::*;
 use crate::{check, report};

@@ -5,7 +5,7 @@ use crate::{Done, Folder, wayfarer, wayfarer_with_input};
 use roxmltree::{Document, Node};
 use serde_json::Value;
 
-/// A run with both files, as they were read back.
+/// A run with both files, parsed.
 struct Files {
     done: Done,
     junit: String,
@@ -14,7 +14,7 @@ struct Files {
 
 fn both(model: &str, arguments: &[&str]) -> Files {
     let folder = Folder::new();
-    // With this, the folder is a repository, so places are relative to it.
+    // With this, the folder is a repository, so locations are relative to it.
     std::fs::create_dir(folder.path(".git")).unwrap();
     std::fs::create_dir(folder.path("a b")).unwrap();
     let file = folder.file("a b/model.m", model);
@@ -32,7 +32,7 @@ fn both(model: &str, arguments: &[&str]) -> Files {
 }
 
 impl Files {
-    /// Each case by name, with how it ended.
+    /// Each case by name, with its outcome.
     fn cases(&self) -> Vec<(String, String)> {
         let document = Document::parse(&self.junit).unwrap();
         let ended = |case: Node| case.first_element_child().map_or("passed".to_string(), |child| child.tag_name().name().to_string());
@@ -52,7 +52,8 @@ impl Files {
     }
 }
 
-/// What every reader of JUnit files relies on: counts that agree with the cases, names, a place, and a message where a case did not pass.
+/// The properties that every reader of JUnit files relies on: counts that agree with the cases, names, a location,
+/// and a message if a case did not pass.
 #[track_caller]
 fn assert_junit(text: &str) {
     let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -73,7 +74,7 @@ fn assert_junit(text: &str) {
     }
 }
 
-/// The rules of SARIF 2.1.0 that concern what is written here.
+/// The rules of SARIF 2.1.0 that apply to our files.
 #[track_caller]
 fn assert_sarif(log: &Value) {
     assert_eq!(log["version"], "2.1.0");
@@ -206,7 +207,7 @@ fn other_kinds_fail_the_case_they_belong_to() {
 #[test]
 fn covers_pass_when_reached_and_fail_when_they_cannot_be() {
     let model = format!("{COUNTER}cover \"two\" x = 2;\ncover \"four\" x = N + 1;\ncover \"five\" x = N + 2;\n");
-    // One violation is asked for, and both covers fail.
+    // One violation is requested, and both covers fail.
     let files = both(&model, &[]);
     let cases: Vec<String> = files.cases().into_iter().map(|(_, end)| end).collect();
     assert_eq!(cases, ["passed", "passed", "failure", "failure", "passed", "passed"], "{}", files.junit);

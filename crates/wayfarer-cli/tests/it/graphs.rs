@@ -1,4 +1,4 @@
-//! Explicit graphs through the same commands as models.
+//! Explicit graphs with the same commands as models.
 
 use super::{Folder, wayfarer, wayfarer_with_input};
 

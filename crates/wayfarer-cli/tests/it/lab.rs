@@ -1,4 +1,4 @@
-//! The laboratory as its users meet it, and its page in a real browser.
+//! The laboratory from the user's side, and its page in a real browser.
 
 use crate::{Folder, wayfarer};
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn the_laboratory_lists_what_it_has() {
     wayfarer(&["lab", "run", "diamond", "--html", "/nowhere/page.html"]).exits(3).complains("--html cannot write");
 }
 
-/// Figures without the clock.
+/// Figures without times.
 fn figures(text: &str) -> Value {
     let mut all: Value = serde_json::from_str(text).unwrap();
     all["experiments"].as_array_mut().unwrap().iter_mut().for_each(|one| one["seconds"] = Value::Null);
@@ -102,8 +102,9 @@ fn an_interrupted_run_keeps_what_is_finished() {
     wayfarer(&["lab", "run", "components", "--out", &out]).exits(0).complains("components: found in the folder");
 }
 
-/// Opens a page in Chromium: at the width of a phone and at that of a desk, without errors on the console, without anything wider than the window, and
-/// without a single request. Where there is no Chromium it says so, past what the test runner holds back; `WAYFARER_BROWSER=required` makes that a failure.
+/// Opens a page in Chromium: at the width of a phone and at that of a desktop, without errors on the console, without
+/// anything wider than the window, and without a single request. If there is no Chromium, it says so even if the test
+/// runner captures output; `WAYFARER_BROWSER=required` makes that a failure.
 #[test]
 fn the_page_opens_in_a_browser() {
     let folder = Folder::new();

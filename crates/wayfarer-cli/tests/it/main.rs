@@ -1,4 +1,4 @@
-//! The command as its users meet it: the built program on small models, judged by what it prints and how it exits.
+//! The command from the user's side: the built program on small models, tested by its output and exit code.
 
 mod bad_input;
 mod book;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder that goes away with the test.
+/// A folder that is deleted after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -54,7 +54,7 @@ impl Drop for Folder {
     }
 }
 
-/// What came of a run of the program.
+/// The result of a run of the program.
 #[derive(Debug)]
 struct Done {
     code: Option<i32>,
@@ -105,7 +105,7 @@ fn wayfarer(arguments: &[&str]) -> Done {
 
 fn wayfarer_with_input(arguments: &[&str], input: &str) -> Done {
     let mut child = program().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that ends before it has read everything is no failure of the test.
+    // A program that ends before it has read everything does not fail the test.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     Done::new(&child.wait_with_output().unwrap())
 }
@@ -127,14 +127,14 @@ fn report(model: &str, arguments: &[&str]) -> Value {
     check(model, &all).json()
 }
 
-/// Forecasts go by the wall clock.
+/// Forecasts depend on the wall clock.
 fn forget_the_forecast(report: &mut Value) {
     if let Some(forecast) = report.pointer_mut("/confidence/forecast") {
         *forecast = Value::Null;
     }
 }
 
-/// `name.m:line:column` of an absolute place.
+/// `name.m:line:column` of an absolute location.
 fn short(place: &Value) -> String {
     let place = place.as_str().unwrap();
     Path::new(place).file_name().unwrap().to_str().unwrap().to_string()

@@ -1,4 +1,4 @@
-//! Small models, each with what is known about it.
+//! Small models, each with its known results.
 
 /// Holds: 4 states, 6 firings, depth 3; the rule `never` never fires.
 pub(crate) const COUNTER: &str = r#"const N: 3;
@@ -50,7 +50,7 @@ rule "flip" true ==> begin x := !x; end;
 rule "read" y ==> begin x := true; end;
 "#;
 
-/// Copies a variable that has no value, which is a fault only where asked for.
+/// Copies a variable that has no value, which is a fault only on request.
 pub(crate) const COPIES: &str = r#"var x: boolean; y: boolean; z: boolean;
 startstate begin x := false; end;
 rule "flip" true ==> begin x := !x; z := y; end;
@@ -102,7 +102,7 @@ assume "not far" x < 5;
 invariant "below five" x < 5;
 "#;
 
-/// An element comes to a multiset and goes again.
+/// An element is added to a multiset and removed again.
 pub(crate) const BAG: &str = r#"type num: 1..2;
 var net: multiset [2] of num; sent: boolean;
 startstate begin undefine net; sent := false; end;

@@ -1,8 +1,8 @@
-//! What happens where memory is too small for every state: the search goes on, and says how.
+//! Runs whose memory is too small for every state: the search continues, and says how.
 
 use crate::{check, report};
 
-/// Three counters: 216,000 states, of which the budgets below hold a tenth.
+/// Three counters: 216,000 states; the budgets below hold a tenth of them.
 const COUNTERS: &str = "
 const Last: 59;
 var a: 0..Last; b: 0..Last; c: 0..Last;
@@ -17,12 +17,12 @@ rule \"again\" a = Last & b = Last & c = Last ==> begin a := 0; b := 0; c := 0; 
 fn a_full_store_gives_way_to_fingerprints_of_the_same_states() {
     for threads in ["1", "2"] {
         let report = report(COUNTERS, &["--memory", "700K", "--threads", threads]);
-        // Passes that agree end it; that nothing is hidden by what they omit, nobody can say.
+        // Passes that agree end the run; they cannot prove that their omissions hide nothing.
         assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"memory".into()), "{report:#}");
         let phases = report["phases"].as_array().unwrap();
         assert_eq!((&phases[0]["name"], &phases[0]["ended"]), (&"bfs over exact".into(), &"memory".into()), "{report:#}");
         assert_eq!(phases[1]["name"], "bfs over compact");
-        // All but what the fingerprints took for known.
+        // All except those that the fingerprints took for known.
         let visited = phases[1]["visited"].as_u64().unwrap();
         assert!((214_000..=216_000).contains(&visited), "{visited} visited");
         let peak = report["peak_memory_bytes"].as_u64().unwrap();
@@ -33,7 +33,7 @@ fn a_full_store_gives_way_to_fingerprints_of_the_same_states() {
 
 #[test]
 fn several_threads_share_the_phases_over_fingerprints() {
-    // 1,728,000 states, of which the exact store holds half; every way to the violation has 345 steps.
+    // 1,728,000 states, half of which the exact store holds; every path to the violation has 345 steps.
     let model = COUNTERS.replace("59", "119");
     let budget = ["--memory", "17M", "--threads", "2"];
     let held = report(&model, &budget);
@@ -47,7 +47,7 @@ fn several_threads_share_the_phases_over_fingerprints() {
 
 #[test]
 fn a_violation_beyond_the_exact_store_has_a_replayed_witness() {
-    // Every way to it has 165 steps; whoever finds it, the witness is that long.
+    // Every path to it has 165 steps; so has the witness, whichever search finds it.
     let model = format!("{COUNTERS}invariant \"low\" a + b + c < 165;");
     for more in [&["--seed", "1"] as &[&str], &["--seed", "2", "--threads", "2"]] {
         let report = report(&model, &[&["--memory", "700K"], more].concat());
@@ -64,7 +64,7 @@ fn confidence_is_a_probability_below_one() {
 
 #[test]
 fn start_states_that_find_no_room_are_not_forgotten() {
-    // 40,000 start states, of which the first store holds a part; the violation is six steps from the last of them.
+    // 40,000 start states, a part of which the first store holds; the violation is six steps from the last of them.
     let model = "
 const N: 39999;
 type R: 0..N; P: 0..1000000000;
@@ -84,7 +84,8 @@ invariant \"low\" !(x = N & y = N + 6);
 
 #[test]
 fn a_store_that_takes_half_of_all_states_for_known_ones_is_no_ground_for_confidence() {
-    // 1,728,000 states, of which every pass visits less than a tenth: passes that agree with each other are wrong together.
+    // 1,728,000 states, less than a tenth of which every pass visits: passes that agree with each other are wrong
+    // together.
     let report = report(&COUNTERS.replace("59", "119"), &["--memory", "200K", "--steps", "8000000", "--threads", "1", "--audit", "off"]);
     assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"steps".into()), "{report:#}");
     let phases = report["phases"].as_array().unwrap();
@@ -115,7 +116,7 @@ fn a_budget_too_small_to_begin_exactly_gives_an_answer_all_the_same() {
 
 #[test]
 fn what_a_random_search_finds_first_does_not_make_the_witness_longer() {
-    // A walk that goes back and forth comes to 60 long before a search by levels does, and by a longer way.
+    // A random walk reaches 60 long before a search by levels does, on a longer path.
     let wide = "
 const Last: 99;
 var x: 0..Last; y: 0..Last; z: 0..Last;
@@ -152,7 +153,7 @@ fn wide_states_move_into_a_tree_and_the_answer_stays_exact() {
         assert_eq!((&whole["verdict"], &whole["states"]), (&"holds".into(), &64_000.into()), "{whole:#}");
         let names: Vec<_> = whole["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["bfs over exact", "bfs over tree"]);
-        // What was fired out of the states of both.
+        // The firings out of the states of both.
         assert_eq!(whole["rules_fired"], 3 * 39 * 40 * 40 + 1);
         let broken = report(&later, &["--memory", "6M", "--threads", threads]);
         assert_eq!((&broken["verdict"], &broken["witness"]["length"]), (&"violated".into(), &90.into()), "{broken:#}");

@@ -1,4 +1,4 @@
-//! The commands that predict, and the graph that leads from a model to a prediction.
+//! The commands that predict, and the graph that connects a model with a prediction.
 
 use crate::models::*;
 use crate::{Folder, wayfarer, wayfarer_with_input};
@@ -48,7 +48,8 @@ fn coverage_after_steps_is_told_with_and_without_restarts() {
 
 #[test]
 fn what_is_too_large_is_simulated_and_says_so() {
-    // Four intervals of 95 %: with a seed drawn anew one of them would miss in up to one case of five. The seed is fixed, so that the answer is too.
+    // Four intervals of 95 %: with a random seed one of them would miss in up to one case of five. The seed is fixed,
+    // and so is the answer.
     let exact = predicted(&["tree", "--height", "2", "--degree", "2", "--steps", "20"]);
     let simulated = predicted(&["tree", "--height", "2", "--degree", "2", "--steps", "20", "--method", "simulate", "--seed", "3"]);
     for index in 0..2 {

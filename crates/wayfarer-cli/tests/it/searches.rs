@@ -1,4 +1,4 @@
-//! Strategies, what they look for, several runs of them, and what they leave behind.
+//! Strategies, their goals, repeated runs, and their output files.
 
 use crate::models::*;
 use crate::{Folder, check, forget_the_forecast, report};
@@ -62,7 +62,7 @@ fn only_exhaustive_searches_say_that_something_holds() {
         let report = report(COUNTER, &["--strategy", strategy, "--steps", "5k"]);
         let exhaustive = ["bfs", "dfs", "rdfs", "urs:close=on,mix=auto"].contains(&strategy);
         assert_eq!(report["verdict"], if exhaustive { "holds" } else { "not-found" }, "{strategy}: {report:#}");
-        // A V of three states is emptied before the fourth is met.
+        // A V of three states is emptied before the fourth is found.
         assert_eq!(report["states"], if strategy == "rurs:capacity=3" { 3 } else { 4 }, "{strategy}");
     }
 }
@@ -74,7 +74,7 @@ fn a_predicate_is_looked_for_in_the_models_own_language() {
     check(COUNTER, &["--find", "x = y", "--quiet"]).exits(2).complains("--find:1:5").complains("there is no variable or constant `y`");
     check(COUNTER, &["--find", "x + ", "--quiet"]).exits(2).complains("--find:1:");
     check(COUNTER, &["--find", "x", "--quiet"]).exits(2).complains("--find:1:1");
-    // What is looked for is all that is looked for.
+    // With a goal, nothing else is reported.
     check(VIOLATED, &["--find", "x = 1 & y[2]", "--quiet"]).exits(1).prints("witness of 1 step");
     check(VIOLATED, &["--find", "x = 3", "--strategy", "walk", "--steps", "10k", "--quiet"]).exits(1).prints("a state satisfies x = 3");
 }

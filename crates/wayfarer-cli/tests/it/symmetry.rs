@@ -1,4 +1,4 @@
-//! `--symmetry`: when it is used, when it is refused, and witnesses that are runs of the model.
+//! `--symmetry`: its use, its refusal, and witnesses that are runs of the model.
 
 use crate::{Folder, check, report, wayfarer};
 
@@ -19,7 +19,7 @@ fn states_count_up_to_symmetry_where_the_model_allows_it() {
     let text = model("");
     let (off, auto, on) = (report(&text, &["--symmetry", "off"]), report(&text, &[]), report(&text, &["--symmetry", "on"]));
     assert_eq!((off["states"].as_u64(), off["symmetry"].as_bool()), (Some(64), Some(false)));
-    // So many are on, and the last one to move is among them or not.
+    // The number of processes that are on, and whether the last one to move is among them.
     assert_eq!((auto["states"].as_u64(), auto["symmetry"].as_bool()), (Some(8), Some(true)));
     assert_eq!(auto["states"], on["states"]);
     check(&text, &[]).exits(0).prints("explored  8 states up to symmetry");
@@ -65,7 +65,8 @@ fn witnesses_are_runs_of_the_model_and_as_short() {
             assert_eq!(on["violation"]["kind"], kind, "{on}");
             assert_eq!(on["violation"]["name"], off["violation"]["name"]);
             assert_eq!(on["witness"]["length"], off["witness"]["length"], "{store}: {on}");
-            // Every step of it changes what the last one left: the same element has one name from the first step to the last.
+            // Every step changes what the previous one left: the same element has one name from the first step to the
+            // last.
             let steps = on["witness"]["steps"].as_array().unwrap();
             let moved: Vec<&str> = steps.iter().filter_map(|step| step["rule"].as_str()?.strip_prefix("go, p: ")).collect();
             let mut names = moved.clone();

@@ -1,5 +1,5 @@
-//! The invariants of ARCHITECTURE.md that can be read off the sources: who may depend on whom, where `unsafe`, clocks and files may be used, how large files grow, which
-//! words are not used, and that every row a user can name is documented.
+//! The invariants of ARCHITECTURE.md that can be checked on the sources: dependencies between crates, the use of
+//! `unsafe`, clocks and files, file sizes, unused words, and the documentation of every row that a user can name.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Crates that read no clock, no environment and no file.
 const PURE: &[&str] = &["wayfarer-space", "wayfarer-store", "wayfarer-search", "wayfarer-ir", "wayfarer-theory", "wayfarer-algebra"];
 
-/// Where `unsafe` may stand: stores, machine code, devices, packing, the counting allocator.
+/// The places in which `unsafe` is allowed: stores, machine code, devices, packing, the counting allocator.
 const UNSAFE: &[&str] =
     &["wayfarer-store/", "wayfarer-search/", "wayfarer-jit/", "wayfarer-gpu/", "wayfarer-space/src/packing", "wayfarer/src/memory"];
 
@@ -38,7 +38,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files below a folder that end in this.
+/// The files below a folder with this ending.
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -152,7 +152,8 @@ fn files_hold_one_idea() {
     assert!(long.is_empty(), "past {LONGEST} lines: {long:#?}");
 }
 
-/// The page of everything that a user can name is made from the rows. `WAYFARER_WRITE_DOCS=1 cargo test -p wayfarer-cli --test it tidy` writes it anew.
+/// The page of everything that a user can name is made from the rows. `WAYFARER_WRITE_DOCS=1 cargo test -p
+/// wayfarer-cli --test it tidy` rewrites it.
 #[test]
 fn every_row_is_documented() {
     let page = root().join("docs/reference.md");

@@ -130,6 +130,10 @@ impl Space for Orbits<'_> {
         self.inner.check(state, bits)
     }
 
+    fn may_end(&self, state: &[Word]) -> bool {
+        self.inner.may_end(state)
+    }
+
     fn asks_to_reach(&self, property: u32) -> bool {
         self.inner.asks_to_reach(property)
     }

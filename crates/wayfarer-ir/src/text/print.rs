@@ -2,7 +2,9 @@
 
 use super::lists::quote;
 use crate::code::{Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, LoopKind, Place, PrintItem, Reg, Root, Stmt, Test, TypeId, UnaryOp};
-use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable};
+use crate::program::{
+    Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+};
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
@@ -25,6 +27,15 @@ pub fn print(program: &Program) -> String {
     }
     for Asymmetry { at, certain, message } in &program.asymmetries {
         out.line(format!("(asymmetry {} {} {})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
+    }
+    if !program.levels.is_empty() {
+        out.line(list("levels", program.levels.iter().map(u32::to_string)));
+    }
+    if let Some(PassingField { offset, bits, endless }) = program.passing {
+        out.line(format!("(passing (offset {offset}) (bits {bits}) {})", fault(endless)));
+    }
+    if let Some(ends) = &program.ends {
+        out.line(format!("(ends (registers {}) {})", ends.registers, expr(&ends.value)));
     }
     for (number, function) in program.functions.iter().enumerate() {
         print_function(&mut out, number, function);

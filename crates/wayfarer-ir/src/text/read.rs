@@ -5,7 +5,8 @@ use super::lists::{Kind, ReadError, parse};
 use super::print::{CERTAINTY, kind_word};
 use crate::code::TypeId;
 use crate::program::{
-    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
+    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter,
+    Variable,
 };
 use crate::types::{Elements, Field, Names, Scalar, Type};
 use wayfarer_space::FaultClass;
@@ -43,6 +44,15 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 program.functions.push(function);
             }
             "asymmetry" => program.asymmetries.push(Asymmetry { at: part.at()?, certain: part.one_of(&CERTAINTY)?, message: part.string()? }),
+            "levels" => {
+                while part.peek().is_some() {
+                    program.levels.push(part.number()?);
+                }
+            }
+            "passing" => {
+                program.passing = Some(PassingField { offset: part.field("offset")?, bits: part.field("bits")?, endless: part.fault()? });
+            }
+            "ends" => program.ends = Some(Formula { registers: part.field("registers")?, value: part.expr()? }),
             "start" => program.starts.push(read_rule(&mut part)?),
             "rule" => program.rules.push(read_rule(&mut part)?),
             "property" => {

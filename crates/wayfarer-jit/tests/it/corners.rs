@@ -132,3 +132,16 @@ fn threads_that_compile_at_the_same_time_agree() {
     });
     assert!(results.iter().all(|result| *result == results[0] && !result.is_empty()));
 }
+
+/// Machine code is written through one view of memory and executed through another: nothing is both.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[test]
+fn no_memory_is_writable_and_executable_at_once() {
+    let compiled = Compiled::new(program(START), Limits::default()).unwrap();
+    compiled.initial(&mut Steps::new(compiled.width()));
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let both: Vec<&str> =
+        maps.lines().filter(|line| line.split_whitespace().nth(1).is_some_and(|rights| rights.contains('w') && rights.contains('x'))).collect();
+    assert!(both.is_empty(), "{both:#?}");
+    assert!(maps.lines().any(|line| line.contains("wayfarer-code") && line.contains("r-x")), "{maps}");
+}

@@ -164,6 +164,9 @@ pub(crate) fn program() -> Arc<Program> {
     let site = |kind, message: &str| FaultSite { class: FaultClass::Violation, kind, message: message.into(), at: At::default() };
     Arc::new(Program {
         asymmetries: Vec::new(),
+        levels: Vec::new(),
+        passing: None,
+        ends: None,
         source: "mcslock1".into(),
         types,
         variables: vec![variable("P", 5, 64), variable("R", 6, 0), variable("localpred", 7, 32), variable("lock", 3, LOCK)],

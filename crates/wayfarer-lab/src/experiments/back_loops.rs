@@ -1,4 +1,4 @@
-//! A way to a deadlock whose every state also leads back to the start.
+//! A path to a deadlock, each state of which also leads back to the start.
 
 use super::substructures::{Runs, settings};
 use crate::desk::{Desk, LabError};
@@ -9,7 +9,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "back-loops",
     title: "Back-loops: finding the one deadlock",
     source: "Engels, Groote, van Weerdenburg, Willemse: Search algorithms for automated validation (2009), 5.1.2, Figure 3",
-    question: "How likely has each search found the deadlock after visiting so many states?",
+    question: "How likely is each search to have found the deadlock after a number of visited states?",
     seconds: (0.5, 0.5),
     settings,
     run,
@@ -23,7 +23,7 @@ const SHOWN: usize = 60;
 fn graph() -> Graph {
     let mut edges: Vec<Vec<u32>> = (0..=LAST).map(|n| vec![n + 1]).collect();
     edges.push(Vec::new());
-    // P(0) may also stay.
+    // P(0) also has a self-loop.
     edges[0].push(0);
     for n in 1..=LAST {
         let (first, chain) = (edges.len() as u32, n - 1);
@@ -46,7 +46,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let mut columns = vec![Column::new("search")];
     columns.extend(marks.iter().map(|mark| Column::new(format!("{mark} states")).form(Form::Percent)));
     columns.push(Column::new("in the end").form(Form::Percent));
-    let mut table = Table::new("Share of runs that found the deadlock within so many visited states", columns);
+    let mut table = Table::new("Share of runs that found the deadlock within a number of visited states", columns);
     for runs in &all {
         let shares = marks.iter().map(|mark| Cell::from(runs.found(&deadlock, *mark)));
         let end = if runs.name == "random" { Cell::Empty } else { Cell::from(runs.found(&deadlock, usize::MAX)) };

@@ -1,4 +1,4 @@
-//! Figure 5 of the Abed papers: covered states over steps where the system does not fit into memory.
+//! Figure 5 of the Abed papers: covered states over steps if the system does not fit into memory.
 
 use super::systems::plan;
 use crate::desk::{Desk, LabError};
@@ -51,7 +51,7 @@ const SYSTEMS: [System; 3] = [
     },
 ];
 
-/// Memory for a run, and its steps: unlike seconds, they are the same on every machine.
+/// The memory and the steps of a run. Unlike seconds, steps are the same on every machine.
 fn scale(quick: bool) -> (usize, u64) {
     if quick { (2 << 20, 400_000) } else { (8 << 20, 60_000_000) }
 }
@@ -96,7 +96,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         let states = if desk.quick { system.states.1 } else { system.states.0 };
         let mut runs = Vec::new();
         for strategy in &searches {
-            // One after the other: the account of memory is the whole program's.
+            // Sequentially, because memory is accounted for the whole program.
             let (memory, steps) = scale(desk.quick);
             let limit = taken() + memory;
             let plan = Plan { memory: Some(limit), steps: Some(steps), record: None, seed: desk.seed, ..plan(spec(strategy)?) };
@@ -107,7 +107,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
                     next = progress.steps + steps / 150;
                 }
             })?;
-            // Breadth-first search that ended keeps what it has.
+            // A breadth-first search that ended keeps its states.
             curve.extend([(report.steps as f64, report.states as f64), (steps.max(report.steps) as f64, report.states as f64)]);
             runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop.word(), curve });
             desk.tick()?;
@@ -139,7 +139,11 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     findings.claim(
         "RURS and RSDRS go beyond the limit of breadth-first search, by up to 40 %",
         Judgement::of(ahead, random.len()),
-        format!("Against what breadth-first search covers with the same memory: {}. The best is {:+.0} %.", listed.join(", "), 100.0 * best),
+        format!(
+            "Compared with the coverage of breadth-first search with the same memory: {}. The best is {:+.0} %.",
+            listed.join(", "),
+            100.0 * best
+        ),
     );
     let uniform: Vec<bool> = gains.chunks(searches.len() - 1).map(|both| both[0].1 > both[1].1).collect();
     findings.claim(

@@ -1,4 +1,4 @@
-//! A network of buffers: how extreme the propagation times are that each search finds.
+//! A network of buffers: the extreme propagation times that each search finds.
 
 use crate::desk::{Desk, LabError};
 use crate::searches::{Noting, find};
@@ -22,7 +22,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const UNITS: i64 = 100;
-/// States of a run besides the start.
+/// States of a run, not counting the start.
 const LENGTH: u64 = 202;
 
 struct Scale {
@@ -50,7 +50,7 @@ fn settings(quick: bool) -> Settings {
     ]
 }
 
-/// The times found, each with how often.
+/// The times found, each with its number of occurrences.
 type Times = BTreeMap<i64, u64>;
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
@@ -103,11 +103,11 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     });
     findings.plots.push(plot(&scale, &highways, &walks));
     judge(findings, &scale, &spans, &highways, &walks);
-    findings.note("The paper gives the network's delays in a figure only, so that times compare in their order and not in their values; its random searches centre on 1,100.");
+    findings.note("The paper gives the network's delays in a figure only, so that only the order of times is comparable, not their values; its random searches centre on 1,100.");
     Ok(())
 }
 
-/// Where the clock is shown.
+/// The variable that shows the clock.
 struct Clock<'a> {
     loaded: &'a Loaded,
 }
@@ -115,7 +115,7 @@ struct Clock<'a> {
 impl<'a> Clock<'a> {
     fn of(loaded: &'a Loaded, space: &dyn Space) -> Result<Self, LabError> {
         let clock = Clock { loaded };
-        // The name is the model's: were it to change, this would be noticed at once.
+        // The name comes from the model: if it changed, this would fail at once.
         let times = clock.times(space, "random", 1, Limits::default())?;
         if times.is_empty() { Err(LabError::Failed("buffers.m has no run that ends, or no `clock`".to_string())) } else { Ok(clock) }
     }
@@ -125,7 +125,7 @@ impl<'a> Clock<'a> {
         values.iter().find(|value| value.path == "clock")?.value.parse().ok()
     }
 
-    /// The times at the ends of the runs that a search makes.
+    /// The times at the ends of a search's runs.
     fn times(&self, space: &dyn Space, strategy: &str, seed: u64, limits: Limits) -> Result<Times, LabError> {
         let ends: Mutex<Vec<Vec<Word>>> = Mutex::new(Vec::new());
         let note = |state: &[Word], stuck: bool| {
@@ -149,7 +149,7 @@ fn merge(into: &mut Times, from: &Times) {
 }
 
 fn plot(scale: &Scale, highways: &Times, walks: &Times) -> Plot {
-    // Ten seconds to a bin; shares, since the two have different numbers of ends.
+    // Bins of ten seconds; shares, because the two have different numbers of ends.
     let line = |name: String, times: &Times| {
         let all: u64 = times.values().sum();
         let mut bins: BTreeMap<i64, u64> = BTreeMap::new();
@@ -194,7 +194,7 @@ fn judge(findings: &mut Findings, scale: &Scale, spans: &BTreeMap<(u64, &str), i
     findings.claim(
         "Random searches are less likely to find extreme times than highways",
         Judgement::of(usize::from(far.0 < near.0) + usize::from(far.1 > near.1), 2),
-        format!("Highways found {} to {} s, random searches {} to {} s with a median of {middle} s. Most likely, and not examined: lanes of a highway share most of their way.", far.0, far.1, near.0, near.1),
+        format!("Highways found {} to {} s, random searches {} to {} s with a median of {middle} s. A likely cause, which we did not examine: lanes of a highway share most of their path.", far.0, far.1, near.0, near.1),
     );
 }
 

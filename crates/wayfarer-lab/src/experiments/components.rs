@@ -1,4 +1,4 @@
-//! Five strongly connected components, each with one way out.
+//! Five strongly connected components, each with one exit.
 
 use super::substructures::{Runs, settings};
 use crate::desk::{Desk, LabError};
@@ -9,7 +9,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "components",
     title: "Strongly connected components: finding their exits",
     source: "Engels, Groote, van Weerdenburg, Willemse: Search algorithms for automated validation (2009), 5.1.3, Figure 4",
-    question: "How many of five components' exits has each search found after visiting so many states?",
+    question: "How many of five components' exits has each search found after a number of visited states?",
     seconds: (0.5, 0.5),
     settings,
     run,
@@ -19,8 +19,8 @@ const COMPONENTS: u32 = 5;
 const SIZE: u32 = 5;
 const SHOWN: usize = 40;
 
-/// The start leads to the first state of each component; in a component every state leads to every other, and the last one out to a state of its own:
-/// 1 + 25 + 5 = 31 states.
+/// The start leads to the first state of each component. In a component every state leads to every other, and
+/// the last one also to an exit state of its own: 1 + 25 + 5 = 31 states.
 fn graph() -> Graph {
     let at = |component: u32, position: u32| 1 + component * SIZE + position;
     let exit = |component: u32| 1 + COMPONENTS * SIZE + component;
@@ -40,7 +40,8 @@ fn graph() -> Graph {
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let graph = graph();
-    // An exit is found where its state is visited: the way out is then among the steps that the search looks at.
+    // An exit counts as found once its state is visited: its step out is then among the steps that the search
+    // computes.
     let exits: Vec<u32> = (0..COMPONENTS).map(|component| component * SIZE + SIZE).collect();
     let widths = [1, 2, 3, 4, 5];
     desk.expect(4 * (2 + widths.len()));
@@ -52,7 +53,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let mut columns = vec![Column::new("search")];
     columns.extend(marks.iter().map(|mark| Column::new(format!("{mark} states"))));
     columns.push(Column::new("in the end"));
-    let mut table = Table::new("Mean number of exits found within so many visited states", columns);
+    let mut table = Table::new("Mean number of exits found within a number of visited states", columns);
     for runs in &all {
         let found = marks.iter().map(|mark| Cell::from(runs.found(&exits, *mark)));
         table.row(std::iter::once(Cell::from(runs.name.as_str())).chain(found).chain([Cell::from(runs.found(&exits, usize::MAX))]));
@@ -87,7 +88,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         "A highway of width 1 always finds precisely one exit and slightly outperforms random search",
         Judgement::of(usize::from(exactly_one) + usize::from(behind == 0), 2),
         format!(
-            "It finds {end:.3} exits; random search has found {:.3} after 10 states where the highway has {:.3}.",
+            "It finds {end:.3} exits; after 10 states random search has found {:.3} and the highway {:.3}.",
             random.found(&exits, 10),
             one.found(&exits, 10)
         ),

@@ -56,12 +56,12 @@ fn settings(quick: bool, trees: bool) -> Settings {
     ]
 }
 
-/// What is known of one graph.
+/// The results for one graph.
 struct Row {
     made: Made,
-    /// Of URS and of SDRS, for one node, two nodes, and so on.
+    /// Theory of URS and of SDRS, for one node, two nodes, and so on.
     theory: [Curve; 2],
-    /// Of both, to 60 % and to 100 %.
+    /// Measurements of both, to 60 % and to 100 %.
     measured: [[Option<Interval>; 2]; 2],
 }
 
@@ -70,7 +70,7 @@ impl Row {
         self.theory[algorithm].points[nodes(share, self.made.nodes) - 1]
     }
 
-    /// How many times longer SDRS takes.
+    /// The ratio of SDRS's time to that of URS.
     fn ratio(&self, share: f64) -> f64 {
         self.at(1, share).value / self.at(0, share).value
     }
@@ -97,7 +97,7 @@ fn run(desk: &Desk, findings: &mut Findings, trees: bool) -> Result<(), LabError
     Ok(())
 }
 
-/// How the lead of URS on grids compares with that on trees of about the same size.
+/// Compares the lead of URS on grids with that on trees of about the same size.
 fn against_trees(desk: &Desk, findings: &mut Findings, grids: &[Row]) -> Result<(), LabError> {
     let mut ratios = Vec::new();
     for shape in [Shape::Tree(2, 10), Shape::Tree(3, 4), Shape::Tree(5, 2)] {
@@ -193,7 +193,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
     findings.claim(
         "URS covers the whole graph in fewer steps than SDRS",
         Judgement::of(ahead, broad.len()),
-        format!("SDRS takes so many times the steps of URS to full cover: {}.", list(&broad, 1.0)),
+        format!("Ratio of SDRS's steps to URS's at full cover: {}.", list(&broad, 1.0)),
     );
     let apart = |row: &Row, share: f64| (row.at(1, share).value - row.at(0, share).value) / f64::from(row.made.nodes);
     let listed =
@@ -203,7 +203,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
         "The difference shows mainly beyond 70 % of cover",
         Judgement::of(late, broad.len()),
         format!(
-            "In steps for each node SDRS is behind by {} at 70 % and by {} at 100 %. As a ratio it takes {} times the steps at 70 % and {} at 100 %; by the ratio, which was looked at first, trees would show the opposite.",
+            "In steps per node, SDRS is behind by {} at 70 % and by {} at 100 %. As a ratio, it takes {} times the steps at 70 % and {} at 100 %; by the ratio, which we examined first, trees would show the opposite.",
             listed(&broad, 0.7),
             listed(&broad, 1.0),
             list(&broad, 0.7),
@@ -216,7 +216,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
     findings.claim(
         "The greater the density factor, the greater the difference",
         Judgement::of(rising, sorted.len().saturating_sub(1)),
-        format!("By rising m/h SDRS is behind by {} steps for each node at full cover, by which this is judged; the ratios, which were looked at first and need not rise, are {}.", listed(&sorted, 1.0), list(&sorted, 1.0)),
+        format!("In order of rising m/h, SDRS is behind by {} steps per node at full cover, which decides the judgement; the ratios, which we examined first and which need not rise, are {}.", listed(&sorted, 1.0), list(&sorted, 1.0)),
     );
     if trees {
         for thin in rows.iter().filter(|row| row.made.density < 0.05) {
@@ -241,7 +241,7 @@ fn judge(findings: &mut Findings, rows: &[Row], trees: bool) {
         })
         .flatten()
         .collect();
-    // Where theory was simulated it has an interval of its own.
+    // If theory was simulated, it has an interval of its own.
     let inside = points.iter().filter(|(theory, measured)| theory.low <= measured.high && measured.low <= theory.high).count();
     findings.claim(
         "Wayfarer's strategies are the paper's algorithms",

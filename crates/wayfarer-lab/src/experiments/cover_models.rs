@@ -1,4 +1,4 @@
-//! Tables 1 and 2 of the Abed papers: mean cover times of four systems, and how coverage slows down.
+//! Tables 1 and 2 of the Abed papers: mean cover times of four systems, and the slowdown of coverage.
 
 use super::systems::{Counted, SYSTEMS, System, plan};
 use crate::desk::{Desk, LabError};
@@ -19,7 +19,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const SHARES: [f64; 5] = [0.6, 0.7, 0.8, 0.9, 1.0];
-/// What is compared. The third is URS as the papers' implementation ran it, with closed states taken out of the choice.
+/// The searches compared. The third is URS as in the papers' implementation, which no longer draws closed
+/// states.
 const SEARCHES: [(&str, &str); 3] =
     [("URS", "urs:choice=states,batch=1"), ("SDRS", "sdrs:choice=states,batch=1"), ("URS, closed states out", "urs:close=on,choice=states,batch=1")];
 
@@ -41,7 +42,7 @@ fn settings(quick: bool) -> Settings {
     ]
 }
 
-/// When each share was covered, in steps and in seconds, and the way there.
+/// The steps and seconds at which each share was covered, and the curve up to there.
 struct Way {
     times: [Option<(f64, f64)>; 5],
     curve: Vec<(f64, f64)>,
@@ -51,7 +52,7 @@ struct Way {
 struct Runs(Vec<Way>);
 
 impl Runs {
-    /// The mean over all runs; none where some did not get there.
+    /// The mean over all runs; `None` if some did not reach the share.
     fn mean(&self, share: usize, of: fn((f64, f64)) -> f64) -> Option<Interval> {
         let reached: Option<Vec<f64>> = self.0.iter().map(|way| way.times[share].map(of)).collect();
         Interval::of_mean(&reached?)
@@ -195,7 +196,7 @@ fn judge(findings: &mut Findings, all: &All) {
     for (system, _, searches) in all {
         for (at, share) in SHARES.into_iter().enumerate() {
             let paper = system.seconds[1][at] > system.seconds[0][at];
-            // SDRS that does not get there loses to URS that does.
+            // If SDRS does not reach the share and URS does, URS wins.
             let ours = match (searches[0].mean(at, steps), searches[1].mean(at, steps)) {
                 (Some(urs), Some(sdrs)) => Some(sdrs.value > urs.value),
                 (Some(_), None) => Some(true),
@@ -219,7 +220,7 @@ fn judge(findings: &mut Findings, all: &All) {
     let walking: Vec<String> = all.iter().filter(|(_, counted, _)| !counted.ends).map(|(system, ..)| system.name.to_string()).collect();
     if !walking.is_empty() {
         findings.note(format!(
-            "SDRS jumps only where no step leads on. {} have no such state here, so that SDRS is a plain random walk on them; its times there say nothing about jumping.",
+            "SDRS jumps only in states without successors. {} have no such state here, so SDRS is a plain random walk on them; its times there say nothing about jumping.",
             walking.join(" and ")
         ));
     }
@@ -232,7 +233,7 @@ fn judge(findings: &mut Findings, all: &All) {
     findings.claim(
         "Coverage stagnates near 90 %: the last states are the hardest",
         Judgement::of(slow, tails.len()),
-        format!("Of all steps of URS, so many go into the last tenth of the states: {}.", listed.join(", ")),
+        format!("Share of URS's steps spent on the last tenth of the states: {}.", listed.join(", ")),
     );
     let saved: Vec<String> = all
         .iter()
@@ -243,7 +244,7 @@ fn judge(findings: &mut Findings, all: &All) {
     findings.claim(
         "Taking completely explored states out of the choice avoids redundant visits",
         if saved.is_empty() { Judgement::Open } else { Judgement::Agrees },
-        format!("Full cover then takes so many times fewer steps: {}.", saved.join(", ")),
+        format!("Steps to full cover are reduced by these factors: {}.", saved.join(", ")),
     );
     let fits: Vec<String> = all
         .iter()
@@ -259,7 +260,7 @@ fn logarithmic(curve: &[(f64, f64)]) -> Option<f64> {
     correlation(&points).map(|r| r * r)
 }
 
-/// The correlation of some points; none where there are fewer than three.
+/// The correlation of some points; `None` if there are fewer than three.
 pub(super) fn correlation(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     if points.len() < 3 {

@@ -1,4 +1,4 @@
-//! A diamond of width 10: how likely is each of the ten states across its middle to be visited?
+//! A diamond of width 10: the probability of visiting each of the ten states across its middle.
 
 use super::substructures::{RUNS, Runs, settings};
 use crate::desk::{Desk, LabError};
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 const WIDTH: u32 = 10;
 
-/// Node (i, j) steps to (i + 1, j) and (i, j + 1); numbered states are those with i + j = 9.
+/// Node (i, j) steps to (i + 1, j) and (i, j + 1); the numbered states are those with i + j = 9.
 fn graph() -> Graph {
     let at = |i: u32, j: u32| i * WIDTH + j;
     let targets = |node: u32| {

@@ -1,4 +1,4 @@
-//! Difference storage: space and time against δ, in the paper's accounting and in true bytes.
+//! Difference storage: space and time against δ, in the paper's accounting and in actual bytes.
 
 use crate::desk::{Desk, LabError};
 use crate::nets::{Costs, DELTAS, NETS, Net};
@@ -35,7 +35,8 @@ const TIME: [[f64; 6]; 6] = [
     [400.0, 620.0, 660.0, 680.0, 820.0, 1200.0],
 ];
 
-/// Table 3: what the paper quotes of other methods, and says of its own: time and memory against keeping states whole.
+/// Table 3: the figures that the paper quotes for other methods and states for its own: time and memory
+/// relative to storing states whole.
 const OTHERS: [(&str, f64, f64); 4] = [
     ("Schmidt 2003", 1.30, 0.60),
     ("Evangelista, Pradat-Peyre 2005", 3.00, 0.05),
@@ -61,7 +62,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     desk.expect(NETS.len());
     let mut all: Vec<(usize, Costs)> = Vec::new();
     for (at, (places, tokens)) in NETS.into_iter().enumerate() {
-        // One after the other: the time is what is measured.
+        // Sequentially, because this measures time.
         let costs = Net::new(places, tokens, steps).best(runs).ok_or_else(|| LabError::Failed("there is no room for the store".to_string()))?;
         desk.tick()?;
         all.push((at, costs));
@@ -88,7 +89,7 @@ fn space(findings: &mut Findings, all: &[(usize, Costs)]) {
         Column::new("saved, true").form(Form::Percent),
     ];
     let mut table =
-        Table::new("Table 1: space in the paper's accounting (4 bytes a token, 4 a difference, no links, no table) and in truth", columns);
+        Table::new("Table 1: space in the paper's accounting (4 bytes a token, 4 a difference, no links, no table) and in actual bytes", columns);
     let mut equal = 0;
     for (at, costs) in all {
         let formula = TableOne::new(NETS[*at].1 as u64);
@@ -105,7 +106,7 @@ fn space(findings: &mut Findings, all: &[(usize, Costs)]) {
             equal += usize::from(paper == computed);
             let ours = &costs.difference[index];
             let saved = 1.0 - paper as f64 / SPACE[*at][0] as f64;
-            // Stores take memory by the segment: of so few states nothing can be said.
+            // Stores allocate memory in segments: with so few states the figure would mean nothing.
             let (bytes, less) = match ours.states < 10_000 {
                 true => (Cell::from("too few states"), Cell::Empty),
                 false => (ours.bytes.into(), (1.0 - ours.bytes / costs.explicit.bytes).into()),

@@ -11,7 +11,7 @@ use wayfarer::{Interval, Plan, space_of};
 
 pub(super) const SEVENTEEN: Experiment = Experiment {
     name: "dining-17",
-    title: "Seventeen dining philosophers: who finds the deadlock",
+    title: "Seventeen dining philosophers: which searches find the deadlock",
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.3, Figure 8, left; Grosu, Smolka 2005 for the number of walks",
     question: "How likely does each search find the one deadlock within 5,000 states, and how likely does a random run of 68 states?",
     seconds: (2.0, 20.0),
@@ -50,7 +50,7 @@ fn runs_of_five(quick: bool) -> u32 {
     if quick { 400 } else { 4_000 }
 }
 
-/// When each run found the deadlock; none where it did not.
+/// The number of states at which each run found the deadlock; `None` if it did not.
 fn finds(desk: &Desk, space: &dyn Space, strategy: &str, limits: Limits, runs: u32) -> Result<Vec<Option<u64>>, LabError> {
     let strategy = spec(strategy)?;
     let walks = !strategy.default_store().abilities().remembers;
@@ -94,7 +94,7 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let marks = [68, 200, 500, 1_000, 2_000, MOST];
     let mut columns = vec![Column::new("search")];
     columns.extend(marks.iter().map(|mark| Column::new(format!("{} states", crate::grouped(*mark as i64))).form(Form::Percent)));
-    let mut table = Table::new("Share of runs that found the deadlock within so many states", columns);
+    let mut table = Table::new("Share of runs that found the deadlock within a number of states", columns);
     for (name, finds) in &all {
         table.row(std::iter::once(Cell::from(name.as_str())).chain(marks.iter().map(|mark| Cell::from(share(finds, *mark)))));
     }
@@ -119,7 +119,7 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     findings.claim(
         "Only 70 % of the randomised depth-first searches find the deadlock",
         if (0.55..=0.85).contains(&end(1)) { Judgement::Agrees } else { Judgement::Differs },
-        format!("Here {} do, nearly as soon as random search; why the others failed the paper does not say.", percent(end(1))),
+        format!("Here {} do, nearly as soon as random search; the paper does not say why the others failed.", percent(end(1))),
     );
     let falling = (2..all.len() - 1).filter(|at| end(at + 1) <= end(*at)).count();
     findings.claim(
@@ -137,7 +137,8 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     Ok(())
 }
 
-/// R = ln δ / ln(1 − ε) walks find what one walk finds with probability ε, but for δ.
+/// R = ln δ / ln(1 − ε) walks, each of which finds the deadlock with probability ε, miss it with probability
+/// δ.
 fn walks(findings: &mut Findings, short: &[Option<u64>], rate: f64) {
     let error = 0.05;
     let Ok(needed) = walks_needed(error, rate) else { return };
@@ -148,7 +149,7 @@ fn walks(findings: &mut Findings, short: &[Option<u64>], rate: f64) {
     findings.claim(
         "R = ln δ / ln(1 − ε) walks miss with probability δ (Grosu, Smolka)",
         if odds.low <= error && error <= odds.high { Judgement::Agrees } else { Judgement::Differs },
-        format!("With ε = {rate:.3} and δ = {error}, R = {group}; {missed} of {} groups of so many runs found nothing.", groups.len()),
+        format!("With ε = {rate:.3} and δ = {error}, R = {group}; {missed} of {} groups of R runs found nothing.", groups.len()),
     );
 }
 
@@ -199,7 +200,7 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         "The probability to find the deadlock falls as highways become wider",
         if falling == 0 { Judgement::Differs } else { Judgement::Partly },
         format!(
-            "Approximate: {} at width 1, least {} at width {}; ideal: {} at width 1, least {} at width {}. It is no steady fall: width 1 finds it less often than the next ones, and 48 more often than 32. The paper's range of widths is not readable; a first look at 1 to 12 alone showed no fall below width 1, and wider ones were then added.",
+            "Approximate: {} at width 1, least {} at width {}; ideal: {} at width 1, least {} at width {}. The fall is not monotonic: width 1 finds it less often than the next widths, and 48 more often than 32. The paper's range of widths is not readable; widths 1 to 12 alone showed no fall below width 1, so wider ones were added.",
             percent(falls[0].0), percent(falls[0].1.0), falls[0].1.1, percent(falls[1].0), percent(falls[1].1.0), falls[1].1.1
         ),
     );

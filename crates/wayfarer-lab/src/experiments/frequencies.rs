@@ -1,4 +1,4 @@
-//! How often a random walk comes by each state.
+//! The frequencies with which a random walk visits each state.
 
 use super::cover_models::correlation;
 use super::systems::{SYSTEMS, plan};
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Steps for each state.
+/// Steps per state.
 fn steps(quick: bool) -> u64 {
     if quick { 50 } else { 400 }
 }
@@ -58,7 +58,8 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         let report = desk.run(&counted.loaded, &plan)?;
         desk.tick()?;
         let visited: u64 = report.profile.iter().sum();
-        // The number of states with 2^i to 2^(i+1) visits, for each such visit: the density that a power law is about.
+        // The number of states with 2^i to 2^(i+1) visits, per possible number of visits: the density that a
+        // power law describes.
         let density: Vec<(f64, f64)> = report
             .profile
             .iter()
@@ -99,7 +100,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     findings.claim(
         "Visit frequencies of a random walk follow a power law: a few states take most visits",
         Judgement::of(fitting, straight.len()),
-        format!("On doubly logarithmic paper a straight line of this slope fits: {}.", listed.join(", ")),
+        format!("On a log-log plot, a straight line of this slope fits: {}.", listed.join(", ")),
     );
     Ok(())
 }

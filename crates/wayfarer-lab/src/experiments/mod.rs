@@ -1,4 +1,4 @@
-//! The experiments, one file each; what several share stands in the file they share it from.
+//! The experiments, one file each; code that several share is in the file of one of them.
 
 mod back_loops;
 mod beyond_memory;

@@ -12,7 +12,7 @@ pub(super) const SCI: Experiment = Experiment {
     name: "rbfs-sci",
     title: "Randomised breadth-first search on a protocol like SCI",
     source: "Tronci, Della Penna, Intrigila, Venturini Zilli: A Probabilistic Approach to Automatic Verification of Concurrent Systems (2001), Figures 4 and 5",
-    question: "With memory 1.0 to 0.1 of what a full search needs: visits, omission probability, overhead, coverage and collisions?",
+    question: "With 1.0 to 0.1 of the memory of a full search: visits, omission probability, overhead, coverage and collisions?",
     seconds: (4.0, 60.0),
     settings: |quick| settings(&SHARING_LIST, quick),
     run: |desk, findings| run(desk, findings, &SHARING_LIST),
@@ -28,7 +28,7 @@ pub(super) const KERBEROS: Experiment = Experiment {
     run: |desk, findings| run(desk, findings, &TICKETS),
 };
 
-/// A system and what the paper found on its own.
+/// A system with the paper's figures.
 pub(super) struct System {
     model: Model,
     constants: &'static [(&'static str, i64)],
@@ -102,7 +102,7 @@ fn runs(quick: bool) -> u32 {
     if quick { 2 } else { 10 }
 }
 
-/// Every second share of the memory is enough for a look.
+/// In a quick run, every second share of the memory suffices.
 fn rows(system: &System, quick: bool) -> impl Iterator<Item = (f64, Row)> {
     system.rows.into_iter().enumerate().filter(move |(at, _)| !quick || at % 2 == 0 || *at == 3).map(|(_, row)| row)
 }
@@ -117,7 +117,7 @@ fn settings(system: &System, quick: bool) -> Settings {
     ]
 }
 
-/// A system that was counted in full.
+/// A system whose states were all counted.
 pub(super) struct Known {
     pub(super) loaded: Loaded,
     pub(super) reach: u64,
@@ -149,7 +149,8 @@ impl Known {
     /// Runs a strategy with many seeds; distinct states are counted, not estimated.
     pub(super) fn repeat(&self, desk: &Desk, strategy: &str, runs: u32) -> Result<Vec<Report>, LabError> {
         let plan = Plan { strategy: spec(strategy)?, deadlock: Some(Deadlock::Off), record: Some(1 << 21), ..Plan::default() };
-        // Far beyond ten insertions a state, at which a run gives up by itself; one that inserts nothing more would never notice.
+        // This is far beyond ten insertions per state, at which a run gives up by itself; a run that no
+        // longer inserts anything would never notice.
         let plan = Plan { steps: Some(40 * self.fired), ..plan };
         desk.repeat(&self.loaded, &plan, runs)
     }
@@ -206,7 +207,7 @@ fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabE
         let samples = (known.reach / 100).max(1);
         let strategy = |samples: u64, own: &str| format!("rbfs:slots={slots},queue=0.8,samples={samples}{own}");
         let ours = known.repeat(desk, &strategy(samples, ",levels=40"), runs(desk.quick))?;
-        // With a sample for every state the greatest among the samples is the greatest of all.
+        // With a sample for every state, the maximum over the samples is the maximum over all.
         let every = known.repeat(desk, &strategy(4 * known.reach, ",levels=40"), runs(desk.quick))?;
         let own = known.repeat(desk, &strategy(samples, ",own"), runs(desk.quick))?;
         let last = |of: fn(&wayfarer::search::VisitFigures) -> f64| mean(&ours, |report| report.details.visits.last().map_or(f64::NAN, of));
@@ -239,7 +240,7 @@ fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabE
     each_visit(findings, &known, &all);
     plots(findings, &known, &all);
     judge(findings, &known, &all);
-    findings.note("The states in the queue lie outside the paper's accounting. `own` is Wayfarer's variant in the same bytes: smaller slots, a smaller queue, and a reservoir for what finds no room.");
+    findings.note("The states in the queue lie outside the paper's accounting. `own` is Wayfarer's variant in the same bytes: smaller slots, a smaller queue, and a reservoir for states that do not fit.");
     Ok(())
 }
 
@@ -258,18 +259,18 @@ fn facts(findings: &mut Findings, system: &System, known: &Known) {
     findings.tables.push(table);
 }
 
-/// What the observer knew after each visit, where there was more than one.
+/// The observer's knowledge after each visit, if there was more than one.
 fn each_visit(findings: &mut Findings, known: &Known, all: &[Measured]) {
     let columns = vec![
         Column::new("memory"),
         Column::new("visit"),
         Column::new("runs that came so far"),
         Column::new("Pom1s").form(Form::Fixed),
-        Column::new("insertions for each reachable state").form(Form::Fixed),
+        Column::new("insertions per reachable state").form(Form::Fixed),
         Column::new("samples"),
         Column::new("collisions").form(Form::Fixed),
     ];
-    let mut table = Table::new("Visit by visit, where one was not enough", columns);
+    let mut table = Table::new("Visit by visit, if one was not enough", columns);
     for (share, _, ours, _) in all {
         let most = ours.iter().map(|report| report.details.visits.len()).max().unwrap_or(0);
         for visit in (0..most.min(10)).filter(|_| most > 1) {
@@ -295,7 +296,7 @@ fn plots(findings: &mut Findings, known: &Known, all: &[Measured]) {
     let value = |reports: &[Report], of: &dyn Fn(&Report) -> f64| mean(reports, of).map_or(f64::NAN, |mean| mean.value);
     let covered = |report: &Report| report.states as f64 / known.reach as f64;
     findings.plots.push(Plot {
-        title: "Insertions for each distinct state".into(),
+        title: "Insertions per distinct state".into(),
         across: "share of the memory".into(),
         up: "overhead".into(),
         log: (false, true),
@@ -354,8 +355,8 @@ fn judge(findings: &mut Findings, known: &Known, all: &[Measured]) {
     let close = near.iter().filter(|(_, apart)| apart.abs() < 0.25).count();
     let listed: Vec<String> = near.iter().map(|(share, apart)| format!("{:+.0} % at {share}", 100.0 * apart)).collect();
     findings.claim(
-        "Overhead at each share of the memory, where one visit is enough",
+        "Overhead at each share of the memory, if one visit is enough",
         Judgement::of(close, near.len()),
-        format!("Ours against the paper's: {}. The model is another one, of {} states; on the sci.m of CMurphi itself, which is not run here, ARCHITECTURE.md records 1.93 at 0.7 where the paper's SCI has 1.90.", listed.join(", "), grouped(known.reach as i64)),
+        format!("Ours against the paper's: {}. Our model is a different one, of {} states; on CMurphi's own sci.m, which is not run here, ARCHITECTURE.md records 1.93 at 0.7, and the paper's SCI has 1.90.", listed.join(", "), grouped(known.reach as i64)),
     );
 }

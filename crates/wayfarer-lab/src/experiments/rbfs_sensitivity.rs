@@ -1,4 +1,4 @@
-//! How much randomised breadth-first search depends on its parameters, and its errors of both types.
+//! The sensitivity of randomised breadth-first search to its parameters, and its errors of both types.
 
 use super::rbfs::{Known, SHARING_LIST, is_accepted, mean, overhead};
 use crate::desk::{Desk, LabError};
@@ -15,7 +15,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 };
 
 const MEMORY: [f64; 5] = [1.0, 0.9, 0.85, 0.8, 0.7];
-/// maxpom, what Reach is divided by for the number of samples, g.
+/// maxpom, the divisor of Reach that gives the number of samples, g.
 const CHOICES: [(f64, u64, f64); 5] = [(0.01, 100, 0.8), (0.05, 100, 0.8), (0.1, 100, 0.8), (0.01, 1000, 0.8), (0.01, 100, 0.1)];
 
 fn runs(quick: bool) -> u32 {
@@ -31,13 +31,13 @@ fn settings(quick: bool) -> Settings {
     ]
 }
 
-/// What became of all runs of one choice.
+/// The results of all runs of one choice.
 #[derive(Default)]
 struct Tally {
     accepted: usize,
     wrongly_accepted: usize,
     wrongly_refused: usize,
-    /// The least memory at which every run was accepted.
+    /// The smallest share of memory at which every run was accepted.
     least: f64,
 }
 
@@ -124,7 +124,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     );
     let refused: usize = tallies.iter().map(|tally| tally.wrongly_refused).sum();
     findings.claim(
-        "Errors of type 2 occur where memory is just too small",
+        "Errors of type 2 occur if memory is just too small",
         if refused > 0 { Judgement::Agrees } else { Judgement::Differs },
         format!("{refused} runs that had visited every state were refused."),
     );

@@ -1,4 +1,4 @@
-//! Starting anew from the start state against starting anew from a state visited before.
+//! Restarts from the start state against restarts from a state visited before.
 
 use super::systems::{Counted, SYSTEMS, plan};
 use crate::desk::{Desk, LabError};
@@ -10,14 +10,14 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "restarts",
     title: "Restarts from the start state against restarts from a visited state",
     source: "Abed, Tripakis, Vincent (SPIN 2008), section 2 (after Pelánek et al. 2005); Resource-Aware Verification, section 2",
-    question: "With memory for 15 % of the states, does it matter where RURS and RSDRS start anew?",
+    question: "With memory for 15 % of the states, does it matter where RURS and RSDRS restart?",
     seconds: (2.5, 240.0),
     settings,
     run,
 };
 
 const MEMORY: f64 = 0.15;
-/// Steps for each state.
+/// Steps per state.
 const STEPS: u64 = 20;
 const SEARCHES: [&str; 4] = ["rurs:from=initial", "rurs:from=visited", "rsdrs:from=initial", "rsdrs:from=visited"];
 
@@ -41,8 +41,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         columns.extend(["initial", "visited"].map(|from| Column::new(format!("{name} from {from}: covered")).form(Form::Percent)));
     }
     columns.extend(["initial", "visited"].map(|from| Column::new(format!("RURS from {from}: redundancy")).form(Form::Percent)));
-    let mut table =
-        Table::new(format!("Share of the states covered after {STEPS} steps for each state, and share of visits to known states"), columns);
+    let mut table = Table::new(format!("Share of the states covered after {STEPS} steps per state, and share of visits to known states"), columns);
     let mut gains: Vec<(String, f64)> = Vec::new();
     for system in &SYSTEMS {
         let counted = system.count(desk)?;
@@ -65,7 +64,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     findings.claim(
         "Restarting from the start state costs little redundancy",
         Judgement::of(little, gains.len()),
-        format!("Starting from a visited state instead changes what is covered by, in points of a hundred: {}.", listed.join(", ")),
+        format!("Starting from a visited state instead changes coverage by, in percentage points: {}.", listed.join(", ")),
     );
     let better = gains.iter().filter(|(_, gain)| *gain > 0.0).count();
     findings.claim(

@@ -1,4 +1,4 @@
-//! Covered nodes of trees and grids where memory holds 10, 15 or 20 % of them: RURS against RSDRS.
+//! Covered nodes of trees and grids if memory holds 10, 15 or 20 % of them: RURS against RSDRS.
 
 use crate::desk::{Desk, LabError};
 use crate::shapes::{BOTH, Curve, Shape};
@@ -10,7 +10,7 @@ pub(super) const TREES: Experiment = Experiment {
     name: "trees-memory",
     title: "Covered nodes of trees with 10, 15 and 20 % of the memory",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 2; Resource-Aware Verification, Figure 3, right",
-    question: "How many distinct nodes do RURS and RSDRS cover, started anew each time when memory is full?",
+    question: "How many distinct nodes do RURS and RSDRS cover if they restart whenever memory is full?",
     seconds: (2.0, 60.0),
     settings: |quick| settings(quick, true),
     run: |desk, findings| run(desk, findings, true),
@@ -20,7 +20,7 @@ pub(super) const GRIDS: Experiment = Experiment {
     name: "grids-memory",
     title: "Covered nodes of grids with 10, 15 and 20 % of the memory",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 4; Resource-Aware Verification, Figure 4, right",
-    question: "How many distinct nodes do RURS and RSDRS cover, started anew each time when memory is full?",
+    question: "How many distinct nodes do RURS and RSDRS cover if they restart whenever memory is full?",
     seconds: (2.0, 60.0),
     settings: |quick| settings(quick, false),
     run: |desk, findings| run(desk, findings, false),
@@ -29,7 +29,7 @@ pub(super) const GRIDS: Experiment = Experiment {
 const MEMORY: [f64; 3] = [0.10, 0.15, 0.20];
 const TREE_SHAPES: [Shape; 3] = [Shape::Tree(2, 10), Shape::Tree(3, 4), Shape::Tree(5, 2)];
 const GRID_SHAPES: [Shape; 3] = [Shape::Grid(2, 4), Shape::Grid(4, 3), Shape::Grid(9, 2)];
-/// Steps for each node.
+/// Steps per node.
 const STEPS: u32 = 20;
 
 fn shapes(trees: bool) -> [Shape; 3] {
@@ -60,7 +60,7 @@ struct Row {
 }
 
 impl Row {
-    /// The share that is covered at the end.
+    /// The share covered at the end.
     fn covered(&self, algorithm: usize) -> f64 {
         self.theory[algorithm].points.last().map_or(0.0, |last| last.value) / f64::from(self.nodes)
     }
@@ -112,7 +112,7 @@ fn table(findings: &mut Findings, rows: &[Row]) {
         "RSDRS steps to 90 %",
     ];
     let mut table = Table::new(
-        format!("Mean covered nodes after {STEPS} steps for each node, and mean coverage's way to 90 %"),
+        format!("Mean covered nodes after {STEPS} steps per node, and the steps to 90 % mean coverage"),
         columns.map(Column::new).to_vec(),
     );
     table.columns[1].form = Form::Percent;

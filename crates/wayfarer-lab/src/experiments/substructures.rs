@@ -1,4 +1,5 @@
-//! What the three substructures of the highway paper share: searches that are repeated, and the chance to have found something after so many visited states.
+//! The common part of the three substructures of the highway paper: repeated searches, and the probability of
+//! having found something after a number of visited states.
 
 use crate::desk::{Desk, LabError};
 use crate::searches;
@@ -14,14 +15,15 @@ pub(super) fn settings(_quick: bool) -> Settings {
     vec![("repetitions", format!("{RUNS} for each search, as in the paper"))]
 }
 
-/// For each run, the nodes in the order of their first visit, and at which visit that was. A walk's visits count each time, as the paper's do.
+/// For each run, the nodes in the order of their first visit, and the number of that visit. A walk's visits
+/// count each time, as in the paper.
 pub(super) struct Runs {
     pub(super) name: String,
     firsts: Vec<Vec<(u32, usize)>>,
 }
 
 impl Runs {
-    /// Runs a search with many seeds, each for at most so many steps.
+    /// Runs a search with many seeds, each for at most `steps` steps.
     pub(super) fn of(desk: &Desk, graph: &Graph, name: &str, strategy: &str, steps: u64) -> Result<Runs, LabError> {
         let strategy = spec(strategy)?;
         let seeds: Vec<u64> = (0..u64::from(RUNS)).map(|run| desk.seed.wrapping_add(run)).collect();
@@ -40,7 +42,7 @@ impl Runs {
         self.firsts.iter().filter(|firsts| firsts.iter().any(|(visited, _)| *visited == node)).count() as f64 / self.firsts.len() as f64
     }
 
-    /// How many of some nodes a run has visited after so many visits, on average.
+    /// The mean number of the given nodes that a run has visited after `visits` visits.
     pub(super) fn found(&self, nodes: &[u32], visits: usize) -> f64 {
         let all: usize = self.firsts.iter().map(|firsts| firsts.iter().filter(|(node, at)| *at <= visits && nodes.contains(node)).count()).sum();
         all as f64 / self.firsts.len() as f64
@@ -51,13 +53,14 @@ impl Runs {
         Line::new(self.name.clone(), (0..=most).map(|visits| (visits as f64, self.found(nodes, visits))))
     }
 
-    /// Mean number of distinct nodes that a run visited.
+    /// The mean number of distinct nodes that a run visited.
     pub(super) fn distinct(&self) -> f64 {
         self.firsts.iter().map(Vec::len).sum::<usize>() as f64 / self.firsts.len() as f64
     }
 }
 
-/// When each node was first visited. A search that backtracks looks at a node again for its next successor: that is no new visit.
+/// The first visit of each node. A search that backtracks returns to a node for its next successor: that is
+/// not a new visit.
 fn first_visits(log: &[u32], nodes: u32, repeats: bool) -> Vec<(u32, usize)> {
     let mut seen = vec![false; nodes as usize];
     let mut firsts = Vec::new();

@@ -1,4 +1,4 @@
-//! The four systems of the Abed papers' experiments, and what is known of them.
+//! The four systems of the Abed papers' experiments, and their known figures.
 
 use crate::desk::{Desk, LabError};
 use crate::models::{self, Model};
@@ -11,7 +11,7 @@ pub(super) struct System {
     model: Model,
     /// Constants that bring the model near the paper's size and density factor.
     constants: &'static [(&'static str, i64)],
-    /// Smaller ones, for a quick look.
+    /// Smaller constants, for a quick look.
     quick: &'static [(&'static str, i64)],
     /// The paper's Table 1: states, longest acyclic path, density factor.
     pub(super) paper: (u32, u32, f64),
@@ -19,7 +19,8 @@ pub(super) struct System {
     pub(super) seconds: [[f64; 5]; 2],
 }
 
-/// Models that come to an end where the paper's most likely do (SDRS jumps only where no step leads on).
+/// Models that terminate in the cases in which the paper's probably do (SDRS jumps only in states without
+/// successors).
 pub(super) const SYSTEMS: [System; 4] = [
     System {
         name: "Quicksort",
@@ -55,13 +56,13 @@ pub(super) const SYSTEMS: [System; 4] = [
     },
 ];
 
-/// A system read and counted.
+/// A system, parsed and fully explored.
 pub(super) struct Counted {
     pub(super) loaded: Loaded,
     pub(super) states: u64,
     pub(super) depth: u32,
     pub(super) density: f64,
-    /// Whether some state has no way on.
+    /// Whether some state has no successors.
     pub(super) ends: bool,
 }
 
@@ -70,13 +71,13 @@ impl System {
         if quick { self.quick } else { self.constants }
     }
 
-    /// The model with its constants, as a user would ask for it.
+    /// The model with its constants, as a user would write it on the command line.
     pub(super) fn words(&self, quick: bool) -> String {
         let constants: Vec<String> = self.chosen(quick).iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {}", self.model.file, constants.join(" "))
     }
 
-    /// Reads the model and visits all of it.
+    /// Parses the model and visits all its states.
     pub(super) fn count(&self, desk: &Desk) -> Result<Counted, LabError> {
         let loaded = desk.load(self.model, self.chosen(desk.quick))?;
         let report = desk.run(&loaded, &plan(StrategySpec::default()))?;

@@ -1,4 +1,5 @@
-//! Table 1 of the highway paper: states to the find, witness lengths and success of each search.
+//! Table 1 of the highway paper: number of states until the violation is found, witness lengths and success
+//! rate of each search.
 
 use crate::desk::{Desk, LabError};
 use crate::models::{self, Model};
@@ -175,7 +176,7 @@ fn runs(quick: bool) -> u32 {
     if quick { 8 } else { 100 }
 }
 
-/// Runs whose witnesses are made shorter as well, and the time for each: shortening may take seconds.
+/// The number of runs whose witnesses are also shortened, and the time for each: shortening may take seconds.
 fn shortened(quick: bool) -> (u32, Duration) {
     if quick { (1, Duration::from_millis(400)) } else { (10, Duration::from_secs(3)) }
 }
@@ -225,7 +226,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         Column::paper("success").form(Form::Percent),
         Column::new("success").form(Form::Percent),
     ];
-    let mut table = Table::new("Means over the runs that found what was looked for", columns);
+    let mut table = Table::new("Means over the runs that reached the goal", columns);
     let mut all: Vec<(&Case, Vec<Row>)> = Vec::new();
     for case in cases(desk.quick) {
         let find = if let Goal::State(goal) = case.goal { Some(goal) } else { None };
@@ -251,7 +252,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     }
     findings.tables.push(table);
     judge(findings, &all);
-    findings.note("Our sliding window has larger steps than the mCRL2 specification of the paper and data in one direction only, so that its numbers compare in their order, not in their size. States of random search are its steps, as in the paper; its trace is the raw one with loops cut out.");
+    findings.note("Our sliding window has larger steps than the mCRL2 specification of the paper and data in one direction only, so that only the order of its numbers is comparable, not their size. States of random search are its steps, as in the paper; its trace is the raw one with loops cut out.");
     Ok(())
 }
 
@@ -304,7 +305,7 @@ fn judge(findings: &mut Findings, all: &[(&Case, Vec<Row>)]) {
     let shortest: Vec<(&str, usize)> = all.iter().filter_map(|(case, rows)| Some((case.name, least(rows, &|row| row.cut, &every[1..])?))).collect();
     let deep: Vec<&(&str, usize)> = shortest.iter().filter(|(name, _)| !name.starts_with("othello")).collect();
     findings.claim(
-        "Highways give shorter witnesses than randomised depth-first search, where the objective is deep",
+        "Highways give shorter witnesses than randomised depth-first search if the goal is deep",
         Judgement::of(deep.iter().filter(|(_, at)| *at >= 2).count(), deep.len()),
         format!("Shortest witness, loops cut out: {}.", listed(&shortest)),
     );
@@ -322,7 +323,7 @@ fn judge(findings: &mut Findings, all: &[(&Case, Vec<Row>)]) {
         "Wider highways give shorter witnesses for more states",
         Judgement::of(wider.0, wider.1),
         format!(
-            "In {} of {} steps from one width to twice as much the witness becomes no longer; success does not fall in {} of {}.",
+            "In {} of {} doublings of the width the witness becomes no longer; success does not fall in {} of {}.",
             wider.0, wider.1, success.0, success.1
         ),
     );
@@ -336,7 +337,7 @@ fn judge(findings: &mut Findings, all: &[(&Case, Vec<Row>)]) {
         .filter_map(|(_, rows)| Some((rows[1].cut?.value, rows[4].cut?.value)))
         .collect();
     findings.claim(
-        "Randomised depth-first search gives long witnesses, where the objective is deep",
+        "Randomised depth-first search gives long witnesses if the goal is deep",
         Judgement::of(lengths.iter().filter(|(depth_first, highway)| *depth_first > 1.5 * highway).count(), lengths.len()),
         format!("Wayfarer's shortening makes up for it: mean length of its witnesses before and after, {}.", gains.join(", ")),
     );

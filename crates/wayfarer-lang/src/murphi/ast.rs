@@ -1,17 +1,18 @@
-//! The syntax tree of a Murphi model, as written: names are unresolved, nothing is typed, and every node knows its place in the text.
+//! The syntax tree of a Murphi model, as written: names are unresolved, nothing is typed, and every node has its
+//! position in the text.
 //!
-//! The parser builds it and the elaborator reads it; no one else needs it.
+//! The parser builds it and the elaborator reads it; nothing else needs it.
 
 #![allow(missing_docs)] // The fields of a variant are described with the variant.
 
 use crate::source::Span;
 
-/// A name with its place. Identifiers are case-sensitive.
+/// A name with its position. Identifiers are case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The identifier as written.
     pub text: String,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -47,9 +48,9 @@ pub enum Decl {
 /// A type as written.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// What was written.
+    /// The form.
     pub kind: TypeKind,
-    /// Where.
+    /// Its position.
     pub span: Span,
 }
 
@@ -92,7 +93,7 @@ pub struct Function {
     pub name: Name,
     /// Its parameters, in order.
     pub params: Vec<Param>,
-    /// What it returns, for a function.
+    /// The result type, for a function.
     pub result: Option<TypeExpr>,
     /// Local constants, types and variables.
     pub decls: Vec<Decl>,
@@ -135,10 +136,10 @@ pub enum Rule {
 /// A guarded command.
 #[derive(Clone, Debug)]
 pub struct SimpleRule {
-    /// CMurphi's priority (`rule 20 "name"`), when one is written; absent means 0. Where several rules are enabled, only those
-    /// of the smallest number fire.
+    /// CMurphi's priority (`rule 20 "name"`), if one is written; absent means 0. If several rules are enabled, only
+    /// those of the smallest number fire.
     pub priority: Option<Priority>,
-    /// Its name, when it has one.
+    /// Its name, if it has one.
     pub name: Option<Text>,
     /// Its guard; absent means true.
     pub guard: Option<Expr>,
@@ -150,19 +151,19 @@ pub struct SimpleRule {
     pub span: Span,
 }
 
-/// The priority of a rule, with its place so that it can be refused there.
+/// The priority of a rule, with its position so that it can be refused there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
     /// The number as written.
     pub value: i64,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
 /// A start state.
 #[derive(Clone, Debug)]
 pub struct StartState {
-    /// Its name, when it has one.
+    /// Its name, if it has one.
     pub name: Option<Text>,
     /// Local declarations.
     pub decls: Vec<Decl>,
@@ -172,25 +173,25 @@ pub struct StartState {
     pub span: Span,
 }
 
-/// What a property asks for.
+/// The kind of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
     /// Must hold in every reachable state.
     Invariant,
-    /// States where it fails are left out of the exploration.
+    /// States that violate it are left out of the exploration.
     Assume,
     /// Some reachable state must satisfy it.
     Cover,
-    /// Parsed so that it can be refused with its place.
+    /// Parsed so that it can be refused with its position.
     Liveness,
 }
 
 /// A property at the level of rules.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// What it asks for.
+    /// Its kind.
     pub kind: PropertyKind,
-    /// Its name, when it has one.
+    /// Its name, if it has one.
     pub name: Option<Text>,
     /// The condition.
     pub condition: Expr,
@@ -203,7 +204,7 @@ pub struct Property {
 pub struct Text {
     /// The text between the quotes.
     pub text: String,
-    /// Where it stands, quotes included.
+    /// Its position, quotes included.
     pub span: Span,
 }
 
@@ -212,7 +213,7 @@ pub struct Text {
 pub struct Alias {
     /// The new name.
     pub name: Name,
-    /// What it stands for: a place or a value.
+    /// The place or value that it stands for.
     pub target: Expr,
 }
 
@@ -221,11 +222,11 @@ pub struct Alias {
 pub struct Quantifier {
     /// The variable.
     pub name: Name,
-    /// What it runs over.
+    /// The values that it ranges over.
     pub domain: Domain,
 }
 
-/// What a bound variable runs over.
+/// The domain of a bound variable.
 #[derive(Clone, Debug)]
 pub enum Domain {
     /// `i : type`.
@@ -234,12 +235,12 @@ pub enum Domain {
     Range { from: Expr, to: Expr, by: Option<Expr> },
 }
 
-/// A statement with its place.
+/// A statement with its position.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// The form.
     pub kind: StmtKind,
-    /// Where.
+    /// Its position.
     pub span: Span,
 }
 
@@ -248,7 +249,7 @@ pub struct Stmt {
 pub enum StmtKind {
     /// `place := value`.
     Assign { to: Expr, value: Expr },
-    /// `if … then … elsif … else … end`: conditions with their branches, then what is left.
+    /// `if … then … elsif … else … end`: conditions with their branches, then the `else` branch.
     If { branches: Vec<(Expr, Vec<Stmt>)>, otherwise: Option<Vec<Stmt>> },
     /// `switch e case a, b: … else … end`.
     Switch { subject: Expr, cases: Vec<(Vec<Expr>, Vec<Stmt>)>, otherwise: Option<Vec<Stmt>> },
@@ -284,7 +285,7 @@ pub enum StmtKind {
     BagRemoveIf { name: Name, bag: Expr, condition: Expr },
 }
 
-/// What `put` prints.
+/// The argument of `put`.
 #[derive(Clone, Debug)]
 pub enum PutArgument {
     /// A literal text.
@@ -293,12 +294,12 @@ pub enum PutArgument {
     Value(Expr),
 }
 
-/// An expression with its place.
+/// An expression with its position.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it computes.
+    /// The form.
     pub kind: ExprKind,
-    /// Where.
+    /// Its position.
     pub span: Span,
 }
 
@@ -307,7 +308,8 @@ pub struct Expr {
 pub enum ExprKind {
     /// A whole number that fits `i64`.
     Number(i64),
-    /// A whole number above `i64::MAX`, parsed so that it can be refused with its place. Beyond 64 bits the lexer refuses.
+    /// A whole number above `i64::MAX`, parsed so that it can be refused with its position. Beyond 64 bits the lexer
+    /// refuses.
     HugeNumber(u64),
     /// `true` and `false` are ordinary names in Murphi's grammar, resolved later; so is `undefined`.
     Name(String),
@@ -335,7 +337,7 @@ pub enum ExprKind {
     BagCount { name: Name, bag: Box<Expr>, condition: Box<Expr> },
     /// A parenthesised expression, kept so that precedence warnings can tell.
     Parenthesised(Box<Expr>),
-    /// `1.5`, parsed so that it can be refused with its place.
+    /// `1.5`, parsed so that it can be refused with its position.
     Real(String),
 }
 
@@ -348,7 +350,7 @@ pub enum UnaryOp {
     Negate,
     /// `+`.
     Plus,
-    /// `~`, all bits flipped.
+    /// `~`, bitwise complement.
     Complement,
 }
 

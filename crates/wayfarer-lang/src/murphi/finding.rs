@@ -1,4 +1,4 @@
-//! A model together with a condition that the user looks for, read and checked as one.
+//! A model together with a condition to search for, parsed and checked as one.
 
 use super::ast::{Item, Property, PropertyKind, Rule, Text};
 use super::parser::parse_with_condition;
@@ -12,13 +12,14 @@ use wayfarer_ir::{At, Program};
 pub struct Read {
     /// The program, unless something is wrong with the model or the condition.
     pub program: Option<Program>,
-    /// The findings about the model.
+    /// The diagnostics about the model.
     pub model: Diagnostics,
-    /// The findings about the condition; their places are those in its own text.
+    /// The diagnostics about the condition; their positions are those in its own text.
     pub condition: Diagnostics,
 }
 
-/// Reads a model and, if one is given, a condition on its states. The condition becomes a property that asks to be reached and is named by its text.
+/// Reads a model and, if one is given, a condition on its states. The condition becomes a reachability property named
+/// by its text.
 pub fn load_finding(source: &Source, condition: Option<&str>, options: &Options) -> Read {
     let Some(condition) = condition else {
         let (program, model) = load(source, options);
@@ -35,14 +36,14 @@ pub fn load_finding(source: &Source, condition: Option<&str>, options: &Options)
         let (made, more) = elaborate(&both, &model, options);
         diagnostics.extend(more);
         program = made;
-        // It does not stand in the model's file.
+        // It is not in the model's file.
         let properties = program.iter_mut().flat_map(|program| program.properties.iter_mut().rev());
         if let Some(property) = properties.into_iter().find(|property| property.name == condition) {
             property.at = At::default();
         }
     }
     let (model, condition) = diagnostics.split(base);
-    // A model that is wrong by itself is to blame for what is wrong with the condition.
+    // If the model itself has errors, they may be the cause of errors in the condition.
     let condition = if model.has_errors() { Diagnostics::new() } else { condition };
     Read { program, model, condition }
 }

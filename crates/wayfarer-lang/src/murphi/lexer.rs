@@ -1,14 +1,15 @@
-//! Cuts Murphi text into tokens. It accepts what CMurphi 5.4.9 and rumur accept; where the two read the same text differently
-//! (`010`, escapes in strings) it follows rumur and says so.
+//! Splits Murphi text into tokens. It accepts what CMurphi 5.4.9 and rumur accept; if the two read the same text
+//! differently (`010`, escapes in strings), it follows rumur and warns.
 //!
-//! Departures: a string ends on the line where it begins (rumur lets it run on, which turns one forgotten quote into errors
-//! far away), and names may begin with an underscore.
+//! Departures: a string ends on the line where it begins (rumur lets it run on, which turns one forgotten quote into
+//! errors far away), and names may begin with an underscore.
 
 use super::token::{Sign, Token, TokenKind, Word};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
 
-/// Cuts a text into tokens, the last of which is [`TokenKind::EndOfFile`]. What cannot be a token is reported and left out.
+/// Splits a text into tokens, the last of which is [`TokenKind::EndOfFile`]. Text that cannot be a token is reported
+/// and left out.
 pub(super) fn lex(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Token> {
     let mut text = source.text();
     if u32::try_from(text.len()).is_err() {
@@ -20,7 +21,7 @@ pub(super) fn lex(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Token> 
     lexer.tokens
 }
 
-/// The text between the quotes of a string token, escapes resolved. Escapes that mean nothing stay as they are written.
+/// The text between the quotes of a string token, escapes resolved. Unknown escapes stay as written.
 pub(super) fn unquote(token: &str) -> String {
     let inner = token.strip_prefix(['"', '“']).unwrap_or(token);
     let inner = inner.strip_suffix(['"', '”']).unwrap_or(inner);
@@ -47,7 +48,7 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     tokens: Vec<Token>,
-    /// Whether `//` was reported: who writes it once writes it everywhere.
+    /// Whether `//` was reported: an author who writes it once writes it everywhere.
     told_of_comments: bool,
     diagnostics: &'a mut Diagnostics,
 }
@@ -137,7 +138,7 @@ impl Lexer<'_> {
         );
     }
 
-    /// What version control leaves where two changes met: seven signs at the beginning of a line.
+    /// Whether a conflict marker of version control starts here: seven identical characters at the beginning of a line.
     fn at_conflict_marker(&self) -> bool {
         let starts_line = self.at == 0 || self.text.as_bytes()[self.at - 1] == b'\n';
         starts_line && ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|marker| self.rest().starts_with(marker))
@@ -254,7 +255,7 @@ impl Lexer<'_> {
         self.push(start, sign.into());
     }
 
-    /// A run of characters that begin no token makes one message, not one each.
+    /// A run of characters that begin no token gives one message, not one each.
     fn strange_characters(&mut self) {
         let start = self.at;
         self.skip_while(|character| {

@@ -1,7 +1,7 @@
 //! Murphi, as CMurphi 5.4.9 and rumur read it.
 //!
-//! [`parse`] turns text into the tree of [`ast`] and a list of all that is wrong with it, without looking at names and types;
-//! [`elaborate`](fn@elaborate) resolves and checks these and gives a program; [`load`] does both.
+//! [`parse`] turns text into the tree of [`ast`] and a list of all syntax errors, without looking at names and types;
+//! [`elaborate`](fn@elaborate) resolves and checks these and returns a program; [`load`] does both.
 
 pub mod ast;
 mod elaborate;
@@ -18,7 +18,8 @@ use crate::diagnostics::Diagnostics;
 use crate::source::Source;
 use wayfarer_ir::Program;
 
-/// Reads and elaborates a model. There is a program exactly when the diagnostics have no errors, and then it is a verified one.
+/// Parses and elaborates a model. There is a program exactly if the diagnostics have no errors, and then it has been
+/// verified.
 ///
 /// ```
 /// use wayfarer_lang::{murphi, source::Source};

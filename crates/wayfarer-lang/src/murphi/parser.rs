@@ -1,11 +1,11 @@
-//! Reads tokens into the syntax tree, by recursive descent.
+//! Parses tokens into the syntax tree, by recursive descent.
 //!
-//! Every method is total: it reports what it misses and returns something, so that one run finds many errors. Two rules keep
-//! the messages few and useful. At one token only the first complaint is shown ([`Parser::report`]); and lists resynchronise at
-//! the next `;`, closing word or section ([`statements`], [`items`]).
+//! Every method is total: it reports what is missing and returns something, so that one run finds many errors. Two
+//! rules keep the messages few and useful. At one token only the first error is shown ([`Parser::report`]); and lists
+//! resynchronise at the next `;`, closing word or section ([`statements`], [`items`]).
 //!
-//! No input can overflow the stack of the parser or of whoever walks its tree: recursion and the height of trees are bounded
-//! by [`NESTING_LIMIT`], and passing it ends the reading.
+//! No input can overflow the stack of the parser or of code that walks its tree: recursion and the height of trees
+//! are bounded by [`NESTING_LIMIT`], and exceeding it ends the parsing.
 
 mod blocks;
 #[cfg(test)]
@@ -29,15 +29,15 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
 use blocks::Block;
 
-/// How deep blocks, types and expressions may nest. Deeper models are made by accident or malice; the bound keeps the stack of
-/// a debug build within 2 MiB.
+/// The depth to which blocks, types and expressions may nest. Deeper models arise by accident or malice; the bound
+/// keeps the stack of a debug build within 2 MiB.
 const NESTING_LIMIT: u32 = 200;
 
 /// After this many errors the rest of the text is not read: it is probably not Murphi.
 const ERROR_LIMIT: usize = 200;
 
-/// Reads a model. The tree is a best effort: when the diagnostics contain errors it has gaps (empty names) and must not be
-/// elaborated.
+/// Parses a model. The tree is a best effort: if the diagnostics contain errors, it has gaps (empty names) and must
+/// not be elaborated.
 ///
 /// ```
 /// use wayfarer_lang::{murphi, source::Source};
@@ -54,8 +54,8 @@ pub fn parse(source: &Source) -> (Model, Diagnostics) {
     (model, parser.sorted())
 }
 
-/// Reads a model and then a condition on its states. `source` holds both texts; `first` is the model by itself and `second` the condition by itself, which
-/// begins at `base` of the whole.
+/// Parses a model and then a condition on its states. `source` holds both texts; `first` is the model by itself and
+/// `second` the condition by itself, which begins at offset `base` of the whole.
 pub(super) fn parse_with_condition(source: &Source, first: &Source, second: &Source, base: u32) -> (Model, Expr, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let tokens = lexer::lex(first, &mut diagnostics);
@@ -81,7 +81,7 @@ struct Parser<'a> {
     /// The token at which the last error was reported.
     failed_at: Option<usize>,
     errors: usize,
-    /// Set when the rest of the text was given up; nothing is reported after it.
+    /// Set when the rest of the text was skipped; nothing is reported after it.
     stopped: bool,
     depth: u32,
     /// The deepest level that any tree read since the last reset reaches. It measures parts whose height their readers do not
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// All that was found, in the order of the text.
+    /// All diagnostics, in the order of the text.
     fn sorted(mut self) -> Diagnostics {
         self.diagnostics.sort();
         self.diagnostics
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
         self.nth(0)
     }
 
-    /// The token some places ahead; the end of the file beyond the last.
+    /// The token `ahead` positions ahead; the end of the file beyond the last.
     fn nth(&self, ahead: usize) -> Token {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
     }
@@ -185,7 +185,7 @@ impl<'a> Parser<'a> {
         self.tokens[self.at.saturating_sub(1)]
     }
 
-    /// From the beginning of `start` to the end of what was taken last.
+    /// From the beginning of `start` to the end of the last token taken.
     fn since(&self, start: Span) -> Span {
         if self.previous().span.end < start.start { start } else { start.to(self.previous().span) }
     }
@@ -215,15 +215,15 @@ impl<'a> Parser<'a> {
         Some(Text { text: lexer::unquote(self.text_of(token)), span: token.span })
     }
 
-    /// What stands for an expression that is not there.
+    /// A placeholder for a missing expression.
     fn missing(&self) -> Expr {
         Expr { kind: ExprKind::Name(String::new()), span: self.token().span }
     }
 }
 
-/// Complaining and recovering.
+/// Error reporting and recovery.
 impl Parser<'_> {
-    /// Adds an error unless one was reported at this very token: what follows a first complaint is mostly its echo.
+    /// Adds an error unless one was reported at this very token: later errors there mostly follow from the first.
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.stopped || self.failed() {
             return;
@@ -236,7 +236,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the current token was complained about already.
+    /// Whether an error was already reported at the current token.
     fn failed(&self) -> bool {
         self.failed_at == Some(self.at)
     }
@@ -251,7 +251,7 @@ impl Parser<'_> {
         self.report(diagnostic);
     }
 
-    /// How messages name the current token.
+    /// The name of the current token in messages.
     fn found(&self) -> String {
         let token = self.token();
         match token.kind {
@@ -261,13 +261,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives the rest of the text up.
+    /// Skips the rest of the text.
     fn stop(&mut self) {
         self.stopped = true;
         self.at = self.tokens.len() - 1;
     }
 
-    /// One level deeper; false, and the end of reading, when that is too deep. Every true is followed by a [`Parser::leave`].
+    /// Enters one level of nesting. Returns false, and ends the parsing, if that is too deep. Every true is followed
+    /// by a [`Parser::leave`].
     fn enter(&mut self) -> bool {
         if self.depth >= NESTING_LIMIT {
             self.too_deep();
@@ -290,8 +291,8 @@ impl Parser<'_> {
         self.stop();
     }
 
-    /// Takes one of the tokens that stand between a head and its body (`then`, `do`), or what can be told of the head is
-    /// skipped up to it.
+    /// Takes one of the tokens that stand between a head and its body (`then`, `do`); if there is none, skips the
+    /// rest of the head up to it.
     fn expect_before_body(&mut self, kinds: &[TokenKind], what: &str) {
         if !self.at_any(kinds) {
             self.expected(what);
@@ -304,7 +305,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `do`, for which CMurphi takes a colon too.
+    /// `do`, for which CMurphi also accepts a colon.
     fn expect_do(&mut self) {
         self.expect_before_body(&[Word::Do.into(), Sign::Colon.into()], "`do`");
     }

@@ -2,14 +2,14 @@
 
 use crate::source::Span;
 
-/// A token with its place.
+/// A token with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
     pub(super) span: Span,
 }
 
-/// What a token is. Names, strings and reals are read back from the text under their span.
+/// The kind of a token. Names, strings and reals are read back from the text under their span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// A reserved word.
@@ -43,7 +43,7 @@ impl From<Sign> for TokenKind {
 }
 
 impl TokenKind {
-    /// How a message names a token of this kind when its text does not matter.
+    /// The name of this kind of token in messages, if its text does not matter.
     pub(super) fn describe(self) -> String {
         match self {
             TokenKind::Word(word) => format!("`{}`", word.text()),
@@ -58,9 +58,9 @@ impl TokenKind {
 
 macro_rules! words {
     ($($word:ident $text:literal,)*) => {
-        /// The words that both CMurphi and rumur reserve, in any case of letters, and the closing words. Words that only one of
-        /// them reserves (`cover`, `assume`, `liveness`, `choose`, `multiset`, `undefined`, `in`, …) are names here and recognised
-        /// by their place, so that models written for either tool can be read.
+        /// The words that both CMurphi and rumur reserve, in any case of letters, and the closing words. Words that
+        /// only one of them reserves (`cover`, `assume`, `liveness`, `choose`, `multiset`, `undefined`, `in`, …) are
+        /// names here and recognised by their position, so that models written for either tool can be read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Word { $($word,)* }
 
@@ -107,7 +107,7 @@ macro_rules! signs {
         pub(super) enum Sign { $($sign,)* }
 
         impl Sign {
-            /// Every spelling with its sign. The lexer takes the first that fits, so longer ones come first.
+            /// Every spelling with its sign. The lexer takes the first match, so longer ones come first.
             pub(super) const SPELLINGS: &[(&str, Sign)] = &[$(($text, Sign::$sign), $(($other, Sign::$sign),)*)*];
 
             /// Its usual spelling.
@@ -118,7 +118,8 @@ macro_rules! signs {
     };
 }
 
-// The spellings in other scripts are those that rumur takes. `∧` and `∨` are its logical operators, which bind like `&&` and `||`.
+// The spellings in other scripts are those that rumur accepts. `∧` and `∨` are its logical operators, which bind like
+// `&&` and `||`.
 signs! {
     GuardArrow "==>" or "⇒", Assign ":=" or "≔", DotDot "..", GreaterEqual ">=" or "≥", ShiftRight ">>",
     Implies "->" or "→", LessEqual "<=" or "≤", ShiftLeft "<<", NotEqual "!=" or "≠" or "<>", FatArrow "=>",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
-/// The corpus folder, or none with a word on the console.
+/// The corpus folder, or `None` with a message on the console.
 fn corpus() -> Option<PathBuf> {
     let folder = std::env::var_os("WAYFARER_CORPUS").map(PathBuf::from);
     if folder.is_none() {

@@ -1,4 +1,4 @@
-//! What the elaborator says about wrong models, and what it makes of right ones.
+//! The elaborator's errors for invalid models, and its programs for valid ones.
 
 use expect_test::{Expect, expect};
 use wayfarer_ir::{Interpreter, Limits};
@@ -6,7 +6,7 @@ use wayfarer_lang::murphi::{self, ConstantValue, Options, Undefined};
 use wayfarer_lang::source::Source;
 use wayfarer_space::{Fired, Firing, Space, Steps};
 
-/// Elaborates a model and compares all that is said about it.
+/// Elaborates a model and compares all diagnostics.
 fn check(model: &str, expected: Expect) {
     check_with(model, &Options::default(), expected);
 }
@@ -18,7 +18,7 @@ fn check_with(model: &str, options: &Options, expected: Expect) {
     expected.assert_eq(&diagnostics.render(&source, false));
 }
 
-/// Elaborates rules over a few variables; the rest of the model is sound.
+/// Elaborates rules over a few variables; the rest of the model is valid.
 fn check_rule(rule: &str, expected: Expect) {
     const DECLARATIONS: &str = "const N: 3; type id: scalarset(N); state: enum { idle, busy }; other: enum { home }; node: union { id, other };\n\
         msg: record from: node; size: 0 .. 5; end;\n\
@@ -38,7 +38,8 @@ fn check_program(model: &str, expected: Expect) {
     expected.assert_eq(&text[start..]);
 }
 
-/// Runs the start state and then the first enabled rule as often as told, and gives the last state, or how it ended.
+/// Runs the start state and then the first enabled rule `firings` times. Returns the last state, or the way in which
+/// it ended.
 fn run(model: &str, options: &Options, firings: usize) -> String {
     let source = Source::new("m", model);
     let (program, diagnostics) = murphi::load(&source, options);
@@ -768,7 +769,7 @@ fn a_rule_is_lowered_to_a_few_words() {
     );
 }
 
-/// Words and numbers of a text, with their places.
+/// Words and numbers of a text, with their positions.
 fn words(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut start = None;
@@ -786,8 +787,9 @@ fn words(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Models in which words were exchanged with others of the same text: mostly they still parse, and then mean something strange. Whatever it is,
-/// elaboration ends with a program that verifies and runs, or with errors, and never blames itself.
+/// Models in which words were exchanged with others of the same text: most still parse, and then have a strange
+/// meaning. In any case, elaboration ends with a program that verifies and runs, or with errors, and never reports an
+/// internal error.
 #[test]
 fn strange_models_do_not_panic() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/murphi");
@@ -804,7 +806,7 @@ fn strange_models_do_not_panic() {
         let text = std::fs::read_to_string(&files[case % files.len()]).expect("a model is text");
         let words = words(&text);
         let mut changed = text.clone();
-        // From the back, so that places stay right.
+        // From the back, so that positions stay valid.
         let mut places: Vec<usize> = (0..=random(2)).map(|_| random(words.len())).collect();
         places.sort_unstable();
         places.dedup();

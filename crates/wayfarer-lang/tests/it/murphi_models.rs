@@ -1,7 +1,8 @@
-//! Models that others wrote must mean what the tools they were written for say: the same verdict and the same numbers of states and firings. A naive
-//! explorer runs them: breadth first, a hash set of whole states, nothing shared with the searches of this project. The corpus is not part of the
-//! project: without `WAYFARER_CORPUS` these tests say that they did not run. `WAYFARER_STATES` sets how many states a model may have (20,000 unless
-//! told), `WAYFARER_ONLY` a part of the file names to run.
+//! Models that others wrote must have the results of the tools they were written for: the same verdict and the same
+//! numbers of states and firings. A naive explorer runs them: breadth first, a hash set of whole states, nothing
+//! shared with the searches of this project. The corpus is not part of the project: without `WAYFARER_CORPUS` these
+//! tests say that they did not run. `WAYFARER_STATES` limits the states of a model (20,000 by default),
+//! `WAYFARER_ONLY` selects files by a part of their names.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,11 +12,12 @@ use wayfarer_lang::murphi::{self, Options, Undefined};
 use wayfarer_lang::source::Source;
 use wayfarer_space::{Firing, PropertyBits, Space, States, Steps};
 
-/// How an exploration ended.
+/// The result of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum End {
     Rejected(String),
-    /// Firings that a statement's or the model's assumption discarded are counted apart: rumur counts only the latter.
+    /// Firings discarded by a statement's or the model's assumption are counted separately: rumur counts only the
+    /// latter.
     Holds {
         states: u64,
         fired: u64,
@@ -82,7 +84,7 @@ impl Explorer {
         self.finish()
     }
 
-    /// Takes in what steps lead to, unless something is violated.
+    /// Adds the targets of steps, unless there is a violation.
     fn admit(&mut self, steps: &Steps, frontier: &mut States) -> Option<End> {
         if let Some(fault) = steps.faults.first() {
             return Some(self.fault(fault.fault.0));
@@ -153,7 +155,7 @@ fn corpus() -> Option<PathBuf> {
     folder
 }
 
-/// Runs all entries of a reference file on all processors and gives the complaints in order.
+/// Runs all entries of a reference file on all processors and returns the differences in order.
 fn run(folder: &Path, reference: &str, judge: impl Fn(&serde_json::Value, &Path, usize) -> Option<String> + Sync) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join(reference)).expect("the corpus has its reference file");
     let entries: Vec<serde_json::Value> = serde_json::from_str(&text).expect("the reference file is a list");
@@ -180,8 +182,8 @@ fn run(folder: &Path, reference: &str, judge: impl Fn(&serde_json::Value, &Path,
     complaints.into_iter().map(|(_, complaint)| complaint).collect()
 }
 
-/// What differs from rumur's own expectations by decision: liveness is not supported yet, numbers are signed, and a bound on the depth is not the
-/// model's. WARTS.md says why.
+/// The deliberate differences from rumur's own expectations: liveness is not supported yet, numbers are signed, and a
+/// bound on the depth is not the model's. WARTS.md says why.
 const LANGUAGE_EXCEPTIONS: [&str; 8] = [
     "apartment.m",
     "bound-basic.m",
@@ -234,7 +236,7 @@ fn the_language_tests_of_rumur_agree() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// What is refused although other tools take it: real numbers are not supported yet.
+/// Models that are refused although other tools accept them: real numbers are not supported yet.
 const MODEL_EXCEPTIONS: [&str; 1] = ["cm-real-turbogas.m"];
 
 #[test]
@@ -265,7 +267,7 @@ fn the_models_of_others_agree() {
                 let same = expected.is_none_or(|expected| expected == *states) && (bags || rules.is_none_or(|rules| rules == *fired));
                 (!same).then(|| format!("{states} states, {fired} fired; expected {expected:?} and {rules:?}"))
             }
-            // What the tools did not finish says only that nothing is wrong with the first states.
+            // A run that the tools did not finish only says that there is no violation in the first states.
             (End::Violated { states, .. }, Some("unfinished")) => {
                 let least = entry[key("states_at_least").replace("_nosym", "")].as_u64().unwrap_or(0);
                 if *states < least { complain() } else { None }

@@ -1,10 +1,10 @@
-//! Damaged models: whatever the damage, reading and rendering end without a panic, and every span lies in the text.
+//! Damaged models: whatever the damage, parsing and rendering end without a panic, and every span lies in the text.
 
 use wayfarer_lang::diagnostics::Diagnostics;
 use wayfarer_lang::murphi;
 use wayfarer_lang::source::Source;
 
-/// Between them these use every form of the language.
+/// Together these use every form of the language.
 const SNIPPETS: [&str; 4] = [
     r#"const N: 3; -- a comment
 type proc: scalarset(N); st: enum { idle, busy };
@@ -35,7 +35,8 @@ invariant "count" multisetcount(x: bag, bag[x].a) <= 2; cover a = 1 "c"; assume 
     "var x: 0 .. 0xff; startstate x ≔ 010 × 2 ÷ 1 − 3; end rule “q” x ≥ 1 ∧ ¬(x ≠ 2) ⇒ x := ~x ^ 1 << 2 >> 1; /* c */ end",
 ];
 
-/// Pieces that are put in or left out, chosen to open blocks, close the wrong ones and begin what is never finished.
+/// Pieces that are inserted or left out, chosen to open blocks, close the wrong ones and begin something that is
+/// never finished.
 const PIECES: [&str; 32] = [
     "end",
     "endif",

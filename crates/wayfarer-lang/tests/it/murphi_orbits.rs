@@ -1,5 +1,6 @@
-//! Generated models with scalarsets, explored state by state and orbit by orbit. Those that are said to respect their scalarsets must have as many
-//! orbits as brute force finds among their states, with the same firings, faults and violations.
+//! Generated models with scalarsets, explored state by state and orbit by orbit. Those that are reported to respect
+//! their scalarsets must have as many orbits as brute force finds among their states, with the same firings, faults
+//! and violations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use wayfarer_ir::symmetry::brute::{permutations, permute};
@@ -12,7 +13,8 @@ use wayfarer_space::{Firing, PropertyBits, Rng, Space, States, Steps, Word};
 /// Larger systems are left out.
 const MOST: usize = 1_500;
 
-/// Variables that a model may have: their declarations, and what makes them defined for an element `p`, or once.
+/// Variables that a model may have: their declarations, and the statements that define them for an element `p`, or
+/// once.
 const VARIABLES: [(&str, &str, &str, &str); 9] = [
     ("s", "array [pid] of st", "s[p] := A;", ""),
     ("d", "array [pid] of 0 .. 1", "d[p] := 0;", ""),
@@ -28,7 +30,7 @@ const VARIABLES: [(&str, &str, &str, &str); 9] = [
 struct Writer<'r> {
     rng: &'r mut Rng,
     has: BTreeSet<&'static str>,
-    /// Names of elements that can be seen.
+    /// Names of elements that are in scope.
     pids: Vec<&'static str>,
 }
 
@@ -136,7 +138,7 @@ fn model(rng: &mut Rng) -> String {
     text
 }
 
-/// All states of a space with what can be said about each: steps, faults, failed properties; none where there are too many.
+/// All states of a space with the facts about each: steps, faults, failed properties; `None` if there are too many.
 fn explore(space: &dyn Space) -> Option<BTreeMap<Vec<Word>, (usize, usize, bool)>> {
     let mut found = BTreeMap::new();
     let mut steps = Steps::new(space.width());

@@ -1,4 +1,4 @@
-//! What tells elements of scalarsets apart, and what does not.
+//! Constructs that tell elements of scalarsets apart, and constructs that do not.
 
 use wayfarer_ir::Program;
 use wayfarer_lang::murphi::{self, Options};
@@ -18,7 +18,7 @@ fn program(rest: &str) -> Program {
     program.unwrap_or_else(|| panic!("{rest}\n{}", diagnostics.render(&source, false)))
 }
 
-/// What is said about the body of a rule: whether it is certain, and the message.
+/// The asymmetries of the body of a rule: whether each is certain, and its message.
 fn found(body: &str) -> Vec<(bool, String)> {
     let program = program(&format!("startstate x := 0; end; rule true ==> var l: id; k: msg; begin {body} end;"));
     program.asymmetries.into_iter().map(|asymmetry| (asymmetry.certain, asymmetry.message)).collect()

@@ -17,7 +17,7 @@ pub(crate) fn decode<T: DeserializeOwned>(words: &[Word]) -> Result<T, Trouble> 
 struct Stream<'a> {
     /// The next bits, the first of them at the top.
     window: Word,
-    /// How many of them there are.
+    /// The number of bits in the window.
     left: u32,
     words: std::slice::Iter<'a, Word>,
     past_end: bool,
@@ -54,7 +54,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// The same where a word does not have them all.
+    /// The same if a word does not have them all.
     #[inline(never)]
     fn refill(&mut self, bits: u32) -> Word {
         let (mut value, mut wanted): (Word, u32) = (0, bits);
@@ -74,7 +74,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Whether more was read than there is.
+    /// Whether more was read than was written.
     #[inline]
     fn is_past_end(&self) -> bool {
         self.past_end
@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
         (value >> 1) as i64 ^ -((value & 1) as i64)
     }
 
-    /// A number of elements. One that the words cannot hold comes from a type that does not read what it wrote.
+    /// A number of elements. One that the words cannot hold comes from a type that does not read back its own output.
     #[inline]
     fn length(&mut self) -> Result<usize, Trouble> {
         let length = self.number() as usize;
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Numbers are all written in the same way.
+/// All numbers are written in the same way.
 macro_rules! numbers {
     ($($ask:ident $visit:ident $read:ident $type:ty),*) => { $(
         #[inline]

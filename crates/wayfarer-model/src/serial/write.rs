@@ -1,8 +1,9 @@
 //! From values to bits, the highest of a word first.
 //!
-//! The bits that do not fill a word yet travel with the writer, below a leading one, and come back as what was written: one word, which stays in a register from call to
-//! call. A value of many small parts would otherwise spend its time waiting for them to come back from memory. The last word keeps its leading one, which tells a reader
-//! where the bits begin, and leaves zeros above it, which stores do not keep.
+//! The bits that do not fill a word yet travel with the writer, below a leading one, and are returned as the result:
+//! one word, which stays in a register from call to call. A value of many small parts would otherwise spend its time
+//! waiting for memory. The last word keeps its leading one, which tells a reader where the bits begin, and leaves
+//! zeros above it, which stores do not keep.
 
 use super::{GROUP, PAYLOAD, Trouble};
 use serde::Serialize;
@@ -15,7 +16,7 @@ type Tail = Word;
 
 const NOTHING: Tail = 1;
 
-/// Appends the words of a value; one without any bits has none.
+/// Appends the words of a value; a value without any bits has none.
 #[inline]
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T, out: &mut Vec<Word>) -> Result<(), Trouble> {
     let before = out.len();
@@ -33,15 +34,16 @@ struct Writer<'a> {
     tail: Tail,
 }
 
-/// What writing leaves: the bits of a word that is not full, and some that are still to be appended to them. The variants of an enum without fields then differ in a
-/// number only, out of which the compiler makes a copy of the variant's own number and no jump that nothing could predict.
+/// The result of writing: the bits of a word that is not full, and some that are still to be appended to them. The
+/// variants of an enum without fields then differ only in a number, for which the compiler copies the variant's own
+/// number instead of emitting an unpredictable jump.
 struct Written {
     tail: Tail,
     /// Below a leading one, too.
     coming: NonZeroU64,
 }
 
-/// Appends bits that fill a word. It is out of the way so that all else is short enough to be put where it is used.
+/// Appends bits that fill a word. It is kept out of line so that everything else is short enough to be inlined.
 #[inline(never)]
 fn spill(out: &mut Vec<Word>, tail: Tail, value: Word, bits: u32) -> Tail {
     let held = 63 - tail.leading_zeros();
@@ -52,7 +54,7 @@ fn spill(out: &mut Vec<Word>, tail: Tail, value: Word, bits: u32) -> Tail {
 }
 
 impl Writer<'_> {
-    /// Appends the low `bits` bits of `value`, whose others are zero.
+    /// Appends the low `bits` bits of `value`; the other bits must be zero.
     #[inline(always)]
     fn put(self, value: Word, bits: u32) -> Self {
         let Writer { out, tail } = self;
@@ -307,7 +309,7 @@ macro_rules! with_names {
                 self.part(value)
             }
 
-            /// What follows would be read in its place.
+            /// The next field would be read in its place.
             fn skip_field(&mut self, name: &'static str) -> Result<(), Trouble> {
                 Err(Trouble::new(format!("its field `{name}` is left out now and then, by serde's skip_serializing_if: a state must be written whole")))
             }

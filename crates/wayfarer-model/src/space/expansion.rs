@@ -1,4 +1,5 @@
-//! The steps out of states of a model: fast where nothing fails, with care where something does, and twice now and then to see whether the model keeps its word.
+//! The steps out of states of a model. A fast path handles states in which nothing fails and a careful one the
+//! others. Some states are expanded twice to check that the model is deterministic.
 
 use super::{ACTIONS, ModelSpace, NO_ACTION};
 use crate::caught::{self, MISUSED, Misuse};
@@ -7,17 +8,18 @@ use crate::model::Model;
 use std::sync::atomic::Ordering;
 use wayfarer_space::{FaultStep, Firing, Omitted, Sieve, States, Steps, Word, changed_words, hash};
 
-/// So many states are looked at twice at the beginning of a run, and then one of so many.
+/// The number of states that are expanded twice at the beginning of a run; later on, one in this many.
 const VETTED: u32 = 256;
 
-/// So many of the first ones are followed, each for so many steps.
+/// The number of initial states that are followed, and the number of steps of each.
 const FOLLOWED: (u32, usize) = (32, 6);
 
-/// So many bytes of successors stay typed until they are judged, by a rough reckoning: what a type keeps elsewhere is taken for some times its encoding.
+/// The most bytes of successors that stay typed until they are checked. This is a rough estimate: the heap memory of
+/// a type is taken for a multiple of its encoding.
 const KEPT: usize = 1 << 16;
 const TIMES: usize = 8;
 
-/// Successors that stay typed until they are judged: those of the first steps of a round.
+/// Successors that stay typed until they are checked: those of the first steps of a round.
 pub(super) struct Typed<M: Model>(Vec<M::State>);
 
 impl<M: Model> Typed<M> {
@@ -28,13 +30,13 @@ impl<M: Model> Typed<M> {
     }
 }
 
-/// What expanding needs at hand.
+/// The working memory of an expansion.
 struct Hand<M: Model> {
     actions: Vec<M::Action>,
     /// The words of a successor.
     words: Vec<Word>,
     kept: Vec<M::State>,
-    /// How many bytes may still be kept.
+    /// The bytes that may still be kept.
     room: usize,
 }
 
@@ -43,7 +45,7 @@ impl<M: Model> Hand<M> {
         Hand { actions: Vec::with_capacity(ACTIONS), words: Vec::new(), kept, room }
     }
 
-    /// Keeps the state of a step where all before it are kept and there is room.
+    /// Keeps the state of a step if all before it are kept and there is room.
     #[inline(always)]
     fn keep(&mut self, index: usize, state: impl FnOnce() -> Option<M::State>) {
         let bytes = size_of::<M::State>() + TIMES * size_of::<Word>() * self.words.len();
@@ -64,17 +66,18 @@ where
         steps.sifted = steps.sieve.is_some() && if let Some(words) = M::State::WORDS { words == 1 && self.representative.is_none() } else { true };
         let kept = steps.own.take::<Typed<M>>().map_or_else(Vec::new, |kept| kept.0);
         let mut hand = Hand::<M>::new(kept, if self.properties.0.is_empty() { 0 } else { KEPT });
-        // Those of the round before are forgotten here, and what a user's code does then is caught, too.
+        // The states of the previous round are dropped here; panics of the user's code are caught then, too.
         let _ = caught::catch(|| hand.kept.clear());
         let mut source = 0;
         while source < batch.len() {
             let mut before = Mark::of(steps);
-            // Panics are caught around all states at once; the one that fails is expanded again with care, and then the others.
+            // Panics are caught around all states at once. The state that fails is expanded again with care, and then
+            // the others.
             let done = caught::catch(|| {
                 while source < batch.len() {
                     before = Mark::of(steps);
                     let words = batch.get(source);
-                    // What is looked at twice is given as a whole.
+                    // A state that is expanded twice gets all its steps.
                     let vetted = from == Firing::of(0) && self.is_vetted(words);
                     let enabled = self.expand_one(source as u32, words, from, !vetted, &mut hand, steps);
                     if vetted {
@@ -86,9 +89,9 @@ where
             });
             if done.is_err() {
                 before.restore(steps);
-                // What comes in their place was not kept.
+                // The steps that replace them were not kept.
                 let _ = caught::catch(|| hand.kept.truncate(before.states));
-                // What it knows of may have been taken back.
+                // The sieve may contain states that were taken back.
                 steps.sieve.iter_mut().for_each(Sieve::clear);
                 let enabled = self.expand_failing(source as u32, batch.get(source), from, steps);
                 steps.enabled.push(enabled);
@@ -98,14 +101,14 @@ where
         steps.own.put(Box::new(Typed::<M>(hand.kept)));
     }
 
-    /// Asks for the actions of a state.
+    /// Lists the actions of a state.
     #[inline(always)]
     pub(super) fn list(&self, state: &M::State, actions: &mut Vec<M::Action>) {
         actions.clear();
         self.model.actions(state, actions);
     }
 
-    /// Appends the steps out of one state and gives how many actions were possible.
+    /// Appends the steps out of one state. Returns the number of possible actions.
     #[inline(always)]
     fn expand_one(&self, source: u32, words: &[Word], from: Firing, sifts: bool, hand: &mut Hand<M>, steps: &mut Steps) -> u32 {
         let state = M::State::decode(words);
@@ -116,8 +119,9 @@ where
         let firing = |(place, action): (usize, &M::Action)| Firing { rule: self.kind(action), outcome: place as u32 };
         match (M::State::WORDS, self.representative) {
             (Some(size), None) => {
-                // Room for all that may come is taken before, and each successor is seen by nobody but what is put in here: so it is written once and never moved.
-                // Reading it as a whole right after it was written in parts would hold up the processor.
+                // Memory for all possible successors is allocated first, and nothing else accesses it while they are
+                // added: each is written once and never moved. Reading it as a whole right after writing it in parts
+                // would stall the processor.
                 let (before, gone, most) = (steps.states.len(), steps.omitted.len(), actions.len());
                 let mut sieve = steps.sieve.as_mut().filter(|_| size == 1 && sifts);
                 let room = steps.states.push_many_dirty(most);
@@ -134,7 +138,8 @@ where
                             firings[arrived] = firing(action);
                             let mut given = 1;
                             if let Some(sieve) = &mut sieve {
-                                // Without a branch, which nothing could predict. The source itself is known, too.
+                                // Branch-free, because the branch would be unpredictable. The source itself is known,
+                                // too.
                                 let changed = room[place.start] != words[0];
                                 given = usize::from(changed & sieve.is_fresh(room[place.start]));
                                 omitted[left_out] = Omitted { source, rule: firings[arrived].rule, changed };
@@ -153,7 +158,8 @@ where
                 let Steps { states, hashes, changed, firings, omitted, discarded, .. } = steps;
                 let mut sieve = steps.sieve.as_mut().filter(|_| sifts && steps.sifted);
                 for action in actions {
-                    // It stays where it was made: moving what was written in parts would hold up the processor.
+                    // The state stays where it was built: moving data that was written in parts would stall the
+                    // processor.
                     let made = self.model.next(&state, action.1);
                     let Some(next) = &made else { continue };
                     enabled += 1;
@@ -182,8 +188,9 @@ where
         enabled
     }
 
-    /// Writes the words of a state, or of its representative, which is given then. Tells which words differ from the source: whether a step leads back there is judged
-    /// before the state is replaced, so that deadlocks are those of the model.
+    /// Writes the words of a state, or of its representative, which is returned then. Computes the words that differ
+    /// from the source. Whether a step leads back to its source is decided before the state is replaced, so that
+    /// deadlocks are those of the model.
     #[inline(always)]
     fn arrive(&self, from: &[Word], next: &M::State, words: &mut Vec<Word>) -> (u64, Option<M::State>) {
         next.encode_to(words);
@@ -212,7 +219,7 @@ where
             Ok(state) => state,
             Err(panic) => {
                 let fault = self.faults.note(panic);
-                // It is no action that fails, but asking for them.
+                // Listing the actions fails, not one of the actions.
                 if from == Firing::of(0) {
                     steps.faults.push(FaultStep { source, firing: NO_ACTION, fault });
                 }
@@ -244,14 +251,15 @@ where
         enabled
     }
 
-    /// Whether a state that was read is written otherwise than it was.
+    /// The misuse, if a state that was read is written differently.
     pub(super) fn unlike(&self, state: &M::State, words: &[Word]) -> Option<Misuse> {
         let mut again = Vec::new();
         state.encode_to(&mut again);
         (again != words).then(|| restored(state, words))
     }
 
-    /// Expands a state once more and compares: a model must give the same answers, and a state come back from its words.
+    /// Expands a state once more and compares: a model must give the same answers, and a state must be restored from
+    /// its words.
     #[cold]
     fn vet(&self, source: u32, words: &[Word], before: &Mark, steps: &mut Steps) {
         let again = caught::catch(|| {
@@ -267,11 +275,11 @@ where
                 return Some(Misuse::OtherActions { state: self.shape(words).to_string() });
             }
             let Some(other) = (0..again.len()).find(|index| again.states.get(*index) != steps.states.get(first + index)) else {
-                // That takes its time, and is done at the beginning only.
+                // This is slow, and is done only at the beginning.
                 return if self.vetted.load(Ordering::Relaxed) <= FOLLOWED.0 { self.estranged(state) } else { None };
             };
             let (one, two) = (self.shape(steps.states.get(first + other)), self.shape(again.states.get(other)));
-            // A successor that is written in another order each time is the same state.
+            // A successor that is written in a different order each time is the same state.
             if one.departure(&two).is_none_or(|(_, order)| order) {
                 return Some(restored(&M::State::decode(again.states.get(other)), again.states.get(other)));
             }
@@ -285,8 +293,9 @@ where
         }
     }
 
-    /// Follows a typed state for some steps and compares it with what is read back of it: both must have the same actions, lead to the same states and be judged alike.
-    /// What is never written is found out by what depends on it. Where answers change from time to time, or orders do, that is for others to tell.
+    /// Follows a typed state for some steps and compares it with its decoded copy: both must have the same actions,
+    /// lead to the same states and satisfy the same properties. This detects data that is never written through
+    /// behaviour that depends on it. Other checks report answers or orders that change from call to call.
     #[cold]
     pub(super) fn estranged(&self, mut state: M::State) -> Option<Misuse> {
         let encoded = |state: &M::State| {
@@ -346,15 +355,15 @@ where
             self.vetted.store(seen + 1, Ordering::Relaxed);
             return true;
         }
-        // A rare few of all others: a hash of the first word costs next to nothing.
+        // A small share of all others: a hash of the first word costs next to nothing.
         words.first().is_some_and(|word| word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56 == 0)
     }
 }
 
-/// In what a state that came back departs from what was written.
+/// The difference between a decoded state and the original.
 pub(super) fn restored<How, S: Coded<How>>(state: &S, words: &[Word]) -> Misuse {
     let shape = state.shape();
-    // Orders that change from time to time may agree by chance, but not many times.
+    // Orders that change from call to call may agree by chance, but not many times.
     match (0..64).find_map(|_| shape.departure(&S::decode(words).shape())) {
         Some((field, false)) => Misuse::NotRestored { field },
         Some((field, true)) => Misuse::Unordered { field },
@@ -362,7 +371,7 @@ pub(super) fn restored<How, S: Coded<How>>(state: &S, words: &[Word]) -> Misuse 
     }
 }
 
-/// How much of the columns there was before something was tried.
+/// The length of the columns before an attempt, to restore them.
 pub(super) struct Mark {
     states: usize,
     faults: usize,

@@ -1,4 +1,5 @@
-//! Steps of states of varying length: what a sieve leaves out, and what stays typed until it is judged.
+//! Steps of states of varying length: the steps that a sieve leaves out, and the states that stay typed until they
+//! are checked.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -72,7 +73,7 @@ impl Model for Lists {
     }
 }
 
-/// What a step comes to: source, firing, state and whether it leads elsewhere.
+/// A step as a row: source, firing, state and whether it changes the state.
 type Row = (u32, Firing, Vec<Word>, bool);
 
 fn rows(steps: &Steps) -> Vec<Row> {
@@ -101,7 +102,7 @@ fn agrees(space: &ModelSpace<Lists, BySerde>) {
         assert_eq!((&with.enabled, with.discarded, &with.faults), (&without.enabled, without.discarded, &without.faults));
         assert!(without.omitted.is_empty());
         assert_eq!(with.len() + with.omitted.len(), without.len());
-        // What was left out leads to a known state, or back; what was not is as it was.
+        // The steps left out lead to a known state, or back; all others are unchanged.
         let (given, all) = (rows(&with), rows(&without));
         let mut given = given.into_iter().peekable();
         for row in all {

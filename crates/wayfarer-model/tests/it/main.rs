@@ -1,4 +1,4 @@
-//! Derived packings: bits, and values that come back, narrow and wide.
+//! Derived packings: their bits, and the restored values, narrow and wide.
 
 mod expansion;
 
@@ -73,7 +73,7 @@ fn wide() -> impl Strategy<Value = Wide<Narrow, 3>> {
         .prop_map(|(first, rows, word, pair, last)| Wide { first, rows, word, pair, last })
 }
 
-/// Encodes and decodes by the way that a space takes and by the way that works for any number of bits.
+/// Encodes and decodes on the path that a space takes and on the path that works for any number of bits.
 fn comes_back<T: Packed + PartialEq + std::fmt::Debug>(value: &T) {
     let mut states = States::new(<T as Coded<Tight>>::width());
     Coded::<Tight>::encode(value, &mut states);

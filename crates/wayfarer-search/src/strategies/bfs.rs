@@ -6,10 +6,10 @@
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::crew::Crew;
 use crate::frontier::{Board, Frontier, Pool, Shared};
-use crate::spec::Entry;
 use crate::{Account, Candidates, Ground, Limits, Meeting, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
@@ -32,11 +32,15 @@ const STEPS: usize = 1024;
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
 const LAG: usize = 2;
+/// Steps out of one state from which on a round weighs so much that rounds do not lag behind, and that a crew looks whether its budget has room for one of
+/// every worker; and the bytes of a step besides its state, with what grows by doubling.
+const MANY: usize = 4096;
+const STEP: usize = 160;
 
 /// Breadth-first search of one worker, alone or in a crew.
 pub struct Bfs<'a> {
     frontier: Box<dyn Frontier + 'a>,
-    crew: Option<&'a Crew>,
+    crew: Option<Place<'a>>,
     /// Whether it speaks for what all share, too.
     leads: bool,
     level: Level,
@@ -47,6 +51,27 @@ pub struct Bfs<'a> {
     limit: u32,
     batch: u32,
     turns: u64,
+    /// Whether a state may have many successors: it is not known yet, or the last one had.
+    heavy: bool,
+    shift: Shift,
+}
+
+/// A place in a crew.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) crew: &'a Crew,
+    /// Asked whether there is room for one more worker's rounds, if these are large.
+    pub(crate) account: &'a dyn Account,
+}
+
+/// Whether a worker of a crew makes rounds in this level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shift {
+    /// That is not decided yet.
+    Open,
+    Works,
+    /// The others do its work.
+    Rests,
 }
 
 /// Where a search stands.
@@ -72,8 +97,20 @@ impl<'a> Bfs<'a> {
     }
 
     /// One worker's part of a search.
-    pub(crate) fn part(frontier: Box<dyn Frontier + 'a>, worker: usize, crew: Option<&'a Crew>, level: Level, limits: &Limits) -> Self {
-        Bfs { frontier, crew, leads: worker == 0, level, under_way: 0, beyond: 0, limit: limits.depth, batch: 1, turns: 0 }
+    pub(crate) fn part(frontier: Box<dyn Frontier + 'a>, worker: usize, crew: Option<Place<'a>>, level: Level, limits: &Limits) -> Self {
+        Bfs {
+            frontier,
+            crew,
+            leads: worker == 0,
+            level,
+            under_way: 0,
+            beyond: 0,
+            limit: limits.depth,
+            batch: 1,
+            turns: 0,
+            heavy: true,
+            shift: Shift::Open,
+        }
     }
 
     /// The worker is done: gives what it has not expanded to the others. Says where the search stands and how many states wait at this worker alone.
@@ -100,7 +137,30 @@ impl<'a> Bfs<'a> {
         states
     }
 
+    /// Whether this worker makes rounds in this level. The first of a crew always does.
+    fn works(&mut self) -> bool {
+        if self.shift == Shift::Open {
+            let works = self.leads || self.crew.is_none_or(|place| place.crew.lifts(place.account));
+            self.shift = if works { Shift::Works } else { Shift::Rests };
+        }
+        self.shift == Shift::Works
+    }
+
+    /// The level is over, and nothing of this worker's rounds is left.
+    fn rest(&mut self) {
+        if self.shift == Shift::Works
+            && !self.leads
+            && let Some(place) = self.crew
+        {
+            place.crew.rest();
+        }
+        self.shift = Shift::Open;
+    }
+
     fn take(&mut self, store: &dyn Store, selection: &mut Selection) {
+        if !self.works() {
+            return;
+        }
         if self.level.depth >= self.limit {
             self.beyond += self.frontier.pass_over();
         } else {
@@ -124,10 +184,21 @@ impl Strategy for Bfs<'_> {
         LAG
     }
 
+    fn ahead(&self) -> usize {
+        if self.heavy { 0 } else { LAG }
+    }
+
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         self.frontier.put(selection, kept, candidates, visits);
         self.under_way -= selection.handles.len() as u64;
         let (sources, steps) = (selection.handles.len(), candidates.steps.len());
+        if sources > 0 {
+            self.heavy = steps > MANY && sources == 1;
+            if let Some(place) = self.crew.filter(|_| self.heavy) {
+                let words = candidates.steps.states.get(0).len();
+                place.crew.weigh(steps * (words * size_of::<Word>() + STEP));
+            }
+        }
         if steps > STEPS {
             self.batch = (self.batch / 2).max(1);
         } else if sources as u32 >= self.batch && 2 * steps <= STEPS {
@@ -152,7 +223,8 @@ impl Strategy for Bfs<'_> {
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
-        let Some(crew) = self.crew else { return Meeting::Over };
+        let Some(Place { crew, .. }) = self.crew else { return Meeting::Over };
+        self.rest();
         self.frontier.hand_over();
         match crew.meet(found, ask) {
             Err(stop) => Meeting::Stop(stop),

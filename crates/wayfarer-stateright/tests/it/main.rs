@@ -1,4 +1,4 @@
-//! Stateright models under Wayfarer, held against Stateright's own search.
+//! Stateright models in Wayfarer, compared with Stateright's own search.
 
 mod two_phase;
 mod walker;

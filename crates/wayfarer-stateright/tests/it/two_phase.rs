@@ -1,11 +1,11 @@
-//! Two-phase commit as a Stateright user would write it, after Gray and Lamport, "Consensus on Transaction Commit" (2006): messages are never lost, and what was sent
-//! stays there to be read again.
+//! Two-phase commit as a Stateright user would write it, after Gray and Lamport, "Consensus on Transaction
+//! Commit" (2006): messages are never lost, and a message that was sent stays available to be read again.
 
 use serde::{Deserialize, Serialize};
 use stateright::{Model, Property};
 use std::collections::BTreeSet;
 
-/// One transaction manager and so many resource managers.
+/// One transaction manager and several resource managers.
 pub(crate) struct TwoPhase {
     pub(crate) managers: u8,
 }
@@ -29,7 +29,7 @@ pub(crate) enum Decision {
 pub(crate) struct State {
     resources: Vec<Resource>,
     decision: Decision,
-    /// Whose messages the transaction manager has read.
+    /// The resource managers whose messages the transaction manager has read.
     counted: BTreeSet<u8>,
     sent: BTreeSet<Message>,
 }
@@ -117,7 +117,7 @@ impl Model for TwoPhase {
     }
 }
 
-/// The state with its resource managers in order: which of them is which does not matter.
+/// The state with its resource managers sorted: their identities do not matter.
 pub(crate) fn sorted(state: &State) -> State {
     let mut order: Vec<u8> = (0..).take(state.resources.len()).collect();
     let key = |manager: u8| {

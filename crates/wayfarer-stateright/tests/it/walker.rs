@@ -1,16 +1,16 @@
-//! Someone walks through a city without end: a model with a boundary, actions that lead nowhere, and words of its own.
+//! A walker in an endless city: a model with a boundary, actions that lead nowhere, and its own texts.
 
 use stateright::{Model, Property};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Walker {
-    /// How far the city counts.
+    /// The boundary of the city.
     pub(crate) limit: i32,
-    /// How far is still near.
+    /// The greatest distance that counts as near.
     pub(crate) near: i32,
-    /// Whether there is a property that is never reached.
+    /// Whether there is a `sometimes` property that is never reached.
     pub(crate) hopes: bool,
-    /// Whether there is a property about endless behaviours.
+    /// Whether there is a property about infinite behaviours.
     pub(crate) returns: bool,
     /// Whether the walker can sit down for good.
     pub(crate) ends: bool,
@@ -26,7 +26,7 @@ impl Walker {
     }
 }
 
-/// Where the walker is; a place without a street for one who sits.
+/// The walker's position, and whether the walker has sat down.
 pub(crate) type Place = (i32, i32, bool);
 
 #[derive(Clone, Debug, PartialEq)]

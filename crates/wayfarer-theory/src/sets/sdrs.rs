@@ -56,7 +56,7 @@ pub(super) fn cover_times(graph: &ExplicitGraph, sets: &Sets, watch: Watch<'_>) 
             }
         }
         if trap != 0 {
-            // Drawn from V at a jump, a trapped node does not let go.
+            // A trapped node that is drawn from V at a jump never leaves the trap.
             chain.leave(size, f64::from(trap.count_ones()) / size as f64);
         }
         chain.entry[size] = if set == 0 { 1.0 } else { 0.0 };
@@ -81,7 +81,8 @@ pub(super) fn cover_times(graph: &ExplicitGraph, sets: &Sets, watch: Watch<'_>) 
     Ok(tally.finish(Algorithm::Sdrs))
 }
 
-/// The run until V is full, step by step over (set, open node or closed). Children come after their sets: going backwards, one array suffices.
+/// The run until V is full, step by step over (set, open node or closed). Children come after their sets, so
+/// that one array suffices if the loop runs backwards.
 pub(super) fn first_run(graph: &ExplicitGraph, sets: &Sets, steps: usize, run: &mut FirstRun, watch: Watch<'_>) -> Result<(), TheoryError> {
     let places = Places::new(sets, 1);
     let mut now = vec![0.0; places.total];
@@ -90,7 +91,7 @@ pub(super) fn first_run(graph: &ExplicitGraph, sets: &Sets, steps: usize, run: &
     }
     let nodes = graph.nodes() as usize;
     let mut before = Vec::new();
-    // What arrives at each node from the set at hand, and what is found at each node over all sets.
+    // The flow into each node from the current set, and the probability found at each node over all sets.
     let (mut flows, mut found) = (vec![0.0; nodes], vec![0.0; nodes]);
     for step in 1..=steps {
         tell(watch, step as u64 - 1, steps as u64)?;
@@ -142,14 +143,14 @@ fn trapped(graph: &ExplicitGraph, sets: &Sets, mask: Mask) -> Mask {
     }
 }
 
-/// Where the places of each set begin in one flat array.
+/// The start of each set's places in one flat array.
 struct Places {
     first: Vec<usize>,
     total: usize,
 }
 
 impl Places {
-    /// A place for every node of every set, and `more` besides.
+    /// One place for every node of every set, and `more` additional ones.
     fn new(sets: &Sets, more: usize) -> Self {
         let mut total = 0;
         let first = sets
@@ -192,7 +193,8 @@ impl Chain {
         self.exit[from] += weight;
     }
 
-    /// Replaces the entries by the mean number of steps spent in each place. A place that nothing leads to may be isolated: it gets 0.
+    /// Replaces the entries by the mean number of steps spent in each place. A place that nothing leads to
+    /// may be isolated: it gets 0.
     fn solve(&mut self) {
         let size = self.size;
         let mut leaving = vec![0.0; size];

@@ -10,7 +10,7 @@ use crate::effort::{Watch, tell};
 use crate::renewal::FirstRun;
 use crate::{Algorithm, CoverTimes, ExplicitGraph, TheoryError};
 
-/// Mean cover times: every set is visited once or never, for 1/(1 − α) steps in the mean.
+/// Mean cover times: every set is visited at most once, for 1/(1 − α) steps on average.
 pub(super) fn cover_times(graph: &ExplicitGraph, sets: &Sets, watch: Watch<'_>) -> Result<CoverTimes, TheoryError> {
     let rates = rates(graph, sets);
     let mut visits = vec![0.0; sets.masks.len()];
@@ -38,7 +38,8 @@ pub(super) fn cover_times(graph: &ExplicitGraph, sets: &Sets, watch: Watch<'_>) 
     Ok(tally.finish(Algorithm::Urs))
 }
 
-/// The run until V is full. A set's children come after it, so that going backwards one array suffices.
+/// The run until V is full. A set's children come after it, so that one array suffices if the loop runs
+/// backwards.
 pub(super) fn first_run(graph: &ExplicitGraph, sets: &Sets, steps: usize, run: &mut FirstRun, watch: Watch<'_>) -> Result<(), TheoryError> {
     let nodes = graph.nodes() as usize;
     let rates = rates(graph, sets);

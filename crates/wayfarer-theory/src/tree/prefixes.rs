@@ -1,11 +1,12 @@
-//! The prefixes (k₁ … k_{h−1}) of the level-count vectors of a tree, numbered in lexicographic order, and how a growing set moves among them.
+//! The prefixes (k₁ … k_{h−1}) of the level-count vectors of a tree, numbered in lexicographic order, and the
+//! moves of a growing set among them.
 //!
-//! A vector is valid when k_j ≤ m·k_{j−1} with k₀ = 1, because V is a subtree that holds the root. Only valid prefixes are numbered, and the last
-//! level k_h needs no table: for a prefix it runs from 0 to m·k_{h−1}.
+//! A vector is valid if k_j ≤ m·k_{j−1} with k₀ = 1, because V is a subtree that holds the root. Only valid
+//! prefixes are numbered, and the last level k_h needs no table: for a prefix it runs from 0 to m·k_{h−1}.
 
 use super::Tree;
 
-/// How a step of the recursion adds nodes, from some level j on.
+/// The way in which a step of the recursion adds nodes, from some level j on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
     /// One node at level j: URS.
@@ -18,7 +19,7 @@ pub(super) enum Growth {
 pub(super) struct Prefixes {
     width: usize,
     counts: Vec<u32>,
-    /// 1 + k₁ + … + k_{h−1}: the nodes that the root and the prefix stand for.
+    /// 1 + k₁ + … + k_{h−1}: the number of nodes in the root and the prefix.
     pub(super) sizes: Vec<u32>,
     links: Vec<u32>,
 }
@@ -66,7 +67,8 @@ impl Prefixes {
         &self.counts[prefix * self.width..(prefix + 1) * self.width]
     }
 
-    /// Where growth from level 1, 2, …, h−1 on leads; growth at the leaves alone stays with the prefix.
+    /// The prefixes that growth from level 1, 2, …, h−1 on leads to; growth at the leaves alone keeps the
+    /// prefix.
     pub(super) fn links(&self, prefix: usize) -> &[u32] {
         &self.links[prefix * self.width..(prefix + 1) * self.width]
     }
@@ -100,7 +102,7 @@ impl Prefixes {
     }
 }
 
-/// Where the vectors of each prefix begin when all of fewer than `full` nodes are kept in one array.
+/// The start of each prefix's vectors in one array that holds all vectors of fewer than `full` nodes.
 pub(super) struct Runs {
     first: Vec<usize>,
 }
@@ -116,7 +118,7 @@ impl Runs {
         Runs { first }
     }
 
-    /// How many vectors there are.
+    /// The number of vectors.
     pub(super) fn total(&self) -> usize {
         self.first[self.first.len() - 1]
     }
@@ -126,18 +128,20 @@ impl Runs {
         (self.first[prefix + 1] - self.first[prefix] - 1) as u32
     }
 
-    /// Where a vector is kept.
+    /// The index of a vector.
     pub(super) fn at(&self, prefix: usize, leaves: u32) -> usize {
         self.first[prefix] + leaves as usize
     }
 }
 
-/// How many prefixes and vectors of fewer than `full` nodes there are, by counting (k_j, size) level by level; saturating.
+/// The numbers of prefixes and vectors of fewer than `full` nodes, by counting (k_j, size) level by level;
+/// saturating.
 pub(super) fn count(tree: &Tree, full: u32) -> (u64, u64) {
     let full = full as usize;
     let degree = tree.degree as usize;
     let clipped = full < tree.nodes as usize;
-    // Without a bound on the size it need not be counted along: every valid vector but the full one is smaller than the tree.
+    // Without a bound, sizes need not be tracked: every valid vector except the full one is smaller than the
+    // tree.
     let span = if clipped { full } else { 1 };
     // ways[count][size]: valid prefixes so far that end in this count, of this size.
     let mut ways = vec![vec![0u64; span]; 2];

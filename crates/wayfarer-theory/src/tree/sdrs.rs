@@ -33,7 +33,8 @@ pub(super) fn cover_times(tree: &Tree, prefixes: &Prefixes, watch: Watch<'_>) ->
                 continue;
             }
             let leaves = size as u32 - prefixes.sizes[prefix];
-            // An excursion finds nothing with probability (k_h/|k|)·(1 + 1/m + … + m^{−h}) = k_h·M/(|k|·m^h). One less that, in whole numbers:
+            // An excursion finds nothing with probability (k_h/|k|)·(1 + 1/m + … + m^{−h}) = k_h·M/(|k|·m^h).
+            // One minus that, in whole numbers:
             let whole = size as u64 * leaves_in_all;
             let closed = entered * whole as f64 / (whole - u64::from(leaves) * nodes) as f64;
             let unit = closed / size as f64;
@@ -50,7 +51,8 @@ pub(super) fn cover_times(tree: &Tree, prefixes: &Prefixes, watch: Watch<'_>) ->
                     let target = if level == height { prefix } else { prefixes.links(prefix)[index] as usize };
                     ring[(size + new) % (height + 1)][target] += flow;
                 }
-                // Excursions that found their first new node at this level or above have at least so many new nodes.
+                // Excursions that found their first new node at this level or above have at least this many
+                // new nodes.
                 tally.arrive((size + new).min(nodes as usize), found);
             }
             tally.stay(size, closed + unit * lingering);
@@ -62,8 +64,9 @@ pub(super) fn cover_times(tree: &Tree, prefixes: &Prefixes, watch: Watch<'_>) ->
     Ok(tally.finish(Algorithm::Sdrs))
 }
 
-/// The run until V holds `full` nodes. What happens at a step is known from the closed points of the h + 1 steps before it: they are kept in a ring.
-/// Growth leads to greater vectors, so that going backwards the oldest entry can give its place to the newest.
+/// The run until V holds `full` nodes. A step depends on the closed points of the h + 1 steps before it,
+/// which are kept in a ring. Growth leads to greater vectors; the loop therefore runs backwards, and the
+/// newest entry can replace the oldest.
 pub(super) fn first_run(tree: &Tree, prefixes: &Prefixes, full: u32, steps: usize, run: &mut FirstRun, watch: Watch<'_>) -> Result<(), TheoryError> {
     let height = tree.levels.len() - 1;
     let runs = Runs::new(tree, prefixes, full);
@@ -71,7 +74,7 @@ pub(super) fn first_run(tree: &Tree, prefixes: &Prefixes, full: u32, steps: usiz
     let mut ring = vec![vec![0.0; runs.total()]; height + 1];
     let mut vector = vec![0u32; height];
     let mut found = vec![0.0; height + 1];
-    // past[s]: the probability to have been at a closed point here s steps ago.
+    // past[s]: the probability of having been at a closed point here s steps ago.
     let mut past = vec![0.0; height + 2];
     ring[0][0] = 1.0;
     for step in 1..=steps {

@@ -10,7 +10,7 @@ use crate::effort::{Watch, tell};
 use crate::renewal::FirstRun;
 use crate::{Algorithm, CoverTimes, TheoryError};
 
-/// Mean cover times, layer by layer in |k|: a layer only reaches into the next.
+/// Mean cover times, layer by layer in |k|: a layer reaches only into the next.
 pub(super) fn cover_times(tree: &Tree, prefixes: &Prefixes, watch: Watch<'_>) -> Result<CoverTimes, TheoryError> {
     let mut tally = Tally::new(tree.nodes as usize, 1);
     let mut layer = vec![0.0; prefixes.len()];
@@ -45,7 +45,8 @@ pub(super) fn cover_times(tree: &Tree, prefixes: &Prefixes, watch: Watch<'_>) ->
     Ok(tally.finish(Algorithm::Urs))
 }
 
-/// The run until V holds `full` nodes. Growth leads to greater vectors, so that going backwards one array suffices.
+/// The run until V holds `full` nodes. Growth leads to greater vectors, so that one array suffices if the
+/// loop runs backwards.
 pub(super) fn first_run(tree: &Tree, prefixes: &Prefixes, full: u32, steps: usize, run: &mut FirstRun, watch: Watch<'_>) -> Result<(), TheoryError> {
     let height = tree.levels.len() - 1;
     let runs = Runs::new(tree, prefixes, full);

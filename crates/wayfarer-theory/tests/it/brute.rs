@@ -1,5 +1,6 @@
-//! The two algorithms by enumeration of what they do, one loop turn at a time, written from their pseudo-code and from nothing else: a Markov chain over
-//! (ever found, V, current node). Nothing here knows of lemmas, layers, closed points or renewal.
+//! The two algorithms by brute-force enumeration, one loop turn at a time, written from their pseudo-code
+//! alone: a Markov chain over (ever found, V, current node). Nothing here uses lemmas, layers, closed points
+//! or renewal.
 
 use num_traits::Num;
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use wayfarer_theory::{Algorithm, SelfLoops};
 /// A graph as lists of distinct successors.
 pub(crate) type Lists = Vec<Vec<usize>>;
 
-/// Everything that decides how a run goes on, and what it has found over all restarts.
+/// The configuration that decides how a run continues, and the nodes found over all restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment {
     pub(crate) ever: u32,
@@ -26,7 +27,7 @@ pub(crate) struct Process<'a> {
     pub(crate) capacity: Option<usize>,
 }
 
-/// What may happen, each with the denominator of its probability 1/d.
+/// The possible outcomes, each with the denominator of its probability 1/d.
 type Outcomes = Vec<(Moment, u64)>;
 
 impl Process<'_> {
@@ -125,7 +126,8 @@ impl Process<'_> {
         chain
     }
 
-    /// The mean number of steps until 1, 2, … nodes are stored, by running the law until next to nothing is left of it. For chains too large to solve.
+    /// The mean number of steps until 1, 2, … nodes are stored, by iterating the law until almost no
+    /// probability remains. For chains too large to solve.
     pub(crate) fn cover_times_by_iteration(&self) -> Vec<f64> {
         assert!(self.capacity.is_none());
         let level = self.graph.len() as u32;
@@ -149,8 +151,8 @@ impl Process<'_> {
         times
     }
 
-    /// The mean number of steps until `level` nodes are stored, in any field, and the probability that it happens at all. The mean is none where the
-    /// probability is below one.
+    /// The mean number of steps until `level` nodes are stored, in any field, and the probability that it
+    /// happens at all. The mean is `None` if the probability is below one.
     pub(crate) fn cover_time<N: Num + Clone + std::ops::AddAssign + std::ops::SubAssign>(
         &self,
         level: u32,
@@ -227,7 +229,8 @@ impl Process<'_> {
     }
 }
 
-/// The moments that can occur before a level of cover is reached, and what follows on each; none stands for the level.
+/// The moments that can occur before a level of cover is reached, and the successors of each; `None` stands
+/// for the level.
 struct Chain {
     index: BTreeMap<Moment, usize>,
     moments: Vec<Moment>,

@@ -66,7 +66,7 @@ fn orders(nodes: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// One graph of every class of graphs that differ only in the names of the nodes beside the start, all nodes reachable.
+/// One graph of every isomorphism class (node 0 fixed as the start), all nodes reachable.
 fn classes(nodes: usize, with_loops: bool) -> impl Iterator<Item = Lists> {
     let width = nodes * if with_loops { nodes } else { nodes - 1 };
     let orders = orders(nodes);
@@ -190,7 +190,8 @@ fn random_graphs_with_loops_several_starts_and_unreachable_nodes() {
         for algorithm in Algorithm::ALL {
             check_cover_times(&Process { graph: &graph, starts: &starts, algorithm, loops, capacity: None }, false);
             let reachable = explicit(&graph, &starts, loops).nodes() as usize;
-            // Brute force restarts when V is full even where nothing is left to find; so do we, and it makes no difference.
+            // Brute force restarts when V is full even if nothing remains to be found; so do we, and it makes
+            // no difference.
             let capacity = capacity.filter(|capacity| *capacity <= reachable);
             check_coverage(&Process { graph: &graph, starts: &starts, algorithm, loops, capacity }, 8, 3600);
         }
@@ -223,6 +224,6 @@ fn several_firings_to_one_node_count_once() {
     }
 }
 
-/// How many classes there are, by Burnside's lemma: a smaller number would be an enumeration that skips.
+/// The number of classes, by Burnside's lemma: a smaller number would mean that the enumeration skips some.
 const CLASSES_WITH_LOOPS: usize = 2 + 8 + 136 + 6752;
 const CLASSES_OF_FIVE: usize = 32_404;

@@ -1,4 +1,4 @@
-//! Grids: brute force on small ones, and which of computation and simulation answers.
+//! Grids: brute force on small ones, and the choice between computation and simulation.
 
 use crate::brute::{Process, close};
 use crate::graphs::{ROOM, check_cover_times, check_coverage};

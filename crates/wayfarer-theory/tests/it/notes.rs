@@ -50,7 +50,7 @@ impl Shape {
         if level == 0 { 1 } else { k[level as usize - 1] }
     }
 
-    /// k − 1_{j,l}, or none where a count would be negative.
+    /// k − 1_{j,l}, or `None` if a count would be negative.
     fn less(&self, k: &Vector, j: i64, l: i64) -> Option<Vector> {
         let mut less = k.clone();
         (j..=l).for_each(|level| less[level as usize - 1] -= 1);
@@ -74,7 +74,7 @@ impl Shape {
     }
 }
 
-/// The value at k − 1_{j,l}; zero where that is no vector that occurs.
+/// The value at k − 1_{j,l}; zero if that vector does not occur.
 fn at(table: &Table, k: Option<Vector>) -> BigRational {
     k.and_then(|k| table.get(&k).cloned()).unwrap_or_else(BigRational::zero)
 }
@@ -171,7 +171,8 @@ struct Course {
     innovation: Vec<Vec<Table>>,
 }
 
-/// One term of a recursion: weight·P(n − s, k − 1_{j,l}, C) for P, and for R_i the same with R_i, plus what becomes of the node itself.
+/// One term of a recursion: weight·P(n − s, k − 1_{j,l}, C) for P, and for R_i the same with R_i, plus the
+/// contribution of the node itself.
 fn add_growth(shape: &Shape, into: &mut [BigRational], from: &[Table], k: &Vector, (j, l): (i64, i64), weight: &BigRational, beta: &BigRational) {
     let Some(less) = shape.less(k, j, l) else { return };
     for (i, sum) in into.iter_mut().enumerate() {

@@ -1,4 +1,5 @@
-//! The simulation against the exact results: it answers where they cannot, so it must agree where they can.
+//! The simulation against the exact results: it is used if they are infeasible, so it must agree with them if
+//! they are not.
 
 use crate::graphs::{ROOM, explicit};
 use wayfarer_space::Graph;

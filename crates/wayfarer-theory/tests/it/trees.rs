@@ -195,7 +195,7 @@ fn what_makes_no_tree_is_refused() {
     let tree = Tree::new(3, 3).unwrap();
     assert!(matches!(tree.coverage(Algorithm::Urs, Some(1), 5, ROOM, &mut unwatched), Err(TheoryError::Parameter(_))));
     assert_eq!(tree.coverage(Algorithm::Sdrs, Some(2), 0, ROOM, &mut unwatched).unwrap().covered(0), 1.0);
-    // Out of reach is said at once, without trying.
+    // A computation out of reach is refused at once, without trying.
     let huge = Tree::new(4, 40).unwrap();
     assert!(matches!(huge.cover_times(Algorithm::Sdrs, ROOM, &mut unwatched), Err(TheoryError::TooLarge { .. })));
 }

@@ -33,7 +33,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The model as what a run is about.
+    /// The model as the subject of a run.
     pub fn subject(&self) -> Arc<dyn Subject> {
         Arc::new(self.program.clone())
     }

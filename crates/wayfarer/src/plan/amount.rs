@@ -1,16 +1,16 @@
-//! Values of options, as their types have them or as text in the way of the command line.
+//! Values of options: of their own types, or as text in the form of the command line.
 
 use crate::plan::DeviceChoice;
 use crate::{StoreSpec, StrategySpec, SymmetryChoice};
 use std::time::Duration;
 use wayfarer_search::Deadlock;
 
-/// Something that an option takes: the value itself, or text that the command line would take.
+/// A value of an option: the value itself, or text that the command line would accept.
 pub trait Amount<T> {
-    /// The text that the command line would take.
+    /// The text that the command line would accept.
     fn word(&self) -> String;
 
-    /// The text that makes it in Rust.
+    /// The Rust expression for it.
     fn text(&self) -> String;
 }
 

@@ -1,9 +1,9 @@
-//! Where a run takes place.
+//! The device on which a run takes place.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a run takes place.
+/// The device on which a run takes place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceChoice {
     /// On the CPU, and on a GPU if there is one and the search turns out to be long.

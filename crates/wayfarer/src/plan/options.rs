@@ -1,7 +1,8 @@
-//! The options of a run, one row each: name, help, how a value is read into a [`Plan`] and how it is written down again.
+//! The options of a run, one row each: name, help, and the functions that read a value into a [`Plan`] and write it
+//! back.
 //!
-//! The command line, its help and completions, the builder [`Planned`](super::Planned) and the line that repeats a run are all made from these rows. A new
-//! option is a field of [`Plan`] and a row here.
+//! The command line, its help and completions, the builder [`Planned`](super::Planned) and the line that repeats a
+//! run are all made from these rows. A new option is a field of [`Plan`] and a row here.
 
 use super::Plan;
 use crate::sizes::{parse_audit, parse_confidence, parse_count, parse_depth, parse_duration, parse_seed, parse_size};
@@ -22,17 +23,17 @@ pub struct PlanOption {
     pub help: &'static str,
     /// More help; empty if one line is enough.
     pub more: &'static str,
-    /// Its value if it is not given, in words; empty if there is none.
+    /// A description of its default value; empty if there is none.
     pub default: &'static str,
     /// Whether it may be given several times.
     pub several: bool,
     /// Whether `wayfarer compare` has it too.
     pub compared: bool,
-    /// Options that it does not go with.
+    /// Options that it conflicts with.
     pub conflicts: &'static [&'static str],
     /// A list that ends the help, made from other tables.
     pub guide: fn() -> String,
-    /// The values that it is often given, for completions.
+    /// Common values, for completions.
     pub choices: fn() -> Vec<String>,
     /// Reads a value into a plan; the error says what would be right.
     pub set: fn(&mut Plan, &str) -> Result<(), String>,
@@ -51,13 +52,13 @@ impl PlanOption {
         OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Whether it is on or off and has no value.
+    /// Whether it is a switch without a value.
     pub fn is_switch(&self) -> bool {
         self.value.is_empty()
     }
 }
 
-/// The options that lead from the default plan to this one, as words of a command line.
+/// The options that turn the default plan into this one, as words of a command line.
 pub fn words(plan: &Plan) -> Vec<String> {
     let word = |option: &PlanOption, value: String| match option.is_switch() {
         true => format!("--{}", option.flag()),
@@ -78,7 +79,7 @@ const TARGET: &str = "What to look for";
 const MODEL: &str = "Model";
 const OUTPUT: &str = "Output";
 
-/// What most rows have.
+/// The common defaults of the rows.
 const USUAL: PlanOption = PlanOption {
     name: "",
     value: "",
@@ -429,7 +430,7 @@ fn on(is: bool) -> Vec<String> {
     each(is.then_some("on"))
 }
 
-/// The value, unless it is the one that a plan has in any case.
+/// The value, unless it is the default.
 fn changed(plan: &Plan, value: fn(&Plan) -> String) -> Vec<String> {
     each(Some(value(plan)).filter(|now| *now != value(&Plan::default())))
 }
@@ -438,7 +439,7 @@ fn changed(plan: &Plan, value: fn(&Plan) -> String) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A plan that was written down as options and read again is the same plan.
+    /// A plan that is written as options and read again is the same plan.
     #[test]
     fn every_option_reads_what_it_writes() {
         let samples = [

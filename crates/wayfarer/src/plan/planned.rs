@@ -1,4 +1,4 @@
-//! A plan together with what it is about, built up option by option.
+//! A plan together with its subject, built up option by option.
 
 use crate::memory::Budget;
 use crate::plan::DeviceChoice;
@@ -9,32 +9,33 @@ use std::time::{Duration, Instant};
 use wayfarer_model::{BySerde, Coded, Model, Tight};
 use wayfarer_search::{Control, Deadlock, Progress, Stop};
 
-/// A plan and what it is about. Every option of a run has the name, the default and the meaning of the command line's; text is read as there, so `memory("256M")` and
-/// `memory(256 << 20)` are the same. What the command line says about reading a file is in `LoadOptions`, `--runs` is [`run_repeatedly`](Planned::run_repeatedly), and
-/// whoever wants a curve watches the run ([`run_watched`](Planned::run_watched)). Under `cargo test` a run takes one thread and 256 MiB unless it is told otherwise.
+/// A plan and its subject. Every option of a run has the name, the default and the meaning of the command line's;
+/// text is parsed in the same way, so `memory("256M")` and `memory(256 << 20)` are the same. The options for reading
+/// a file are in `LoadOptions`, `--runs` is [`run_repeatedly`](Planned::run_repeatedly), and for a curve you watch
+/// the run ([`run_watched`](Planned::run_watched)). Under `cargo test` a run takes one thread and 256 MiB by default.
 #[derive(Clone)]
 pub struct Planned {
     subject: Arc<dyn Subject>,
     plan: Plan,
-    /// The options that were given, as they are written in Rust.
+    /// The given options, as they are written in Rust.
     given: Vec<(&'static str, String)>,
-    /// How what it is about is written in Rust.
+    /// The Rust expression that makes the plan.
     beginning: String,
     progress: bool,
     witness: Option<String>,
-    /// What was wrong with an option, for when the run is to begin.
+    /// An error in an option, reported when the run begins.
     wrong: Option<RunError>,
 }
 
-/// What a run may take under `cargo test`, where nothing else is said: several tests run side by side.
+/// The default memory of a run under `cargo test`: several tests run in parallel.
 const TEST_MEMORY: usize = 256 << 20;
 
-/// A run that takes longer says how it goes.
+/// A run that takes longer than this reports its progress.
 const QUIET: Duration = Duration::from_secs(5);
 
 impl Plan {
-    /// The plan to check a model written in Rust. Its states are encoded by `serde` or, where they derive [`Packed`](crate::Packed), packed; where both are
-    /// possible, [`Plan::packed`] says which is meant.
+    /// The plan to check a model written in Rust. Its states are encoded by `serde` or, if they derive
+    /// [`Packed`](crate::Packed), packed. If both are possible, use [`Plan::packed`] or [`Plan::by_serde`].
     ///
     /// ```
     /// use wayfarer::prelude::*;
@@ -67,7 +68,7 @@ impl Plan {
     /// assert_eq!(report.states, 10);
     /// # Ok::<(), RunError>(())
     /// ```
-    #[allow(clippy::new_ret_no_self)] // A plan by itself is about nothing: `Plan::default` makes one.
+    #[allow(clippy::new_ret_no_self)] // A plan by itself has no subject: `Plan::default` makes one.
     pub fn new<M: Model + 'static, How: 'static>(model: M) -> Planned
     where
         M::State: Coded<How>,
@@ -75,7 +76,8 @@ impl Plan {
         Planned::about(Arc::new(Modelled::<M, How>::new(model)), "Plan::new")
     }
 
-    /// The plan to check a model whose states are packed into a fixed number of bits, whether or not `serde` could write them.
+    /// The plan to check a model whose states are packed into a fixed number of bits, whether or not `serde` could
+    /// write them.
     pub fn packed<M: Model + 'static>(model: M) -> Planned
     where
         M::State: Coded<Tight>,
@@ -91,19 +93,21 @@ impl Plan {
         Planned::about(Arc::new(Modelled::<M, BySerde>::new(model)), "Plan::by_serde")
     }
 
-    /// The plan to check something else that is a [`Subject`].
+    /// The plan to check any other [`Subject`].
     pub fn about(subject: Arc<dyn Subject>) -> Planned {
         Planned::about(subject, "Plan::about")
     }
 
-    /// The plan to check what a file holds (feature `murphi`): a Murphi model, or a graph where its name ends in `.aut`.
+    /// The plan to check the model in a file (feature `murphi`): a Murphi model, or a graph if its name ends in
+    /// `.aut`.
     #[cfg(feature = "murphi")]
     pub fn from_file(path: &str) -> Result<Planned, crate::LoadError> {
         let planned = Plan::from_file_with(path, &crate::LoadOptions::default())?;
         Ok(planned.written(format!("Plan::from_file({path:?})?")))
     }
 
-    /// The same, read with other values for the model's constants, an expression to look for (then to be named in [`find`](Planned::find)), or strictly.
+    /// The same, read with other values for the model's constants, an expression to search for (then to be named in
+    /// [`find`](Planned::find)), or strictly.
     #[cfg(feature = "murphi")]
     pub fn from_file_with(path: &str, options: &crate::LoadOptions) -> Result<Planned, crate::LoadError> {
         let subject = crate::open(path, options)?.subject;
@@ -118,17 +122,18 @@ impl Planned {
         Planned { subject, plan, given: Vec::new(), beginning, progress: true, witness: None, wrong: None }
     }
 
-    /// The same plan with the Rust text that makes it, for the line that repeats a run: for those who make plans in a way of their own.
+    /// The same plan with the Rust expression that makes it, for the line that repeats a run. For code that builds
+    /// plans in its own way.
     pub fn written(self, beginning: impl Into<String>) -> Self {
         Planned { beginning: beginning.into(), ..self }
     }
 
-    /// The same plan, which cannot be carried out for this reason.
+    /// The same plan, which fails with this error when it is run.
     pub fn refused(self, why: RunError) -> Self {
         Planned { wrong: self.wrong.or(Some(why)), ..self }
     }
 
-    /// Sets an option of the table: `text` is what is written in Rust, `word` what the table reads.
+    /// Sets an option of the table: `text` is its value in Rust, `word` the text that the table parses.
     fn set(mut self, option: &'static str, text: String, word: &str) -> Self {
         self.given.push((option, text));
         if let Some(row) = PlanOption::named(option)
@@ -151,25 +156,25 @@ impl Planned {
         self.set(option, format!("{name:?}"), name)
     }
 
-    /// Memory that the run may take: `"512M"`, or bytes. Three quarters of what is free where it is not given.
+    /// The memory of the run: `"512M"`, or bytes. The default is three quarters of the free memory.
     ///
-    /// What the stores, the frontier and the record take is counted; where [`memory::Counting`](crate::memory::Counting) is the global allocator, every byte
-    /// that the process takes from the beginning of the run.
+    /// This counts stores, the frontier and the record. If [`memory::Counting`](crate::memory::Counting) is the
+    /// global allocator, it counts every byte that the process allocates from the beginning of the run.
     pub fn memory(self, size: impl Amount<usize>) -> Self {
         self.option("memory", size)
     }
 
-    /// Time that the run may take: `"30s"`, or a [`Duration`].
+    /// The time of the run: `"30s"`, or a [`Duration`].
     pub fn time(self, time: impl Amount<Duration>) -> Self {
         self.option("time", time)
     }
 
-    /// Stops after so many distinct states.
+    /// Stops after this many distinct states.
     pub fn states(self, count: impl Amount<u64>) -> Self {
         self.option("states", count)
     }
 
-    /// Stops after so many steps: fired rules, or random choices of a strategy that makes them.
+    /// Stops after this many steps: fired rules, or random choices of a strategy that makes them.
     pub fn steps(self, count: impl Amount<u64>) -> Self {
         self.option("steps", count)
     }
@@ -179,7 +184,7 @@ impl Planned {
         self.option("depth", depth)
     }
 
-    /// Where the search runs: `"auto"`, `"cpu"`, `"gpu"`, or `"gpu:1"` for the second GPU (feature `gpu`).
+    /// The device of the search: `"auto"`, `"cpu"`, `"gpu"`, or `"gpu:1"` for the second GPU (feature `gpu`).
     pub fn device(self, device: impl Amount<DeviceChoice>) -> Self {
         self.option("device", device)
     }
@@ -189,93 +194,98 @@ impl Planned {
         self.option("device_memory", size)
     }
 
-    /// How many workers; one for each processor if it is not given.
+    /// The number of workers; by default one for each processor.
     pub fn threads(self, threads: u32) -> Self {
         self.option("threads", threads)
     }
 
-    /// The seed of everything random; 1 if it is not given.
+    /// The seed of everything random; 1 by default.
     pub fn seed(self, seed: u64) -> Self {
         self.option("seed", seed)
     }
 
-    /// Where to look: `"bfs"`, or `"rdfs"`, `"rbfs:maxpom=0.01"` and so on, as `--strategy` lists them.
+    /// The search strategy: `"bfs"`, or `"rdfs"`, `"rbfs:maxpom=0.01"` and so on, as `--strategy` lists them.
     pub fn strategy(self, strategy: impl Amount<StrategySpec>) -> Self {
         self.option("strategy", strategy)
     }
 
-    /// What to remember: `"exact"`, `"compact:bits=40"` and so on, as `--store` lists them; what suits the strategy where it is not given.
+    /// The store: `"exact"`, `"compact:bits=40"` and so on, as `--store` lists them; by default one that suits the
+    /// strategy.
     pub fn store(self, store: impl Amount<StoreSpec>) -> Self {
         self.option("store", store)
     }
 
-    /// Whether states that are alike are taken for one: `"auto"`, `"on"` or `"off"`.
+    /// Whether symmetric states are treated as one: `"auto"`, `"on"` or `"off"`.
     pub fn symmetry(self, choice: impl Amount<SymmetryChoice>) -> Self {
         self.option("symmetry", choice)
     }
 
-    /// When a state counts as a deadlock: `"stuttering"` where no action leads to another state, `"stuck"` where none is possible, or `"off"`.
+    /// The definition of a deadlock: `"stuttering"` if no action leads to another state, `"stuck"` if none is
+    /// possible, or `"off"`.
     pub fn deadlock(self, rule: impl Amount<Deadlock>) -> Self {
         self.option("deadlock", rule)
     }
 
-    /// How sure the default strategy must be that no state was omitted before it ends, where memory is too small for every state; 0.99 where it is not given.
+    /// The confidence that the default strategy needs that no state was omitted before it ends, if memory is too
+    /// small for every state; 0.99 by default.
     pub fn confidence(self, probability: impl Amount<f64>) -> Self {
         self.option("confidence", probability)
     }
 
-    /// Judges this property, and only those that were named so.
+    /// Checks only this property and others named in the same way.
     pub fn property(self, name: &str) -> Self {
         self.name("property", name)
     }
 
-    /// Looks for a state in which this `sometimes` property holds, instead of violations.
+    /// Searches for a state in which this `sometimes` property holds, instead of violations.
     pub fn find(self, name: &str) -> Self {
         self.name("find", name)
     }
 
-    /// Looks for a firing of this rule, instead of violations. In a Rust model, a rule is a variant of the action type, or one action as reports write it. Which
-    /// there are is known only when they happen, so a name that no action has is one that is never reached.
+    /// Searches for a firing of this rule, instead of violations. In a Rust model, a rule is a variant of the action
+    /// type, or one action as reports write it. Actions are known only when they happen, so a name that no action has
+    /// is never reached.
     pub fn find_rule(self, name: &str) -> Self {
         self.name("find_rule", name)
     }
 
-    /// How many random walks of each sampler audit a run that found nothing; `"off"` for none, and a number that fits the search where it is not given.
+    /// The number of random walks of each sampler that audit a run that found nothing; `"off"` for none; by default a
+    /// number that suits the search.
     pub fn audit(self, walks: impl Amount<u64>) -> Self {
         self.option("audit", walks)
     }
 
-    /// How many states are reachable, where that is known: coverage and cover times are then reported.
+    /// The number of reachable states, if it is known: coverage and cover times are then reported.
     pub fn size(self, count: impl Amount<u64>) -> Self {
         self.option("size", count)
     }
 
-    /// Counts how often each state is visited.
+    /// Counts the visits of each state.
     pub fn profile(self, on: bool) -> Self {
         self.switch("profile", on)
     }
 
-    /// Stops after so many violations.
+    /// Stops after this many violations.
     pub fn max_errors(self, count: impl Amount<u64>) -> Self {
         self.option("max_errors", count)
     }
 
-    /// Goes on until everything was visited, and reports each violated property once.
+    /// Continues until everything was visited, and reports each violated property once.
     pub fn all_violations(self, on: bool) -> Self {
         self.switch("all_violations", on)
     }
 
-    /// Whether what was not proved fails in JUnit and SARIF files.
+    /// Whether unproved checks fail in JUnit and SARIF files.
     pub fn exhaustive(self, on: bool) -> Self {
         self.switch("exhaustive", on)
     }
 
-    /// Whether a witness that may not be a shortest one is made shorter.
+    /// Whether to shorten a witness that may not be a shortest one.
     pub fn shorten(self, on: bool) -> Self {
         self.switch("shorten", on)
     }
 
-    /// How many loop rounds and calls one firing of a Murphi model may take.
+    /// The number of loop rounds and calls that one firing of a Murphi model may take.
     pub fn loop_limit(self, count: impl Amount<u64>) -> Self {
         self.option("loop_limit", count)
     }
@@ -292,13 +302,13 @@ impl Planned {
         self
     }
 
-    /// Whether a run that lasts prints how it goes to the standard error.
+    /// Whether a long run prints its progress to the standard error.
     pub fn progress(mut self, on: bool) -> Self {
         self.progress = on;
         self
     }
 
-    /// The plan as it stands, with what was left open filled in.
+    /// The current plan, with its defaults filled in.
     pub fn plan(&self) -> Plan {
         let testing = is_test();
         let memory = self.plan.memory.unwrap_or_else(|| if testing { TEST_MEMORY } else { machine::default_budget() });
@@ -307,12 +317,12 @@ impl Planned {
         Plan { memory: Some(memory), threads, ..self.plan.clone() }
     }
 
-    /// Carries the plan out.
+    /// Runs the plan.
     pub fn run(&self) -> Result<Report, RunError> {
         self.run_watched(&mut Talking::new(self.progress, self.subject.source()))
     }
 
-    /// Carries the plan out. `control` is asked at the edge of every round and may end it.
+    /// Runs the plan. `control` is asked after every round and may end it.
     pub fn run_watched(&self, control: &mut dyn Control) -> Result<Report, RunError> {
         if let Some(wrong) = &self.wrong {
             return Err(wrong.clone());
@@ -332,7 +342,7 @@ impl Planned {
         Ok(report)
     }
 
-    /// Carries the plan out several times, each with the next seed.
+    /// Runs the plan several times, each with the next seed.
     pub fn run_repeatedly(&self, runs: u32) -> Result<Repeated, RunError> {
         let run = |number: u32| {
             let mut planned = self.clone();
@@ -346,13 +356,13 @@ impl Planned {
         RunError::Write { file: self.witness.clone().unwrap_or_default(), message: error.to_string() }
     }
 
-    /// The line that leads to the same run.
+    /// The line that repeats the run.
     fn again(&self, report: &Report) -> String {
         let mut given = self.given.clone();
         if given.iter().all(|(option, _)| *option != "seed") {
             given.push(("seed", report.seed.to_string()));
         }
-        // The clock does not repeat itself; the number of steps does.
+        // Time limits do not repeat exactly; the number of steps does.
         if matches!(report.stop, Stop::Time | Stop::Interrupted) && report.threads == 1 {
             given.retain(|(option, _)| !matches!(*option, "time" | "steps"));
             given.push(("steps", report.steps.to_string()));
@@ -372,7 +382,7 @@ fn is_test() -> bool {
     folder == "deps" || folder.starts_with("rustdoctest") || program.file_stem().is_some_and(|name| name == "rust_out")
 }
 
-/// Says now and then how a run goes, once it has lasted.
+/// Prints the progress of a long run from time to time.
 struct Talking<'a> {
     name: Option<&'a str>,
     started: Instant,

@@ -1,5 +1,6 @@
-//! *Widen and restart*: a subject may guess how much room its values need. A run that meets the end of that room is no verdict, so it starts again on a wider
-//! form of the subject, within the same budget. Widths at least double, so restarts are few.
+//! *Widen and restart*: a subject may guess how many bits its values need. A run that finds the guess too small gives
+//! no verdict; it starts again on a wider form of the subject, within the same budget. Widths at least double, so
+//! restarts are few.
 
 use crate::memory::Budget;
 use crate::{Plan, Report, RunError, Subject};
@@ -8,8 +9,9 @@ use std::time::{Duration, Instant};
 use wayfarer_search::{Control, Stop};
 
 impl Plan {
-    /// Carries the plan out on a subject that may turn out to be too narrow. If it does, `subject` is replaced by a wider one, which is the one that the report
-    /// speaks about. Times include those of all attempts; all other figures are those of the last one.
+    /// Runs the plan on a subject that may turn out to be too narrow. If it does, `subject` is replaced by a wider
+    /// one, to which the report then refers. Times include those of all attempts; all other figures are those of the
+    /// last one.
     pub fn check_widening(&self, subject: &mut Arc<dyn Subject>, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
         let started = Instant::now();
         let mut end_at_limit = subject.can_widen();
@@ -31,7 +33,7 @@ impl Plan {
                     remarks.push(format!("the run was started again with more room: {met}"));
                     end_at_limit = subject.can_widen();
                 }
-                // Nothing helps against this limit: go as far as possible, and say so.
+                // Nothing helps against this limit: continue as far as possible, and report it.
                 None => end_at_limit = false,
             }
         }

@@ -1,4 +1,5 @@
-//! The checks of a run, one by one: a verdict on the whole says too little if some properties are settled and others are not.
+//! The checks of a run, one by one: a verdict on the whole says too little if some properties are decided and others
+//! are not.
 
 use super::{Answer, CheckVerdict, Kind};
 use crate::Plan;
@@ -7,7 +8,7 @@ use serde::Serialize;
 use wayfarer_search::{Cause, Deadlock, Outcome, Verdict};
 use wayfarer_space::Firing;
 
-/// One thing that a run judged, or was told not to judge.
+/// One check of a run, or one that was left out on request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CheckReport {
@@ -15,11 +16,11 @@ pub struct CheckReport {
     pub kind: Kind,
     /// The property's name; `deadlock` and `fault` have their own.
     pub name: String,
-    /// `file:line:column`; empty where it has no place.
+    /// `file:line:column`; empty if it has no source location.
     pub at: String,
-    /// The verdict on it. A cover that was reached holds in any case. A search for something counts as violated if it was found.
+    /// The verdict on it. A cover that was reached holds in any case. A goal counts as violated if it was reached.
     pub verdict: CheckVerdict,
-    /// Which of the report's violations speak against it; for a formula that is true, the witness of it.
+    /// The indices of the report's violations of it; for a formula that is true, those of its witnesses.
     pub violations: Vec<usize>,
     /// The answer, if it is a formula.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +66,7 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             Asks::Reachable => {
                 let settled = match outcome.reached.contains(number) {
                     true => Settled::Well,
-                    // More may be missing than violations were asked for.
+                    // There may be more violations than were requested.
                     false if outcome.is_complete() => Settled::Badly,
                     false => Settled::IfComplete,
                 };
@@ -73,6 +74,9 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
                 make(Kind::Cover, &property.name, at, chosen && !sought, settled, &against)
             }
         });
+    }
+    for name in subject.unjudged() {
+        checks.push(make(Kind::Invariant, &name, String::new(), false, Settled::IfComplete, &|_| false));
     }
     for name in &plan.find_rules {
         let meant = |number: u32| subject.is_called(number, name);
@@ -88,8 +92,8 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
 }
 
 impl CheckReport {
-    /// Turns the verdict of a search for a state into the answer to a formula. A state that was found shows that something exists, or that not everything is
-    /// as the formula says; that there is none is known only of a run that visited everything.
+    /// Turns the verdict of a search for a state into the answer to a formula. A state that was found proves
+    /// existence, or refutes a claim about all states. Only a run that visited everything proves that there is none.
     fn answer(&mut self, is_universal: bool) {
         let CheckVerdict::Judged(verdict) = self.verdict else { return };
         let found = match verdict {
@@ -106,7 +110,7 @@ impl CheckReport {
     }
 }
 
-/// What is known of a check before its violations are looked at.
+/// The verdict on a check before its violations are considered.
 #[derive(Clone, Copy, Debug)]
 enum Settled {
     /// It holds, whatever was not visited.

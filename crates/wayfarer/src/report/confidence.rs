@@ -1,4 +1,4 @@
-//! What "not found" is worth, as plain data.
+//! The evidence behind "not found", as plain data.
 
 use super::Discovery;
 use crate::Report;
@@ -6,42 +6,45 @@ use serde_json::{Value, json};
 use wayfarer_search::{Outcome, Record, Stop, Tally};
 use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};
 
-/// How sure bounds are: they fail with this probability at most.
+/// The error probability of bounds: they fail with at most this probability.
 pub const ERROR: f64 = 0.05;
 
 /// The normal quantile of an interval of 95 %.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// Violations this rare are what the number of walks that would be needed is given for.
+/// The report gives the number of walks needed to find violations this rare.
 pub const RARE: f64 = 1e-5;
 
-/// What it is worth that nothing was found.
+/// The evidence that nothing is violated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confidence {
-    /// What each sampler of the audit says; those whose law does not depend on what was visited come first. Empty where there was no audit.
+    /// The result of each sampler of the audit; those whose law does not depend on the visited states come first.
+    /// Empty if there was no audit.
     pub audit: Vec<SamplerReport>,
-    /// The share of the states, drawn by a hash, that the record knows of; none where the store itself was the judge.
+    /// The share of the states, drawn by a hash, that the record contains; `None` if the store itself was the judge.
     pub record_share: Option<f64>,
-    /// How fast states were found.
+    /// The rate at which states were found.
     pub discovery: Option<Discovery>,
-    /// Chao's lower bound on the number of states, from how often those of the record were met, as if by independent draws.
+    /// Chao's lower bound on the number of states, from the visit counts of the record's states, treated as
+    /// independent draws.
     pub least_states: Option<Richness>,
-    /// The greatest one-step omission probability among the samples of randomised breadth-first search, after its last visit.
+    /// The largest one-step omission probability among the samples of randomised breadth-first search, after its last
+    /// visit.
     pub omission_probability: Option<f64>,
-    /// How many states the store is expected to have taken for known ones; none where it forgets.
+    /// The expected number of states that the store took for known ones; `None` if it forgets.
     pub expected_omissions: Option<f64>,
 }
 
-/// What a sampler of the audit says.
+/// The result of a sampler of the audit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplerReport {
-    /// What came of its walks.
+    /// The tally of its walks.
     pub tally: Tally,
     /// `store` or `record`.
     pub judge: &'static str,
-    /// At most so much of the sampler's mass was not visited, with 95 % confidence.
+    /// The upper bound on the share of the sampler's mass that was not visited, with 95 % confidence.
     pub missing_at_most: f64,
-    /// At most such a share of its walks meets a violation, with 95 % confidence.
+    /// The upper bound on the share of its walks that find a violation, with 95 % confidence.
     pub violation_at_most: f64,
 }
 
@@ -71,11 +74,11 @@ impl SamplerReport {
 }
 
 impl Confidence {
-    /// What the search itself says, without an audit.
-    /// `known` is the number of reachable states, if the user gave it.
+    /// The evidence of the search itself, without an audit. `known` is the number of reachable states, if the user
+    /// gave it.
     pub(crate) fn of(outcome: &Outcome, expected_omissions: Option<f64>, discovery: Option<Discovery>, draws: bool, known: Option<u64>) -> Self {
         let record = outcome.record.as_ref();
-        // A search that has run dry, or has met every state there is, has no future to forecast.
+        // A search that has run dry, or has found every state, has no future to forecast.
         let ended = matches!(outcome.stop, Stop::Exhausted | Stop::Confident | Stop::Accepted);
         let left = known.map(|known| (known as f64 - outcome.covered.value).max(0.0));
         let discovery = discovery.filter(|_| !ended && left != Some(0.0)).map(|discovery| Discovery { left, ..discovery });
@@ -89,34 +92,36 @@ impl Confidence {
         }
     }
 
-    /// How many walks each sampler made; 0 where there was no audit.
+    /// The number of walks of each sampler; 0 if there was no audit.
     pub fn walks(&self) -> u64 {
         self.audit.first().map_or(0, |report| report.tally.walks)
     }
 
-    /// The sampler of the headline: of those whose law does not depend on what was visited, the one with the largest bound.
+    /// The sampler of the headline: of those whose law does not depend on the visited states, the one with the
+    /// largest bound.
     pub fn headline(&self) -> Option<&SamplerReport> {
         let fixed = self.audit.iter().filter(|report| report.tally.sampler.is_fixed());
         fixed.max_by(|one, other| one.missing_at_most.total_cmp(&other.missing_at_most))
     }
 
-    /// The least share that is still excluded for violations, over the samplers: a walk of any of them meets one with at most this probability.
+    /// The smallest of the samplers' bounds on violations: a walk finds one with at most this probability.
     pub fn violation_at_most(&self) -> Option<f64> {
         self.audit.iter().filter(|report| report.tally.sampler.is_fixed()).map(|report| report.violation_at_most).reduce(f64::max)
     }
 
-    /// How many walks would be needed to meet, with 95 % confidence, a violation that one walk in a hundred thousand meets: ln δ / ln(1 − ε).
+    /// The number of walks needed to find, with 95 % confidence, a violation that one walk in a hundred thousand
+    /// finds: ln δ / ln(1 − ε).
     pub fn walks_needed() -> f64 {
         walks_needed(ERROR, RARE).map_or(f64::INFINITY, f64::ceil)
     }
 
-    /// New states to expect from another hour; none where the search was too short to tell.
+    /// The new states to expect from another hour; `None` if the search was too short to tell.
     pub fn next_hour(&self, seconds: f64) -> Option<f64> {
         let discovery = self.discovery.filter(|_| seconds > 0.0)?;
         Some(discovery.expected(3600.0 * discovery.steps as f64 / seconds))
     }
 
-    /// As JSON, with what the report says elsewhere, so that all evidence is in one place.
+    /// As JSON, with related figures of the report, so that all evidence is in one place.
     pub(crate) fn to_json(&self, report: &Report) -> Value {
         let headline = self.headline();
         json!({
@@ -141,7 +146,7 @@ impl Confidence {
     }
 }
 
-/// The bound that the record's states give, carried over to all states.
+/// The bound from the record's states, extrapolated to all states.
 fn least_states(record: &Record, distinct: f64) -> Option<Richness> {
     let found = least_total(record.len() as u64, record.met(1), record.met(2), NORMAL).ok().filter(|_| !record.is_empty())?;
     let factor = distinct / record.len() as f64;

@@ -1,9 +1,9 @@
-//! How fast new states were found, by the logical clock, and what that lets one expect.
+//! The rate at which new states were found, by the logical clock, and the forecast based on it.
 
-/// Points that are kept at most.
+/// The largest number of points kept.
 const MOST: usize = 256;
 
-/// The course of a search: distinct states after so many steps, at points that grow apart as the search grows longer.
+/// The course of a search: distinct states by number of steps, at points that move apart as the search grows longer.
 #[derive(Clone, Debug)]
 pub(crate) struct Course {
     points: Vec<(u64, u64)>,
@@ -34,7 +34,7 @@ impl Course {
         self.next = steps + self.stride;
     }
 
-    /// What the course says, with where it ended.
+    /// The rates of discovery, given where the course ended.
     pub(crate) fn discovery(mut self, steps: u64, states: u64) -> Option<Discovery> {
         if self.points.last().is_none_or(|(last, _)| *last < steps) {
             self.points.push((steps, states));
@@ -43,7 +43,7 @@ impl Course {
         (steps >= 64).then(|| Discovery { steps, lately: (all - half).max(0.0), before: (half - quarter).max(0.0), left: None })
     }
 
-    /// States after so many steps, on a straight line between two points.
+    /// The states after `steps` steps, by linear interpolation between two points.
     fn at(&self, steps: u64) -> f64 {
         let after = self.points.partition_point(|(at, _)| *at < steps);
         match (after.checked_sub(1).map(|before| self.points[before]), self.points.get(after)) {
@@ -55,7 +55,7 @@ impl Course {
     }
 }
 
-/// How fast new states were found in the last half of the steps, and in the quarter before.
+/// The rate of discovery in the last half of the steps, and in the quarter before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discovery {
     /// Steps of the search.
@@ -64,22 +64,23 @@ pub struct Discovery {
     pub lately: f64,
     /// New states in the quarter before.
     pub before: f64,
-    /// States that are left to find, if their number is known.
+    /// States that remain to be found, if their number is known.
     pub left: Option<f64>,
 }
 
 impl Discovery {
-    /// New states for each step, in the last half of the steps.
+    /// New states per step, in the last half of the steps.
     pub fn rate(&self) -> f64 {
         self.lately / (self.steps - self.steps / 2).max(1) as f64
     }
 
-    /// New states to expect from so many more steps: every doubling of the steps brings as many times what the one before brought as the last one did, but no
-    /// more than twice. A straight line, a power law and a logarithm are carried on as they are; a search that is about to run dry gets less than this.
+    /// New states to expect from `more` further steps: each doubling of the steps is assumed to multiply the yield of
+    /// the one before by the same factor as the last doubling did, at most by two. This continues a straight line, a
+    /// power law and a logarithm exactly; a search that is about to run dry will find fewer.
     pub fn expected(&self, more: f64) -> f64 {
         let ratio = if self.before > 0.0 { (self.lately / self.before).min(2.0) } else { 2.0 };
         let doublings = (more.max(0.0) / self.steps.max(1) as f64).ln_1p() / std::f64::consts::LN_2;
-        // A geometric series, also where the last doubling is cut.
+        // A geometric series, also if the last doubling is incomplete.
         let terms = if (ratio - 1.0).abs() < 1e-9 { doublings } else { (ratio.powf(doublings) - 1.0) / (ratio - 1.0) };
         (self.lately * ratio * terms).min(self.left.unwrap_or(f64::INFINITY))
     }

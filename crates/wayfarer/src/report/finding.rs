@@ -1,17 +1,17 @@
-//! What is wrong with a model's text, one by one, for files that other programs read.
+//! Errors and warnings about a model's text, as a list, for files that other programs read.
 
 use std::fmt;
 
-/// One thing that is wrong with a model, or looks wrong.
+/// One error or warning about a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Whether it stops the model from being used.
     pub error: bool,
-    /// What is the matter.
+    /// The message.
     pub message: String,
-    /// What would be right, where that can be guessed.
+    /// A suggestion of what would be right, if there is one.
     pub help: Option<String>,
-    /// `file:line:column`; empty where it is not in the file.
+    /// `file:line:column`; empty if it is not in the file.
     pub at: String,
 }
 

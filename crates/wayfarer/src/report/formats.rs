@@ -1,8 +1,9 @@
-//! The forms in which a report is written for other programs, one row each. A new form is one file in this room and one row in [`FORMATS`].
+//! The output formats of a report for other programs, one row each. A new format is one file in this folder and one
+//! row in [`FORMATS`].
 
 use super::{Finding, Report, junit, sarif};
 
-/// A form in which a report is written to a file.
+/// A format in which a report is written to a file.
 pub struct Format {
     /// Its name, which is also the flag of the command line.
     pub name: &'static str,
@@ -12,11 +13,12 @@ pub struct Format {
     pub more: &'static str,
     /// Writes a report.
     pub write: fn(&Report) -> String,
-    /// Writes why there is none: the model's name, the message, and the findings about the model if there are any.
+    /// Writes the reason why there is no report: the model's name, the message, and the diagnostics about the model
+    /// if there are any.
     pub failure: fn(&str, &str, &[Finding]) -> String,
 }
 
-/// All forms, in the order in which they are listed to users.
+/// All formats, in the order in which they are listed to users.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "junit",

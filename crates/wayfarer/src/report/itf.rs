@@ -1,24 +1,25 @@
-//! Witnesses in the Informal Trace Format (ITF), a JSON form that other tools read: variables as values, states in order. What ITF leaves open goes into
-//! `#meta`: the rule that led to each state, and what is wrong at the end.
+//! Witnesses in the Informal Trace Format (ITF), a JSON format that other tools read: variables as values, states in
+//! order. Information that ITF does not define goes into `#meta`: the rule that led to each state, and the violation
+//! at the end.
 
 use crate::report::WitnessReport;
 use crate::subject::Subject;
 use serde_json::{Map, Value, json};
 
-/// A witness as it was written to a file.
+/// A witness as read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// The start state's name.
     pub start: String,
-    /// The rule that led to each state after the first, as it was described; a last one that fails has no state.
+    /// The rule that led to each state after the first, as text; a last one that fails has no state.
     pub rules: Vec<String>,
     /// The variables' values in each state.
     pub states: Vec<Value>,
-    /// What was wrong at the end, as it was described.
+    /// The violation at the end, as text.
     pub violation: Option<String>,
 }
 
-/// A witness as an ITF object. `violation` says what is wrong at its end.
+/// A witness as an ITF object. `violation` is the violation at its end.
 pub fn write(subject: &dyn Subject, witness: &WitnessReport, violation: &str) -> Value {
     let mut states = Vec::new();
     for (index, state) in witness.raw.states.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Reports as JUnit XML, the form in which continuous integration reads tests: the model is a suite, and each check a case.
+//! Reports as JUnit XML, the format in which continuous integration reads tests: the model is a suite, and each check
+//! a case.
 //!
-//! A case passes only where its check is proved. What a budget left open is skipped, with the reason; it fails where the plan asks for everything
-//! (`exhaustive`). The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the actions for GitHub read; times of single
-//! cases are left out, since one search judges all of them.
+//! A case passes only if its check is proved. A check that the budget left open is skipped, with the reason; with
+//! `exhaustive` it fails. The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the
+//! actions for GitHub read. Times of single cases are left out, since one search decides all of them.
 
 use super::CheckVerdict;
 use crate::place::Place;
@@ -12,7 +13,7 @@ use std::io;
 use std::path::Path;
 use wayfarer_search::Verdict;
 
-/// How many violations of one check are told in full.
+/// The number of violations of one check that are described in full.
 const STORIES_TOLD: usize = 10;
 
 impl Report {
@@ -31,7 +32,7 @@ impl Report {
             let at = if check.at.is_empty() { first } else { &check.at };
             case(&mut cases, &self.model, &check.label(), at, &outcome);
         }
-        // What no check answers for must not get lost.
+        // Violations that belong to no check must not get lost.
         let claimed = |index: usize| self.checks.iter().any(|check| check.violations.contains(&index));
         let unclaimed: Vec<&ViolationReport> = self.violations.iter().enumerate().filter(|(index, _)| !claimed(*index)).map(|(_, one)| one).collect();
         for violation in &unclaimed {
@@ -67,7 +68,7 @@ impl Report {
         document(&self.model, &counts, Some(self.seconds), &inside)
     }
 
-    /// What a case says of a check.
+    /// The outcome of a check's case.
     fn outcome(&self, check: &CheckReport) -> Case {
         let violations: Vec<&ViolationReport> = check.violations.iter().filter_map(|index| self.violations.get(*index)).collect();
         match check.verdict {
@@ -84,7 +85,7 @@ impl Report {
         }
     }
 
-    /// What is wrong, and the line that repeats it.
+    /// The violations, and the line that repeats the run.
     fn bad(&self, violations: &[&ViolationReport]) -> Bad {
         let more = violations.len().saturating_sub(STORIES_TOLD);
         let stories = violations.iter().take(STORIES_TOLD).map(|violation| violation.story());
@@ -109,7 +110,7 @@ pub fn junit_failure(model: &str, message: &str, findings: &[Finding]) -> String
     document(model, &Counts { tests: 1, failures: 0, errors: 1, skipped: 0 }, None, &inside)
 }
 
-/// What the findings say, or the message where there are none.
+/// The text of the diagnostics, or the message if there are none.
 fn told(message: &str, findings: &[Finding]) -> String {
     match findings {
         [] => message.to_string(),
@@ -121,7 +122,7 @@ fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().to_string()
 }
 
-/// How a case ends.
+/// The outcome of a case.
 enum Case {
     Passed,
     Skipped(String),
@@ -162,7 +163,7 @@ fn case(out: &mut String, model: &str, name: &str, at: &str, outcome: &Case) {
 }
 
 fn element(out: &mut String, model: &str, name: &str, at: &str, child: Option<(&str, &Bad)>) {
-    // Readers take what stands before the last dot for a package, so a file's extension must not come last.
+    // Readers take the text before the last dot for a package, so a file's extension must not come last.
     let stem = model.rsplit_once('.').map_or(model, |(stem, extension)| if extension.contains('/') { model } else { stem });
     let class = stem.replace(['/', '\\'], ".");
     let _ = write!(out, "    <testcase name={} classname={}", attribute(name), attribute(class.trim_start_matches('.')));
@@ -184,7 +185,7 @@ fn element(out: &mut String, model: &str, name: &str, at: &str, child: Option<(&
     };
 }
 
-/// A quoted attribute value. Line ends and tabs are kept, which a reader would otherwise turn into blanks.
+/// A quoted attribute value. Line ends and tabs are kept; a reader would otherwise turn them into blanks.
 fn attribute(value: &str) -> String {
     format!("\"{}\"", escaped(value, true))
 }
@@ -193,7 +194,7 @@ fn text(value: &str) -> String {
     escaped(value, false)
 }
 
-/// XML has no way to write most control characters, not even escaped: they are shown as Rust writes them.
+/// XML cannot represent most control characters, not even escaped: they are shown as Rust writes them.
 fn escaped(value: &str, attribute: bool) -> String {
     let mut out = String::with_capacity(value.len());
     for letter in value.chars() {

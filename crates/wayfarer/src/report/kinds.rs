@@ -1,4 +1,4 @@
-//! The kinds of things that a report speaks about, each with the word that stands for it in text and JSON.
+//! The kinds of things that a report contains, each with its name in text and JSON.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -24,16 +24,16 @@ pub enum Kind {
     Error,
     /// A rule that could not finish; as a check, all assertions, error statements and faults together.
     Fault,
-    /// A formula of a file of formulas, which is true or false.
+    /// A formula from a file of formulas, which is true or false.
     Formula,
-    /// A state that was looked for.
+    /// A state that was the goal of the search.
     Found,
-    /// A rule whose firing was looked for.
+    /// A rule whose firing was the goal of the search.
     Rule,
 }
 
 impl Kind {
-    /// All kinds with their words.
+    /// All kinds with their names.
     pub const ALL: [(Kind, &'static str); 11] = [
         (Kind::Invariant, "invariant"),
         (Kind::Never, "never"),
@@ -48,7 +48,7 @@ impl Kind {
         (Kind::Rule, "rule"),
     ];
 
-    /// The word for it.
+    /// The name of the kind.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("fault", |(_, word)| word)
     }
@@ -70,14 +70,14 @@ impl Serialize for Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CheckVerdict {
-    /// It was judged, as the whole run is.
+    /// It was checked, with the same verdicts as the whole run.
     Judged(Verdict),
-    /// It was left out, on request or because it cannot be judged yet.
+    /// It was left out, on request or because it cannot be checked yet.
     NotJudged,
 }
 
 impl CheckVerdict {
-    /// The word for it.
+    /// The name of the verdict.
     pub fn word(self) -> &'static str {
         match self {
             CheckVerdict::Judged(verdict) => verdict.word(),
@@ -90,7 +90,7 @@ impl CheckVerdict {
         self == CheckVerdict::Judged(Verdict::Holds)
     }
 
-    /// Whether something speaks against it.
+    /// Whether it is violated.
     pub fn is_violated(self) -> bool {
         self == CheckVerdict::Judged(Verdict::Violated)
     }
@@ -114,12 +114,12 @@ pub enum Answer {
     True,
     /// It is false.
     False,
-    /// The run ended before that was known.
+    /// The run ended before the answer was known.
     Open,
 }
 
 impl Answer {
-    /// The word for it.
+    /// The name of the answer.
     pub fn word(self) -> &'static str {
         match self {
             Answer::True => "true",

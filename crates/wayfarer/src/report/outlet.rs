@@ -1,4 +1,4 @@
-//! Files that other programs read: whole or not there at all, and known to be writable before a long run.
+//! Files that other programs read: written whole or not at all, and known to be writable before a long run.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    /// Makes sure that the file can be written, and leaves it as it is until then.
+    /// Checks that the file can be written, and leaves it unchanged until then.
     pub fn new(path: impl AsRef<Path>) -> io::Result<Outlet> {
         let outlet = Outlet { path: path.as_ref().to_path_buf() };
         match std::fs::metadata(&outlet.path) {
@@ -26,12 +26,12 @@ impl Outlet {
         made.map(|()| outlet)
     }
 
-    /// Where it will be written.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the file: a reader finds what was there before, or all of the text.
+    /// Writes the file: a reader finds either the old contents or all of the new text.
     pub fn write(&self, text: &str) -> io::Result<()> {
         let before = std::fs::metadata(&self.path);
         if before.as_ref().is_ok_and(|about| !about.is_file()) {
@@ -42,7 +42,7 @@ impl Outlet {
             if let Ok(about) = before {
                 std::fs::set_permissions(&draft, about.permissions())?;
             }
-            // A link stays a link: what it points at is replaced.
+            // A link stays a link: its target is replaced.
             std::fs::rename(&draft, std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone()))
         });
         if written.is_err() {
@@ -51,7 +51,8 @@ impl Outlet {
         written
     }
 
-    /// The name under which the text is written before it takes its place; in the same folder, since only there renaming is one step.
+    /// The temporary name under which the text is written before it replaces the file. It is in the same folder,
+    /// because renaming is atomic only there.
     fn draft(&self) -> io::Result<PathBuf> {
         let path = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "this is no name for a file"))?;

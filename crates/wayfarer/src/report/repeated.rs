@@ -1,4 +1,4 @@
-//! What several runs with different seeds found, summed up.
+//! A summary of several runs with different seeds.
 
 use crate::Report;
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ pub struct Interval {
 /// Several runs of one plan with different seeds.
 #[derive(Clone, Debug, Default)]
 pub struct Repeated {
-    /// What each found, in the order of the seeds.
+    /// The reports, in the order of the seeds.
     pub runs: Vec<Report>,
 }
 
 impl Interval {
-    /// The share of so many that were found among so many, with Wilson's interval.
+    /// The share `found` / `all`, with Wilson's interval.
     pub fn of_share(found: usize, all: usize) -> Interval {
         let (n, found) = (all as f64, found as f64);
         let share = found / n;
@@ -31,7 +31,8 @@ impl Interval {
         Interval { value: share, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
     }
 
-    /// The mean of some values, with an interval of Student's t, open where there is one value only; none where there is none.
+    /// The mean of some values, with an interval of Student's t; the interval is open if there is only one value.
+    /// `None` if there is no value.
     pub fn of_mean(values: &[f64]) -> Option<Interval> {
         let n = values.len() as f64;
         if values.is_empty() {
@@ -61,7 +62,8 @@ impl Repeated {
         Interval::of_share(self.successes().count(), self.runs.len())
     }
 
-    /// The mean of a figure over the runs that found something, with an interval of Student's t; none where there are none.
+    /// The mean of a figure over the runs that found something, with an interval of Student's t; `None` if there are
+    /// none.
     pub fn mean(&self, figure: impl Fn(&Report) -> f64) -> Option<Interval> {
         Interval::of_mean(&self.successes().map(figure).collect::<Vec<f64>>())
     }
@@ -80,7 +82,7 @@ impl Repeated {
         Some(Interval { value: middle, low: values[low], high: values[high] })
     }
 
-    /// The sum as one JSON object.
+    /// The summary as one JSON object.
     pub fn to_json(&self) -> Value {
         let summary = |figure: fn(&Report) -> f64| json!({ "mean": self.mean(figure).map(to_json), "median": self.median(figure).map(to_json) });
         json!({
@@ -102,22 +104,22 @@ fn to_json(interval: Interval) -> Value {
     json!({ "value": interval.value, "low": finite(interval.low), "high": finite(interval.high) })
 }
 
-/// States until the find.
+/// The number of states when the violation was found.
 pub fn states(report: &Report) -> f64 {
     report.states as f64
 }
 
-/// Steps until the find.
+/// The number of steps when the violation was found.
 pub fn steps(report: &Report) -> f64 {
     report.steps as f64
 }
 
-/// The witness's length, loops cut out.
+/// The witness's length, without loops.
 pub fn length(report: &Report) -> f64 {
     first_witness(report).map_or(0.0, |witness| witness.length as f64)
 }
 
-/// The witness's length as it was found.
+/// The witness's length as found.
 pub fn raw_length(report: &Report) -> f64 {
     first_witness(report).map_or(0.0, |witness| witness.raw_length as f64)
 }

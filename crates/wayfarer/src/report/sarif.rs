@@ -1,7 +1,8 @@
-//! Reports as SARIF 2.1.0, the form in which code scanning reads findings: what is wrong with its place, and the way there as a code flow.
+//! Reports as SARIF 2.1.0, the format in which code scanning reads findings: each violation with its location, and
+//! its counterexample as a code flow.
 //!
-//! Only what is wrong is a result: some readers show every result as an alert, whatever its kind. What a budget left open is a notification, and a
-//! result where the plan asks for everything (`exhaustive`).
+//! Only violations are results: some readers show every result as an alert, whatever its kind. A check that the
+//! budget left open is a notification; with `exhaustive` it is a result.
 //!
 //! The standard: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, 2020.
 
@@ -12,7 +13,7 @@ use std::io;
 use std::path::Path;
 use wayfarer_search::Verdict;
 
-/// Every kind of result: its name, what it means, and how bad it is.
+/// Every kind of result: its name, its meaning, and its severity.
 const RULES: [(&str, &str, &str); 11] = [
     ("invariant", "A reachable state violates an invariant", "error"),
     ("never", "A reachable state satisfies what must never hold", "error"),
@@ -42,7 +43,7 @@ impl Report {
         }
         for check in &self.checks {
             if check.verdict.is_violated() && check.violations.is_empty() {
-                // More was wrong than violations were asked for, and it is not about a state.
+                // There are more violations than were requested, and it is not about a state.
                 let message = format!("{} does not hold", check.label());
                 results.push(result(check.kind.word(), &message, &self.places(&check.at), &check.name));
             }
@@ -83,14 +84,15 @@ impl Report {
         result
     }
 
-    /// Where something can be shown, the best first. Code scanning refuses a file with a result that has no place, and an action of a Rust model has
-    /// none: it is shown at a property of the model.
+    /// The locations at which a result can be shown, the best first. Code scanning refuses a file with a result
+    /// without a location, and an action of a Rust model has none: it is shown at a property of the model.
     fn places<'a>(&'a self, best: &'a str) -> Vec<&'a str> {
         [best, self.model.as_str()].into_iter().chain(self.checks.iter().map(|check| check.at.as_str())).collect()
     }
 }
 
-/// A SARIF log for a run that could not be carried out: findings about the model are results, anything else is a notification.
+/// A SARIF log for a run that could not be carried out: diagnostics about the model are results, anything else is a
+/// notification.
 pub fn sarif_failure(model: &str, message: &str, findings: &[Finding]) -> String {
     let results =
         findings.iter().filter(|finding| finding.error).map(|finding| result("model", &finding.text(), &[&finding.at, model], &finding.message));
@@ -123,7 +125,7 @@ fn log(model: &str, results: Vec<Value>, invocation: Value, figures: Option<Valu
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
 }
 
-/// A result at the first of the places that is one.
+/// A result at the first valid location.
 fn result(kind: &str, message: &str, places: &[&str], name: &str) -> Value {
     let mut result = json!({ "ruleId": kind });
     if let Some((index, (_, _, level))) = RULES.iter().enumerate().find(|(_, (id, ..))| *id == kind) {
@@ -132,7 +134,7 @@ fn result(kind: &str, message: &str, places: &[&str], name: &str) -> Value {
     }
     result["message"] = json!({ "text": message });
     result["locations"] = Value::Array(places.iter().find_map(|at| location(at)).into_iter().collect());
-    // What a later run is compared with: a violation stays the same when lines move.
+    // The key by which later runs are compared: a violation stays the same when lines move.
     result["partialFingerprints"] = json!({ "checked/v1": format!("{kind}: {name}") });
     result
 }
@@ -145,7 +147,7 @@ fn notification(level: &str, message: &str, location: Option<Value>) -> Value {
     object
 }
 
-/// A place; none for one that is in no file.
+/// A location; `None` if it is in no file.
 fn location(at: &str) -> Option<Value> {
     let place = Place::parse(at)?;
     let mut region = json!({ "startLine": place.line.unwrap_or(1) });
@@ -155,9 +157,9 @@ fn location(at: &str) -> Option<Value> {
     Some(json!({ "physicalLocation": { "artifactLocation": { "uri": uri(&place.path()?) }, "region": region } }))
 }
 
-/// The way to a violation: the start state with its values, and each step with what it changed.
+/// The counterexample: the start state with its values, and each step with its changes.
 fn flow(witness: &WitnessReport, places: &[&str]) -> Value {
-    // A start state is shown where the model is, if that is a file.
+    // A start state is shown at the model, if that is a file.
     let start_places: Vec<&str> = places.iter().skip(1).chain(places).copied().collect();
     let start = format!("start {}\n{}", witness.start, witness.start_lines().join("\n"));
     let mut steps =
@@ -171,7 +173,7 @@ fn flow(witness: &WitnessReport, places: &[&str]) -> Value {
     json!({ "message": { "text": format!("witness of {} steps", witness.length) }, "threadFlows": [{ "locations": steps }] })
 }
 
-/// One stop of a flow: what happened, where, and the values after it.
+/// One location of a flow: the event, its position, and the values after it.
 fn stop<'a>(order: usize, message: &str, at: &str, places: &[&str], values: impl Iterator<Item = (&'a str, &'a str)>) -> Value {
     let mut place = location(at).or_else(|| places.iter().find_map(|at| location(at))).unwrap_or_else(|| json!({}));
     place["message"] = json!({ "text": message });

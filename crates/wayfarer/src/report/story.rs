@@ -1,18 +1,19 @@
-//! What was found, told in plain text: the same words wherever a report goes.
+//! Violations in plain text: the same words wherever a report goes.
 
 use crate::{Change, CheckReport, Kind, Report, StepReport, ViolationReport, WitnessReport};
 use std::fmt::{self, Write as _};
 use wayfarer_model::ABSENT;
 use wayfarer_search::Stop;
 
-/// A witness longer than this is told by its beginning and its end: nobody reads more, and what reads the files has limits.
+/// Of a witness longer than this, only the beginning and the end are shown: nobody reads more, and programs that read
+/// the files have limits.
 const STEPS_TOLD: usize = 200;
 const STEPS_TOLD_FIRST: usize = 20;
 /// The same for the values of a start state.
 const LINES_TOLD: usize = 200;
 
 impl ViolationReport {
-    /// What is wrong, in a sentence.
+    /// The violation in a sentence.
     pub fn sentence(&self) -> String {
         let name = &self.name;
         match self.kind {
@@ -30,13 +31,14 @@ impl ViolationReport {
         }
     }
 
-    /// Where to show it: its own place, or for a deadlock, which has none, that of the rule that led into it. Empty where there is neither.
+    /// The location at which to show it: its own, or for a deadlock, which has none, that of the rule that led into
+    /// it. Empty if there is neither.
     pub(crate) fn place(&self) -> &str {
         let last = || self.witness.as_ref().and_then(|witness| witness.steps.last()).map_or("", |step| step.at.as_str());
         if self.at.is_empty() { last() } else { &self.at }
     }
 
-    /// The sentence with its place and the details, then the way there.
+    /// The sentence with its location and details, then the counterexample.
     pub fn story(&self) -> String {
         let mut out = self.sentence();
         if !self.at.is_empty() {
@@ -83,7 +85,7 @@ impl fmt::Display for WitnessReport {
 }
 
 impl WitnessReport {
-    /// The start state, a line for each variable that has a value.
+    /// The start state, one line for each variable that has a value.
     pub(crate) fn start_lines(&self) -> Vec<String> {
         let defined = self.start_state.iter().filter(|(_, value)| value != UNDEFINED);
         let mut lines: Vec<String> = defined.map(|(path, value)| format!("{path}: {value}")).collect();
@@ -101,18 +103,18 @@ impl WitnessReport {
         lines
     }
 
-    /// Which steps are told, by their index.
+    /// The steps to show, by their index.
     pub(crate) fn told(&self) -> impl Fn(usize) -> bool + use<> {
         let steps = self.steps.len();
         move |index| steps <= STEPS_TOLD || index < STEPS_TOLD_FIRST || index >= steps - (STEPS_TOLD - STEPS_TOLD_FIRST)
     }
 }
 
-/// How an undefined value is shown.
+/// The text of an undefined value.
 const UNDEFINED: &str = "undefined";
 
 impl StepReport {
-    /// What the step did, a line for each change.
+    /// The changes of the step, one line each.
     pub(crate) fn lines(&self) -> Vec<String> {
         match &self.fault {
             Some(fault) => vec![format!("fails: {fault}")],
@@ -124,7 +126,7 @@ impl StepReport {
 
 impl fmt::Display for Change {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        // An element of a bag comes or goes: it has no old and new value.
+        // An element of a bag is added or removed: it has no old and new value.
         let bag = self.path.trim_end_matches("{}");
         match (self.from.as_str(), self.to.as_str()) {
             (ABSENT, element) if bag != self.path => write!(out, "{bag} + {element}"),
@@ -135,7 +137,7 @@ impl fmt::Display for Change {
 }
 
 impl CheckReport {
-    /// What was judged, in words.
+    /// The name of the check.
     pub fn label(&self) -> String {
         match self.kind {
             Kind::Deadlock | Kind::Fault => self.name.clone(),
@@ -145,7 +147,7 @@ impl CheckReport {
 }
 
 impl Report {
-    /// Why a check is neither proved nor violated.
+    /// The reason why a check is neither proved nor violated.
     pub(crate) fn why_open(&self, check: &CheckReport) -> String {
         let why = match self.stop {
             Stop::Violations => {
@@ -160,7 +162,7 @@ impl Report {
         }
     }
 
-    /// On what conditions the verdicts of the report stand, a line for each.
+    /// The conditions under which the report's verdicts hold, one line each.
     pub(crate) fn conditions(&self) -> Vec<String> {
         let assumed = self.assumed.then(|| "verdicts hold under the model's assumptions".to_string());
         let bounded = self.bounded.then(|| "verdicts hold within the model's boundary".to_string());
@@ -174,7 +176,7 @@ impl Report {
     }
 }
 
-/// Why a run ended, as a clause.
+/// The reason why a run ended, as a clause.
 pub fn stop_words(stop: Stop) -> &'static str {
     match stop {
         Stop::Memory => "the memory budget is spent",

@@ -1,4 +1,4 @@
-//! An explicit graph as what a run is about: labels are its rules, and a state is its number.
+//! An explicit graph as the subject of a run: labels are its rules, and a state is its number.
 
 use crate::report::Change;
 use crate::sizes::{count, counted};
@@ -10,11 +10,11 @@ use wayfarer_space::{Fault, Firing, Graph, Space, States, Steps, Word};
 /// A graph with names for its labels.
 #[derive(Clone, Debug, Default)]
 pub struct Explicit {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: String,
     /// The graph.
     pub graph: Graph,
-    /// The names of its labels by number; a label without one is called by its number.
+    /// The names of its labels by number; the number is the name of a label without one.
     pub labels: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl Explicit {
         self.labels.get(rule as usize).cloned().unwrap_or_else(|| format!("edge {rule}"))
     }
 
-    /// How many transitions each label has.
+    /// The number of transitions of each label.
     fn transitions(&self) -> Vec<u64> {
         let mut counts = vec![0; self.graph.rules() as usize];
         let mut batch = States::new(self.graph.width());

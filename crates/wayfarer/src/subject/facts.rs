@@ -27,7 +27,7 @@ pub struct Table {
 }
 
 impl Facts {
-    /// What can be said of any subject.
+    /// The facts that exist for every subject.
     pub fn of_rules(rules: Vec<RuleFacts>, properties: Vec<PropertyFacts>) -> Facts {
         let mut json = Map::new();
         let row = |rule: &RuleFacts| json!({ "name": rule.name, "at": rule.at, "instances": rule.instances });

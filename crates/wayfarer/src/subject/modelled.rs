@@ -1,4 +1,4 @@
-//! A Rust model as what a run is about.
+//! A Rust model as the subject of a run.
 
 use crate::report::Change;
 use crate::subject::{
@@ -21,7 +21,7 @@ impl<M: Model, How> Modelled<M, How>
 where
     M::State: Coded<How>,
 {
-    /// What a run of the model is about. In reports it is called by its type's name.
+    /// The subject of a run of the model. Its name in reports is that of its type.
     pub fn new(model: M) -> Self {
         Modelled { name: short_name(std::any::type_name::<M>()), space: ModelSpace::new(Arc::new(model)) }
     }
@@ -92,7 +92,7 @@ where
     }
 
     fn is_called(&self, rule: u32, _name: &str) -> bool {
-        // Which actions there are is known only when they happen: those that are looked for get a rule of their own.
+        // Actions are known only when they happen: those searched for get a rule of their own.
         rule == WANTED
     }
 

@@ -1,4 +1,5 @@
-//! A program of the IR as what a run is about: compiled or interpreted, up to symmetry of its scalarsets, spoken about in the words of its model.
+//! A program of the IR as the subject of a run: compiled or interpreted, with symmetry reduction of its scalarsets,
+//! and described in the terms of its model.
 
 mod info;
 
@@ -11,18 +12,20 @@ use crate::subject::{
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use wayfarer_ir::passing::Passing;
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
 use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
 use wayfarer_search::{Deadlock, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Word};
 
-/// Something that has become a program of the IR: whatever implements this is a [`Subject`] that is compiled, interpreted, replayed and explored up to
-/// symmetry. A language that shows its states in another form than its program's variables brings its own [`Words`].
+/// Anything that is a program of the IR: a type that implements this is a [`Subject`] that is compiled, interpreted,
+/// replayed and explored up to symmetry. A language that shows its states in another form than its program's
+/// variables provides its own [`Words`].
 pub trait Programmed: Send + Sync {
     /// The program.
     fn program(&self) -> &Arc<Program>;
 
-    /// How it is spoken about.
+    /// Its descriptions.
     fn words(&self) -> &dyn Words {
         &**self.program()
     }
@@ -62,6 +65,17 @@ pub trait Programmed: Send + Sync {
         family(one) == family(other)
     }
 
+    /// As [`Subject::is_counted`].
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
+    /// As [`Subject::unjudged`].
+    fn unjudged(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// As [`Subject::facts`].
     fn facts(&self) -> Facts {
         info::facts(self.program())
@@ -70,7 +84,7 @@ pub trait Programmed: Send + Sync {
     /// As [`Subject::is_called`].
     fn is_called(&self, rule: u32, name: &str) -> bool {
         let program = self.program();
-        // A name alone means every instance; with its parameters' values, as reports write it, one.
+        // A name alone means every instance; with its parameters' values, as reports write it, one instance.
         let family = program.rule_of(rule).map(|(family, _)| &program.rules[family]);
         family.is_some_and(|family| family.name == name) || self.words().firing(None, Firing::of(rule)).0 == name
     }
@@ -100,12 +114,18 @@ impl<P: Programmed> Subject for P {
     }
 
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
-        Box::new(Interpreter::new(self.program().clone(), plan.code_limits()))
+        let interpreter = Interpreter::new(self.program().clone(), plan.code_limits());
+        match self.program().passing {
+            Some(field) => Box::new(Passing::new(Box::new(interpreter), field)),
+            None => Box::new(interpreter),
+        }
     }
 
     #[cfg(feature = "gpu")]
     fn for_device(&self) -> Option<&Arc<Program>> {
-        Some(self.program())
+        // Passing states and levels of rules are not compiled for a device.
+        let program = self.program();
+        (program.passing.is_none() && program.levels.iter().all(|level| *level == 0)).then_some(program)
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
@@ -141,6 +161,14 @@ impl<P: Programmed> Subject for P {
         Programmed::can_widen(self)
     }
 
+    fn is_counted(&self, rule: u32) -> bool {
+        Programmed::is_counted(self, rule)
+    }
+
+    fn unjudged(&self) -> Vec<String> {
+        Programmed::unjudged(self)
+    }
+
     fn facts(&self) -> Facts {
         Programmed::facts(self)
     }
@@ -157,7 +185,7 @@ impl<P: Programmed> Subject for P {
     }
 
     fn breaks_symmetry(&self, error: WitnessError) -> RunError {
-        // A model that was shown to be symmetric is, unless this program is wrong.
+        // A model that was shown to be symmetric is symmetric, unless this program is wrong.
         if self.program().asymmetries.is_empty() { RunError::Replay(error) } else { RunError::BrokenSymmetry }
     }
 }
@@ -214,6 +242,26 @@ impl Replaying for Interpreter {
     }
 }
 
+impl Replaying for Passing<Box<Interpreter>> {
+    fn space(&self) -> &dyn Space {
+        self
+    }
+
+    fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        self.inner().start_printing(number, out, printed)
+    }
+
+    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
+        // What is printed on the way is printed again, step by step.
+        let mut from = state.to_vec();
+        for (firing, next) in self.way(state, firing).unwrap_or_default() {
+            self.inner().fire_printing(&from, firing, &mut Vec::new(), printed);
+            from = next;
+        }
+        Space::fire(self, state, firing, out)
+    }
+}
+
 impl Symmetric for Symmetry {
     fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a> {
         Box::new(Orbits::new(inner, self))
@@ -240,7 +288,7 @@ impl Plan {
     }
 }
 
-/// The symmetry that a run uses, if any, and a remark on why or why not where the user may wonder.
+/// The symmetry that a run uses, if any, and a remark that explains the choice if the user may wonder.
 fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
     if plan.symmetry == SymmetryChoice::Off {
         return Ok((None, None));
@@ -253,7 +301,7 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
         Err(error) => return Ok((None, Some(format!("symmetry is not used: {error}")))),
     };
     if let Some(name) = plan.find_rules.iter().find(|name| !program.rules.iter().any(|rule| rule.name == **name)) {
-        // One instance of a rule is looked for, and its parameters may be elements.
+        // The goal is one instance of a rule, and its parameters may be elements.
         let message = format!("`{name}` is one instance of a rule");
         return if on {
             Err(RunError::Asymmetric { at: program.source.clone(), message })

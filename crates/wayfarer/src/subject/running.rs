@@ -1,25 +1,30 @@
-//! A program as something that runs: compiled where that is possible and wanted, else interpreted.
+//! A program in executable form: compiled if that is possible and requested, otherwise interpreted.
 
 use super::Running;
 use crate::Plan;
 use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
 use std::sync::Arc;
+use wayfarer_ir::passing::Passing;
 use wayfarer_ir::{Interpreter, Program};
 #[cfg(feature = "jit")]
 use wayfarer_jit::Compiled;
 use wayfarer_space::Space;
 
-/// A program that runs.
+/// A program in executable form.
 pub(crate) enum Executable {
     #[cfg(feature = "jit")]
     Compiled(Box<Compiled>),
+    #[cfg(feature = "jit")]
+    CompiledPassing(Passing<Box<Compiled>>),
     Interpreted(Box<Interpreter>),
+    InterpretedPassing(Passing<Box<Interpreter>>),
 }
 
 /// The share of the budget that machine code may take before commands are interpreted.
 const CODE_SHARE: usize = 8;
 
-/// The most machine code in a budget of so many bytes; in one that does not count the process itself, what is worth compiling.
+/// The largest amount of machine code in a budget of `memory` bytes; in a budget that does not count the process
+/// itself, as much as is worth compiling.
 pub(crate) fn most_code(memory: usize) -> usize {
     memory.max(WHOLE_PROCESS) / CODE_SHARE
 }
@@ -31,9 +36,17 @@ impl Executable {
         if !plan.interpret
             && let Ok(compiled) = Compiled::new(program.clone(), limits)
         {
-            return Executable::Compiled(Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since))));
+            let compiled = Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since)));
+            return match program.passing {
+                Some(field) => Executable::CompiledPassing(Passing::new(compiled, field)),
+                None => Executable::Compiled(compiled),
+            };
         }
-        Executable::Interpreted(Box::new(Interpreter::new(program.clone(), limits)))
+        let interpreter = Box::new(Interpreter::new(program.clone(), limits));
+        match program.passing {
+            Some(field) => Executable::InterpretedPassing(Passing::new(interpreter, field)),
+            None => Executable::Interpreted(interpreter),
+        }
     }
 }
 
@@ -42,7 +55,10 @@ impl Running for Executable {
         match self {
             #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => &**compiled,
+            #[cfg(feature = "jit")]
+            Executable::CompiledPassing(passing) => passing,
             Executable::Interpreted(interpreter) => &**interpreter,
+            Executable::InterpretedPassing(passing) => passing,
         }
     }
 
@@ -50,16 +66,22 @@ impl Running for Executable {
         match self {
             #[cfg(feature = "jit")]
             Executable::Compiled(compiled) => compiled.code_bytes(),
-            Executable::Interpreted(_) => 0,
+            #[cfg(feature = "jit")]
+            Executable::CompiledPassing(passing) => passing.inner().code_bytes(),
+            Executable::Interpreted(_) | Executable::InterpretedPassing(_) => 0,
         }
     }
 }
 
-/// The space of a program as the plan wants it: compiled, or interpreted where that is asked for or compiling is not possible here.
+/// The space of a program in the form that the plan requests: compiled, or interpreted if that is requested or
+/// compiling is not possible here.
 pub fn space_of(program: &Arc<Program>, plan: &Plan) -> Box<dyn Space> {
     match Executable::new(program, plan, usize::MAX) {
         #[cfg(feature = "jit")]
         Executable::Compiled(compiled) => compiled,
+        #[cfg(feature = "jit")]
+        Executable::CompiledPassing(passing) => Box::new(passing),
         Executable::Interpreted(interpreter) => interpreter,
+        Executable::InterpretedPassing(passing) => Box::new(passing),
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a run goes by states or by orbits, and the way back from orbits to states.
+//! The choice between states and orbits, and the conversion of orbits back to states.
 
 use crate::subject::{Representatives, Subject};
 use std::fmt;
@@ -6,14 +6,15 @@ use std::str::FromStr;
 use wayfarer_search::{Ending, Witness, WitnessError};
 use wayfarer_space::{Firing, Space, States, Steps};
 
-/// Whether states that differ only in which element of a scalarset is which are taken for one.
+/// Whether states that differ only in a permutation of scalarset elements are treated as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SymmetryChoice {
     /// No.
     Off,
-    /// Yes. A model that certainly tells elements apart is refused; where it cannot be shown that one does not, the user's word counts.
+    /// Yes. A model that certainly tells elements apart is refused; if it cannot be shown that a model does not, the
+    /// user's choice counts.
     On,
-    /// Where the model has scalarsets and is shown to respect them.
+    /// Yes if the model has scalarsets and is shown to respect them.
     #[default]
     Auto,
 }
@@ -39,7 +40,7 @@ impl FromStr for SymmetryChoice {
     }
 }
 
-/// The witness in the space inside that leads through the orbits of a witness of the space of orbits.
+/// The witness in the underlying space that leads through the orbits of a witness in the space of orbits.
 pub(crate) fn concrete(subject: &dyn Subject, inner: &dyn Space, orbits: &dyn Representatives, witness: Witness) -> Result<Witness, WitnessError> {
     if witness.states.is_empty() {
         return Ok(witness);

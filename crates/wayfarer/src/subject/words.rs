@@ -1,19 +1,20 @@
-//! How a subject is spoken about: its firings, faults and states in the words of its model.
+//! Descriptions of a subject: its firings, faults and states in the terms of its model.
 
 use crate::report::Change;
 use crate::{Kind, Plan};
 use serde_json::{Map, Value, json};
 use wayfarer_space::{Fault, Firing, Word};
 
-/// How a subject is spoken about.
+/// Descriptions of a subject.
 pub trait Words: Send + Sync {
-    /// A firing with its parameters, and where the rule is written. `from` is the state it fires in, if that is known.
+    /// A firing with its parameters, and the rule's source location. `from` is the state it fires in, if that is
+    /// known.
     fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String);
 
     /// The name of a start state.
     fn start(&self, number: u32) -> String;
 
-    /// The message of a fault and its place.
+    /// The message of a fault and its source location.
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts;
 
     /// Every part of a state with its value.
@@ -38,7 +39,7 @@ pub trait Words: Send + Sync {
     }
 }
 
-/// A fault in words.
+/// The description of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultFacts {
     /// An assertion, an error statement, or any other fault.
@@ -58,6 +59,6 @@ pub struct ValueFacts {
     pub path: String,
     /// Its value.
     pub value: String,
-    /// Whether it has one.
+    /// Whether it has a value.
     pub defined: bool,
 }

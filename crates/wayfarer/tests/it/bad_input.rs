@@ -1,4 +1,5 @@
-//! Broken models: each is refused with a place, or ends in a fault, and none panics, overflows the stack or takes long.
+//! Broken models: each is refused with a location, or ends in a fault, and none panics, overflows the stack or takes
+//! long.
 
 use expect_test::{Expect, expect};
 use std::time::{Duration, Instant};
@@ -6,7 +7,7 @@ use wayfarer::memory::Budget;
 use wayfarer::search::Unbounded;
 use wayfarer::{LoadError, LoadOptions, Plan, RunError, load, load_text};
 
-/// What became of a text.
+/// The result of a text.
 #[derive(Debug, PartialEq)]
 enum Fate {
     /// Refused, with the diagnostics.
@@ -38,7 +39,7 @@ fn fate(text: &str) -> Fate {
             }
         }
     };
-    // The machine that runs the tests may be busy: a second is meant, and more is allowed.
+    // The machine that runs the tests may be busy: the goal is a second, but more is allowed.
     assert!(started.elapsed() < Duration::from_secs(10), "took {:?}: {}", started.elapsed(), &text[..text.len().min(200)]);
     fate
 }
@@ -229,7 +230,7 @@ fn typical_messages() {
     );
 }
 
-/// Wrong in one way each; all are refused with a place.
+/// Wrong in one way each; all are refused with a location.
 #[test]
 fn wrong_statements_are_refused() {
     let statements = [
@@ -418,7 +419,7 @@ fn wrong_declarations_are_refused() {
     assert!(accepted.is_empty(), "accepted:\n{}", accepted.join("\n"));
 }
 
-/// Texts without anything in them say so.
+/// Empty texts are refused as such.
 #[test]
 fn nothing_at_all() {
     for text in ["", " \n\t\n", "-- only a comment", "/* only a comment */", "var x: boolean;", "var x: boolean; rule begin x := true; end;"] {
@@ -429,7 +430,7 @@ fn nothing_at_all() {
     }
 }
 
-/// Nesting without end neither overflows the stack nor takes long.
+/// Endless nesting neither overflows the stack nor takes long.
 #[test]
 fn deep_nesting() {
     const DEEP: usize = 100_000;
@@ -479,7 +480,7 @@ fn deep_nesting() {
             .collect(),
     ];
     for text in &texts {
-        // Whatever it says; only that it says it.
+        // The text does not matter, only that there is one.
         fate(text);
     }
 }
@@ -503,14 +504,14 @@ fn enormous_things() {
         let text = format!("{model}\nvar z: boolean;\nstartstate begin z := true; end;\nrule begin z := !z; end;\n");
         match fate(&text) {
             Fate::Refused(message) => assert!(message.contains("bad.m:1:"), "{model}: {message}"),
-            // A property over many instances may be judged within its fuel instead.
+            // A property over many instances may be checked within its fuel instead.
             Fate::Ran("violated", "fault", _) => {}
             other => panic!("{model}: {other:?}"),
         }
     }
 }
 
-/// What never ends is a fault, within a second.
+/// Endless loops are a fault, within a second.
 #[test]
 fn endless_commands() {
     let statements = [

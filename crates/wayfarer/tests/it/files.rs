@@ -1,9 +1,10 @@
-//! JUnit and SARIF files of Rust models, which have no file of their own: places are those of properties and panics.
+//! JUnit and SARIF files of Rust models, which have no file of their own: locations are those of properties and
+//! panics.
 
 use serde_json::Value;
 use wayfarer::prelude::*;
 
-/// Counts up to `end`, and does what it is told to at three.
+/// Counts up to `end`, and fails at three in the way it is told to.
 struct Counter {
     end: u8,
     trouble: Trouble,
@@ -60,7 +61,7 @@ fn line(sarif: &Value) -> u64 {
     for stop in result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().into_iter().flatten() {
         assert!(stop["location"]["physicalLocation"]["artifactLocation"]["uri"].is_string(), "{sarif:#}");
     }
-    // Relative to the repository; to the package where there is none.
+    // Relative to the repository, or to the package if there is none.
     assert!(place["artifactLocation"]["uri"].as_str().is_some_and(|uri| uri.ends_with("tests/it/files.rs") && !uri.starts_with("file:")), "{place}");
     place["region"]["startLine"].as_u64().unwrap_or_default()
 }

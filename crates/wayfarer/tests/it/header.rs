@@ -1,4 +1,4 @@
-//! What a model file says about itself in its first lines, and whether a report agrees.
+//! The header of a model file, and its comparison with a report.
 
 use wayfarer::Report;
 use wayfarer::ir::{FaultKind, Program};
@@ -8,14 +8,14 @@ use wayfarer::search::Ending;
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     pub(crate) verdict: String,
-    /// A kind, and a name or sort of fault where one is given.
+    /// A kind, and a name or sort of fault if one is given.
     pub(crate) violation: Option<(String, Option<String>)>,
     pub(crate) states: Option<u64>,
     pub(crate) rules: Option<u64>,
     /// States up to symmetry.
     pub(crate) orbits: Option<u64>,
     pub(crate) witness: Option<usize>,
-    /// Other values of constants, each with what is expected then.
+    /// Other values of constants, each with the expected results.
     pub(crate) with: Vec<(Vec<(String, String)>, Header)>,
 }
 
@@ -41,7 +41,7 @@ impl Header {
         header
     }
 
-    /// A line such as `Size=4 states=62 rules=110`: constants, and what they lead to.
+    /// A line such as `Size=4 states=62 rules=110`: constants, and their results.
     fn other(&self, line: &str) -> (Vec<(String, String)>, Header) {
         let mut constants = Vec::new();
         let mut other = Header { states: None, rules: None, orbits: None, witness: None, ..self.clone() };
@@ -58,8 +58,8 @@ impl Header {
         (constants, other)
     }
 
-    /// Everything in which a report departs from the header, one line each. How long a witness is says nothing unless it is a shortest one, and
-    /// counts nothing unless the run was complete.
+    /// All differences between a report and the header, one line each. The length of a witness is compared only if it
+    /// is a shortest one, and counts only if the run was complete.
     pub(crate) fn differences(&self, report: &Report, program: &Program, shortest: bool) -> Vec<String> {
         let mut differences = Vec::new();
         let mut expect = |what: &str, expected: &str, found: &str| {

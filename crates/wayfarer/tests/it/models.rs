@@ -1,6 +1,7 @@
 //! Our own models against their headers: verdict, violation, counts and the length of the shortest witness.
 //!
-//! Models of more than 300,000 states take too long for every day; `WAYFARER_LARGE=1` runs them too, and without it the tests say what they left out.
+//! Models of more than 300,000 states take too long for every day; `WAYFARER_LARGE=1` runs them too, and without it
+//! the tests list those left out.
 
 use crate::header::Header;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use wayfarer::memory::Budget;
 use wayfarer::search::Unbounded;
 use wayfarer::{LoadOptions, Loaded, Plan, Report, StoreSpec, SymmetryChoice, itf, load};
 
-/// From here on a model is large.
+/// Models from this size on are large.
 const LARGE: u64 = 300_000;
-/// Up to here a model is small: it is run in every way there is.
+/// Models up to this size are small: they are run in every way there is.
 const SMALL: u64 = 20_000;
 
 struct Model {
@@ -40,7 +41,7 @@ impl Model {
         plan.check(&self.loaded.program, &budget, &mut Unbounded).unwrap_or_else(|error| panic!("{}: {error}", self.file))
     }
 
-    /// The run's departures from the header, each headed by the model and the plan.
+    /// The differences between the run and the header, each headed by the model and the plan.
     fn differences(&self, plan: &Plan) -> Vec<String> {
         let report = self.run(plan);
         let way = if plan.interpret { "interpreted" } else { "compiled" };
@@ -113,7 +114,7 @@ fn small_models_are_the_same_in_every_way() {
             for store in ["exact", "tree", "difference"].map(|name| name.parse::<StoreSpec>().expect("a store")) {
                 for interpret in [true, false] {
                     let mut found = model.differences(&Plan { store: Some(store.clone()), ..plan(strategy, interpret) });
-                    // Which of several violations a depth-first search meets first is its own affair.
+                    // A depth-first search may find any of several violations first.
                     found.retain(|difference| strategy == "bfs" || difference.contains("verdict") || model.header.violation.is_none());
                     differences.extend(found);
                 }
@@ -123,7 +124,7 @@ fn small_models_are_the_same_in_every_way() {
     assert_none(&differences);
 }
 
-/// What breadth-first search says of a model does not depend on the number of threads.
+/// The result of breadth-first search does not depend on the number of threads.
 #[test]
 fn threads_change_nothing() {
     for model in models().iter().filter(|model| model.states() <= SMALL) {
@@ -185,7 +186,7 @@ fn orbits_are_as_headers_say() {
     assert!(seen >= 15, "only {seen} models have symmetry");
 }
 
-/// Failures that were found by generated models and shrunk, kept for ever.
+/// Failures that were found by generated models and shrunk.
 #[test]
 fn kept_failures_stay_mended() {
     let mut differences = Vec::new();
@@ -200,7 +201,7 @@ fn kept_failures_stay_mended() {
     assert_none(&differences);
 }
 
-/// The same plan gives the same report, less seconds and memory.
+/// The same plan gives the same report, except times and memory.
 #[test]
 fn runs_repeat_themselves() {
     for model in models().iter().filter(|model| model.states() <= SMALL) {
@@ -262,7 +263,7 @@ fn limits_are_kept() {
         let report = model.run(&Plan { depth: Some(3), ..usual.clone() });
         assert_eq!((report.verdict.word(), report.stop.word()), ("not-found", "depth"));
         assert!(report.depth <= Some(3) && report.states < 3255, "{report:?}");
-        // A depth-first search does not count what it left at the limit.
+        // A depth-first search does not count the states it left at the limit.
         assert!(report.frontier > 0 || strategy == "dfs", "{report:?}");
         let report = model.run(&Plan { steps: Some(500), ..usual });
         assert_eq!((report.verdict.word(), report.stop.word()), ("not-found", "steps"));
@@ -270,7 +271,7 @@ fn limits_are_kept() {
     }
 }
 
-/// The report without what differs from run to run.
+/// The report without the figures that differ from run to run.
 fn timeless(mut report: Report) -> Report {
     (report.seconds, report.peak_memory_bytes) = (0.0, 0);
     report

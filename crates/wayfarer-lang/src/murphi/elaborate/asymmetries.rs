@@ -1,7 +1,8 @@
-//! What tells elements of scalarsets apart, gathered while a model is read.
+//! Constructs that tell elements of scalarsets apart, collected while a model is read.
 //!
-//! The language itself gives no way to order elements, to compute with them or to name one. What is left are `clear`, which makes a value the first
-//! element, loops that count elements, and loops over a scalarset whose rounds cannot run in any order ([`rounds`](super::rounds)).
+//! The language itself gives no way to order elements, to compute with them or to name one. The exceptions are
+//! `clear`, which makes a value the first element, loops that count elements, and loops over a scalarset whose rounds
+//! cannot run in any order ([`rounds`](super::rounds)).
 
 use super::Elaborator;
 use super::code::Kind;
@@ -9,20 +10,20 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use wayfarer_ir::Asymmetry;
 
-/// What was found so far. A caller is a function, or none for rules and properties.
+/// The asymmetries found so far. A caller is a function, or `None` for rules and properties.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Loops over scalarsets, by the places of their variables, with the types they run over.
+    /// Loops over scalarsets, by the positions of their variables, with the types they run over.
     pub(super) loops: HashMap<Span, String>,
-    /// Whether a start state is being read. What it does, and what it alone calls, is done once, and rules treat its result as they treat all states
-    /// of its orbit.
+    /// Whether a start state is being read. Its effects, and those of functions that only it calls, happen once, and
+    /// rules treat its result as they treat all states of its orbit.
     pub(super) starting: bool,
     found: Vec<(Option<usize>, Asymmetry)>,
     calls: HashSet<(Option<usize>, usize)>,
 }
 
 impl Elaborator<'_> {
-    /// Notes that the model tells elements of a scalarset apart, or may do so.
+    /// Records that the model tells elements of a scalarset apart, or may do so.
     pub(super) fn asymmetry(&mut self, span: Span, certain: bool, message: impl Into<String>) {
         self.asymmetry_in(self.caller(), span, certain, message.into());
     }
@@ -47,7 +48,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Keeps what rules and properties do, themselves or through what they call.
+    /// Keeps the asymmetries of rules and properties, direct or through calls.
     pub(super) fn gather_asymmetries(&mut self) {
         let Ledger { found, calls, .. } = &mut self.asymmetries;
         let mut called = HashSet::from([None]);

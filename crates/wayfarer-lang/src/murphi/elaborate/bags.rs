@@ -1,5 +1,5 @@
-//! Multisets: bags of elements in slots. While a command runs, slots stay where they are; at its end every bag that it may have written is sorted,
-//! which keeps one form for each set of elements.
+//! Multisets: bags of elements in slots. While a command runs, elements stay in their slots. At its end, every bag
+//! that it may have written is sorted, so that each multiset has exactly one form.
 
 use super::Elaborator;
 use super::build;
@@ -13,7 +13,7 @@ use crate::murphi::ast::{self, Name};
 use crate::source::Span;
 use wayfarer_ir::{BinaryOp, Block, Expr, FaultId, FaultKind, Index, LoopExpr, LoopKind, Place, Reg, Root, Stmt};
 
-/// Where the state has a bag, or an array of them.
+/// The position of a bag, or of an array of bags, in the state.
 pub(super) struct Site {
     place: Place,
     /// The arrays around it, as stride and count, outermost first.
@@ -63,7 +63,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Statements that bring all bags which code may have written into their one form.
+    /// Statements that sort all bags that the code may have written.
     pub(super) fn sorts(&mut self, effects: &Effects, span: Span) -> Block {
         let mut block = Block::new();
         for number in 0..self.bag_sites.len() {
@@ -96,7 +96,7 @@ impl<'a> Elaborator<'a> {
         block
     }
 
-    /// The element of a bag that an index stands for. It must be there.
+    /// The element of a bag at an index. It must exist.
     pub(super) fn bag_element(&mut self, object: Object, place: Place, bag: Bag, index: &'a ast::Expr, span: Span) -> Operand {
         let Some(slot) = self.slot(index, object.ty) else { return Operand::Error };
         if !self.may_repeat(&Expr::Load { place: place.clone(), bits: 1 }, span) || !self.may_repeat(&slot, span) {
@@ -113,7 +113,7 @@ impl<'a> Elaborator<'a> {
         Operand::Object(Object { storage: Storage::Memory(place), ty: bag.element, fixed: object.fixed, span })
     }
 
-    /// The slot that an index stands for: only names from `choose` and the multiset functions stand for one.
+    /// The slot of an index; only names from `choose` and the multiset functions have one.
     fn slot(&mut self, index: &'a ast::Expr, bag: Ty) -> Option<Expr> {
         let value = self.value(index)?;
         match self.types.shape(value.ty) {
@@ -135,7 +135,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// A bag that is to be looked at or written.
+    /// A bag that is to be read or written.
     fn bag(&mut self, expr: &'a ast::Expr, write: bool) -> Option<Named> {
         let object = match write {
             true => self.writable(expr)?,
@@ -183,7 +183,7 @@ impl<'a> Elaborator<'a> {
         self.scopes.close();
     }
 
-    /// How many elements satisfy a condition.
+    /// The number of elements that satisfy a condition.
     pub(super) fn bag_count(&mut self, name: &'a Name, bag: &'a ast::Expr, condition: &'a ast::Expr, span: Span) -> Option<Value> {
         let Some(named) = self.bag(bag, false) else {
             self.unknown_slot(name, condition);
@@ -236,7 +236,7 @@ impl<'a> Elaborator<'a> {
         block.push(Stmt::Store { place: slot_place, bits: 1, value: Expr::Const(1) });
     }
 
-    /// Empties the slot of an element, which must be there.
+    /// Empties the slot of an element, which must exist.
     pub(super) fn bag_remove(&mut self, index: &'a ast::Expr, bag: &'a ast::Expr, span: Span, block: &mut Block) {
         let Some(named) = self.pinned_bag(bag, block) else {
             self.value(index);
@@ -283,8 +283,8 @@ impl<'a> Elaborator<'a> {
         block.push(Stmt::Zero { place, bits: named.bag.slot_bits });
     }
 
-    /// Enters the name that `choose` gives to a slot held by a parameter. Gives the condition that the slot is taken; in a formula it is known to
-    /// hold wherever the rest is evaluated.
+    /// Enters the name that `choose` gives to a slot held by a parameter. Returns the condition that the slot is
+    /// taken; in a formula it is known to hold wherever the rest is evaluated.
     pub(super) fn choose(&mut self, name: &'a Name, bag: &'a ast::Expr, register: Reg, block: Option<&mut Block>) -> Option<Chosen> {
         let named = match block {
             Some(block) => {
@@ -307,7 +307,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// What `choose` found.
+/// The result of `choose`.
 pub(super) struct Chosen {
     pub(super) condition: Expr,
     pub(super) capacity: u32,

@@ -1,9 +1,9 @@
-//! Makes IR expressions, folding what is constant. Folding never drops an operand that could fault.
+//! Builds IR expressions and folds constants. Folding never drops an operand that could fault.
 
 use super::interval::Interval;
 use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultId, FunctionId, Index, Place, Test, UnaryOp};
 
-/// An expression that grows past this many nodes by being written out more than once is refused.
+/// An expression that grows past this many nodes through repeated expansion is refused.
 pub(super) const LARGEST: usize = 20_000;
 
 pub(super) fn add(expr: Expr, by: i64) -> Expr {
@@ -16,7 +16,7 @@ pub(super) fn add(expr: Expr, by: i64) -> Expr {
     }
 }
 
-/// An expression as another plus a constant.
+/// An expression as the sum of another and a constant.
 fn split(expr: Expr) -> (Expr, i64) {
     match expr {
         Expr::Binary(BinaryOp::Add, left, right) => match *right {
@@ -58,7 +58,7 @@ pub(super) fn order(op: BinaryOp, left: Expr, right: Expr, modest: bool) -> Expr
     }
 }
 
-/// Arithmetic that may fault, folded where it does not.
+/// Arithmetic that may fault; folded if it does not.
 pub(super) fn checked(op: CheckedOp, left: Expr, right: Expr, fault: FaultId) -> Expr {
     if let (Expr::Const(a), Expr::Const(b)) = (&left, &right)
         && let Some(value) = op.apply(*a, *b)
@@ -72,7 +72,7 @@ pub(super) fn equal(left: Expr, right: Expr) -> Expr {
     binary(BinaryOp::Eq, left, right)
 }
 
-/// The opposite of a truth value.
+/// The negation of a truth value.
 pub(super) fn not(expr: Expr) -> Expr {
     match expr {
         Expr::Const(value) => Expr::Const((value == 0).into()),
@@ -100,7 +100,7 @@ pub(super) fn any(operands: Vec<Expr>) -> Expr {
     fold_lazy(operands, true)
 }
 
-/// Flattens and drops constants; nothing after the deciding constant is evaluated, but all before it is.
+/// Flattens and drops constants. Operands after the deciding constant are not evaluated, but all before it are.
 fn fold_lazy(operands: Vec<Expr>, deciding: bool) -> Expr {
     let mut kept = Vec::new();
     for operand in operands {
@@ -131,7 +131,7 @@ pub(super) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     }
 }
 
-/// Both, in order; the value is the second's.
+/// Both, in order; the value is that of the second.
 pub(super) fn sequence(first: Expr, second: Expr) -> Expr {
     Expr::Select(Box::new(Expr::Any(vec![first, Expr::Const(1)])), Box::new(second), Box::new(Expr::Const(0)))
 }
@@ -144,7 +144,7 @@ pub(super) fn require(value: Expr, test: Test, fault: FaultId) -> Expr {
     }
 }
 
-/// Whether a value of an interval lies between two bounds, without asking what is known.
+/// Whether a value lies between two bounds; `known` is the interval it is known to lie in.
 pub(super) fn between(value: Expr, known: Interval, low: i64, high: i64) -> Expr {
     let mut tests = Vec::new();
     if known.low < low.into() {
@@ -156,7 +156,7 @@ pub(super) fn between(value: Expr, known: Interval, low: i64, high: i64) -> Expr
     all(tests)
 }
 
-/// A place some bits further on.
+/// A place moved by some bits.
 pub(super) fn offset(mut place: Place, by: u32) -> Place {
     place.offset += by;
     place
@@ -171,7 +171,7 @@ pub(super) fn element(mut place: Place, value: Expr, stride: u32, count: u32, fa
     place
 }
 
-/// How many nodes an expression has, counted up to [`LARGEST`].
+/// The number of nodes of an expression, counted up to [`LARGEST`].
 pub(super) fn size(expr: &Expr) -> usize {
     let mut count = 0;
     count_nodes(expr, &mut count);

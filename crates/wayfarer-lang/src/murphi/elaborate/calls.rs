@@ -13,7 +13,7 @@ use crate::murphi::ast::{self, Name};
 use crate::source::Span;
 use wayfarer_ir::{Argument, Block, Expr, Place, Region, Root, Stmt};
 
-/// A call with what must be evaluated before it.
+/// A call with the expressions that must be evaluated before it.
 struct Call {
     expr: Expr,
     function: usize,
@@ -79,7 +79,7 @@ impl<'a> Elaborator<'a> {
         Some(Call { expr, function, result })
     }
 
-    /// Room for a result that is not a single value; its reference is the first argument.
+    /// Frame space for a result that is not a single value; its reference is the first argument.
     fn result_object(&mut self, function: usize, span: Span, passed: &mut Passed) -> Option<Object> {
         let ty = self.functions[function].result?;
         if self.types.is_value(ty) {
@@ -109,7 +109,7 @@ impl<'a> Elaborator<'a> {
             passed.arguments.extend(stored.map(Argument::Value));
             return fine;
         }
-        // The callee copies it, so that a reference is as good as a value.
+        // The callee copies it, so that a reference serves as well as a value.
         let object = match operand {
             Operand::Object(object) => object,
             Operand::Result { call, object } => {
@@ -180,7 +180,7 @@ impl<'a> Elaborator<'a> {
         true
     }
 
-    /// Adds what the callee does to what this code does; a formula may call only what leaves no trace.
+    /// Adds the callee's effects to those of this code; a formula may call only functions without effects.
     fn join_effects(&mut self, function: usize, passed: &Passed, name: &Name) -> Option<()> {
         let effects = self.known_effects(function);
         let places: Vec<&Place> = passed
@@ -219,7 +219,7 @@ impl<'a> Elaborator<'a> {
         Some(())
     }
 
-    /// What a function may do. One that calls itself is taken to write all its `var` parameters.
+    /// The effects of a function. A recursive one is assumed to write all its `var` parameters.
     pub(super) fn known_effects(&self, function: usize) -> Effects {
         let declared = &self.functions[function];
         if self.code.kind == Kind::Function(function, declared.result) {
@@ -232,7 +232,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// The arguments of a call as they are gathered.
+/// The arguments of a call, while they are collected.
 struct Passed {
     arguments: Vec<Argument>,
     /// The regions of the references among them.

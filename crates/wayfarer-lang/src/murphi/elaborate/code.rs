@@ -1,4 +1,4 @@
-//! The formula, command or function that is being made: its registers, its frame and what it does.
+//! The formula, command or function being built: its registers, its frame and its effects.
 
 use super::Elaborator;
 use super::effects::Effects;
@@ -7,9 +7,9 @@ use wayfarer_ir::{Block, Expr, Place, Reg, Region, Root, Stmt, layout};
 
 pub(super) struct Code {
     pub(super) kind: Kind,
-    /// How many registers it needs.
+    /// The number of registers it needs.
     pub(super) registers: u32,
-    /// The first register that is free.
+    /// The first free register.
     next: u32,
     pub(super) frame: Frame,
     /// The regions of the references of the running function.
@@ -17,14 +17,14 @@ pub(super) struct Code {
     pub(super) effects: Effects,
     /// Slots of bags, by register and bag, that are known to be taken.
     pub(super) taken: Vec<(Reg, Place)>,
-    /// How many nodes were added by writing aliases out.
+    /// The number of nodes added by expanding aliases.
     pub(super) expansion: usize,
 }
 
-/// What is being made decides what may be in it.
+/// The kind of code being built, which decides what it may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An expression that must leave no trace: a guard, a property, a constant.
+    /// An expression without effects: a guard, a property, a constant.
     Formula,
     /// The command of a rule or start state.
     Command,
@@ -57,7 +57,7 @@ impl Code {
         Reg(self.next - 1)
     }
 
-    /// Takes a register that nothing else in the code uses: for statements that are put in front of returns, wherever those are.
+    /// Takes a register that nothing else in the code uses, for statements that are inserted before returns.
     pub(super) fn own_register(&mut self) -> Reg {
         self.next = self.next.max(self.registers);
         self.register()
@@ -69,12 +69,13 @@ impl Code {
         self.registers = self.registers.max(parameters);
     }
 
-    /// The first register that is free, for [`free_from`](Code::free_from).
+    /// The first free register, for [`free_from`](Code::free_from).
     pub(super) fn mark(&self) -> u32 {
         self.next
     }
 
-    /// Frees all registers taken since the mark. Only at the end of a statement: what an expression took may be written out again elsewhere.
+    /// Frees all registers taken since the mark. Only at the end of a statement: an expression's registers may be
+    /// used again where it is expanded.
     pub(super) fn free_from(&mut self, mark: u32) {
         self.next = mark;
     }
@@ -96,7 +97,7 @@ impl Code {
     }
 }
 
-/// Gives out room in the frame. Small objects share the last word that was opened for them.
+/// Allocates space in the frame. Small objects share the last word that was opened for them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame {
     pub(super) words: u32,
@@ -105,7 +106,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Room for so many bits; none where the frame grows too large.
+    /// Space for `bits` bits; `None` if the frame grows too large.
     fn take(&mut self, bits: u32) -> Option<u32> {
         if bits <= 64 && self.small_used > 0 && self.small_used + bits <= 64 {
             self.small_used += bits;
@@ -125,7 +126,7 @@ impl Frame {
 }
 
 impl Elaborator<'_> {
-    /// Room for an object in the frame.
+    /// Space for an object in the frame.
     pub(super) fn frame_place(&mut self, ty: Ty, span: crate::source::Span) -> Place {
         let offset = self.code.frame.take(self.types.bits(ty)).unwrap_or_else(|| {
             self.too_large(span);

@@ -1,4 +1,5 @@
-//! From operands to stored forms of a type: coercions between unions and members, range checks, and copies of what may be undefined.
+//! Conversions from operands to stored forms of a type: coercions between unions and members, range checks, and
+//! copies of values that may be undefined.
 
 use super::build;
 use super::operand::{Object, Operand, Storage, Value};
@@ -7,10 +8,10 @@ use super::{Elaborator, Undefined};
 use crate::source::Span;
 use wayfarer_ir::{Block, Expr, FaultKind, Place, Stmt, Test};
 
-/// For what a value is meant, for messages.
+/// The use of a value, for messages.
 #[derive(Clone, Copy)]
 pub(super) enum Goal<'g> {
-    /// An assignment to what is written here.
+    /// An assignment to the expression at this span.
     Assignment(Span),
     /// The element of a multiset.
     Element,
@@ -21,7 +22,8 @@ pub(super) enum Goal<'g> {
 }
 
 impl<'a> Elaborator<'a> {
-    /// The stored form, in a type, of an operand written at `span`. With a block, intermediate values get registers; without, they are written out.
+    /// The stored form, in a type, of an operand written at `span`. With a block, intermediate values get registers;
+    /// without one, they are expanded.
     pub(super) fn stored_as(&mut self, operand: Operand, to: Ty, span: Span, goal: Goal, block: Option<&mut Block>) -> Option<Expr> {
         let simple = self.types.simple(to)?;
         match operand {
@@ -86,7 +88,8 @@ impl<'a> Elaborator<'a> {
         Some(build::select(stored, build::add(value, simple.to_stored()), Expr::Const(0)))
     }
 
-    /// Whether an expression may be written out more than once: where it is small enough and evaluating it again changes nothing. Reports where not.
+    /// Whether an expression may be expanded more than once: if it is small enough and evaluating it again changes
+    /// nothing. Reports an error if not.
     pub(super) fn may_repeat(&mut self, expr: &Expr, span: Span) -> bool {
         if build::size(expr) > build::LARGEST / 8 {
             self.error(span, "this expression is too large when written out");
@@ -94,7 +97,7 @@ impl<'a> Elaborator<'a> {
         }
         let mut calls = Vec::new();
         build::calls(expr, &mut calls);
-        // Code that is thrown away names no real functions; it is looked at again when it is made in earnest.
+        // Code that is discarded names no real functions; this is checked again when the final code is built.
         if calls.is_empty() || self.checking {
             return true;
         }

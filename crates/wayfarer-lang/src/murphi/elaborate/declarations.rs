@@ -1,4 +1,4 @@
-//! Constants, types and variables, and where the variables lie.
+//! Constants, types and variables, and the layout of the variables.
 
 use super::code::{Code, Kind};
 use super::operand::{Object, Operand, Storage, Value};
@@ -12,7 +12,8 @@ use std::collections::HashSet;
 use wayfarer_ir::{Block, Variable, layout};
 
 impl<'a> Elaborator<'a> {
-    /// Declares all global names, in order. Gives, for each item, how many of them it sees; a function sees itself.
+    /// Declares all global names, in order. Returns, for each item, the number of names it sees; a function sees
+    /// itself.
     pub(super) fn declare_all(&mut self, items: &'a [Item]) -> Vec<usize> {
         for name in items.iter().flat_map(declared_names) {
             self.scopes.places.entry(name.text.clone()).or_insert(name.span);
@@ -37,7 +38,7 @@ impl<'a> Elaborator<'a> {
         visible
     }
 
-    /// Places all variables of the state.
+    /// Lays out all variables of the state.
     pub(super) fn lay_out_state(&mut self) {
         let sizes: Vec<u32> = self.program.variables.iter().map(|variable| self.types.ir_bits(variable.ty)).collect();
         match layout::arrange(&sizes) {
@@ -62,7 +63,7 @@ impl<'a> Elaborator<'a> {
         self.declare(name, Symbol::Operand(operand));
     }
 
-    /// The value that the user gave for a constant, which must be of the kind that was written.
+    /// The value that the user gave for a constant, which must be of the same kind as the one in the model.
     fn given_constant(&mut self, name: &Name, given: &ConstantValue, written: Option<Ty>) -> Option<Value> {
         let value = match given {
             ConstantValue::Number(number) => Value::constant(*number, Ty::NUMBER),
@@ -85,7 +86,7 @@ impl<'a> Elaborator<'a> {
         Some(value)
     }
 
-    /// Reports values that were given for constants which the model does not have.
+    /// Reports values given for constants that the model does not have.
     fn check_overrides(&mut self, constants: &[&str]) {
         for (name, _) in &self.options.constants {
             if constants.contains(&name.as_str()) {
@@ -169,7 +170,7 @@ impl<'a> Elaborator<'a> {
         Some(value)
     }
 
-    /// Whether an expression is 0 whatever its other operands are, as in `0 * f()`. rumur takes such for constants.
+    /// Whether an expression is 0 whatever its other operands are, as in `0 * f()`. rumur accepts these as constants.
     fn absorbed(&mut self, expr: &'a ast::Expr) -> bool {
         let zero = |this: &mut Self, operand: &'a ast::Expr| {
             let muted = std::mem::replace(&mut this.muted, true);
@@ -222,7 +223,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// The names that an item declares, those of enum members apart.
+/// The names that an item declares, except those of enum members.
 fn declared_names(item: &Item) -> &[Name] {
     match item {
         Item::Decl(Decl::Const { name, .. } | Decl::Type { name, .. }) => std::slice::from_ref(name),

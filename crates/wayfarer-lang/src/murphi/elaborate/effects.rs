@@ -1,13 +1,13 @@
-//! What code does besides giving a value: which parts of the state it may write, which of its references, and whether it discards or covers.
-//! Guards must do none of it, and a command must sort the bags that it may have written.
+//! The effects of code: the parts of the state it may write, the references it may write, and whether it discards or
+//! covers. Guards must have none, and a command must sort the bags that it may have written.
 
 use super::Elaborator;
 use wayfarer_ir::{Place, Region, Root};
 
-/// What code may do, itself or through what it calls.
+/// The effects that code may have, itself or through calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
-    /// Runs of bits of the state that may be written: from, and one past.
+    /// Ranges of bits of the state that may be written: first bit, and one past the last.
     pub(super) spans: Vec<(u32, u32)>,
     /// References that may be written.
     pub(super) references: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Effects {
     pub(super) covers: bool,
 }
 
-/// More runs than this are taken together as one.
+/// More ranges than this are merged into one.
 const MOST_SPANS: usize = 64;
 
 impl Effects {
@@ -36,14 +36,14 @@ impl Effects {
     }
 }
 
-/// The bits that a place may stand for, whatever its indices are.
+/// The range of bits that a place may cover, for all values of its indices.
 pub(super) fn extent(place: &Place, bits: u32) -> (u32, u32) {
     let reach: u32 = place.indices.iter().map(|index| index.stride * index.count.saturating_sub(1)).sum();
     (place.offset, place.offset + reach + bits)
 }
 
 impl Elaborator<'_> {
-    /// Notes that the code being made writes a place.
+    /// Records that the code being built writes a place.
     pub(super) fn note_write(&mut self, place: &Place, bits: u32) {
         match place.root {
             Root::State => {

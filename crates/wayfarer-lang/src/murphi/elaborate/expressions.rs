@@ -1,4 +1,4 @@
-//! Expressions: each form to the operand it stands for.
+//! Expressions: translates each form to an operand.
 
 use super::Elaborator;
 use super::build;
@@ -10,8 +10,8 @@ use crate::source::Span;
 use wayfarer_ir::{BinaryOp, Expr, FaultKind, Test};
 
 impl<'a> Elaborator<'a> {
-    /// What an expression stands for. Names, fields and elements stay objects, so that they can be written, passed by reference and copied
-    /// undefined.
+    /// The operand of an expression. Names, fields and elements stay objects, so that they can be written, passed by
+    /// reference and copied undefined.
     pub(super) fn operand(&mut self, expr: &'a ast::Expr) -> Operand {
         match &expr.kind {
             ExprKind::Name(name) => self.name(name, expr.span),
@@ -23,7 +23,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The value of an expression; none where something was wrong and has been reported.
+    /// The value of an expression; `None` if there was an error, which has been reported.
     pub(super) fn value(&mut self, expr: &'a ast::Expr) -> Option<Value> {
         match self.operand(expr) {
             Operand::Error => None,
@@ -127,7 +127,7 @@ impl<'a> Elaborator<'a> {
         Some(Value::new(build::select(condition, then.expr, otherwise.expr), ty, range))
     }
 
-    /// Brings two values to one type: the wider one where one is a union that has the other as a member.
+    /// Converts two values to one type: the union, if one of them is a union that has the other as a member.
     pub(super) fn common(&mut self, left: &mut Value, right: &mut Value, what: &str, span: Span) -> Option<Ty> {
         if left.ty == Ty::ERROR || right.ty == Ty::ERROR {
             return None;
@@ -215,7 +215,7 @@ impl<'a> Elaborator<'a> {
         Some(Value::truth(build::between(stored, known, first, last)))
     }
 
-    /// Counts what is written out again where a name is used; says so where it grows without bound.
+    /// Counts the nodes added by expanding a name; reports an error if they grow too many.
     pub(super) fn charge(&mut self, operand: &Operand, span: Span) -> bool {
         let size = match operand {
             Operand::Value(value) => build::size(&value.expr) - 1,

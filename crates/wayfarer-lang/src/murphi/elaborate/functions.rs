@@ -1,4 +1,5 @@
-//! Functions and procedures: their declarations, and one instance for each combination of regions that their references are called with.
+//! Functions and procedures: their declarations, and one instance for each combination of regions that calls pass to
+//! their references.
 
 use super::Elaborator;
 use super::calls::reference_place;
@@ -17,11 +18,11 @@ pub(super) struct Declared<'a> {
     pub(super) ast: &'a ast::Function,
     pub(super) parameters: Vec<Declaration>,
     pub(super) result: Option<Ty>,
-    /// How many global names its body sees.
+    /// The number of global names that its body sees.
     visible: usize,
-    /// Names that its parameters' types declared.
+    /// Names declared in its parameters' types.
     names: Scope,
-    /// What it may do, known once it was checked.
+    /// Its effects, known once it was checked.
     pub(super) effects: Effects,
 }
 
@@ -41,9 +42,10 @@ pub(super) struct Instance {
 }
 
 impl<'a> Elaborator<'a> {
-    /// Enters a function's name and what a caller must know.
+    /// Enters a function's name and signature.
     pub(super) fn declare_function(&mut self, function: &'a ast::Function) {
-        // Names of enums written among the parameters belong to the function; its result is read before its parameters' names are known.
+        // Names of enums declared among the parameters belong to the function; its result is read before its
+        // parameters' names are known.
         self.scopes.open();
         let mut parameters = Vec::new();
         for group in &function.params {
@@ -58,7 +60,7 @@ impl<'a> Elaborator<'a> {
         self.functions.push(Declared { ast: function, parameters, result, visible, names, effects: Effects::default() });
     }
 
-    /// Checks a function's body once, and notes what it does.
+    /// Checks a function's body once, and records its effects.
     pub(super) fn check_function(&mut self, function: &'a ast::Function) {
         let Some(number) = self.functions.iter().position(|declared| std::ptr::eq(declared.ast, function)) else { return };
         let checking = std::mem::replace(&mut self.checking, true);
@@ -94,7 +96,7 @@ impl<'a> Elaborator<'a> {
         self.program.functions.extend(made.into_iter().map(|(_, function)| function));
     }
 
-    /// Makes a function of the value of a formula that needs a frame or is used more than once.
+    /// Makes a function out of a formula that needs a frame or is used more than once.
     pub(super) fn wrap(&mut self, name: &str, code: Code, value: Expr, parameters: u32, span: Span) -> FunctionId {
         let id = FunctionId(self.instances.len() as u32);
         self.instances.insert((usize::MAX - self.wrapped.len(), Vec::new()), id);
@@ -105,8 +107,8 @@ impl<'a> Elaborator<'a> {
         id
     }
 
-    /// The sizes of a function's references, in order: the result where it is not a single value, `var` parameters, and parameters that are not
-    /// single values.
+    /// The sizes of a function's references, in order: the result if it is not a single value, `var` parameters, and
+    /// parameters that are not single values.
     pub(super) fn reference_sizes(&self, function: usize) -> Vec<u32> {
         let declared = &self.functions[function];
         let result = declared.result.filter(|ty| !self.types.is_value(*ty));

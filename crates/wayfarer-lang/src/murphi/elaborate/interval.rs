@@ -1,4 +1,4 @@
-//! What is known about a number before the model runs: it lies between two bounds. Wide enough that arithmetic on 64-bit bounds cannot overflow.
+//! Static bounds on a number. They are wide enough that arithmetic on 64-bit bounds cannot overflow.
 
 /// All numbers from `low` to `high`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,12 @@ impl Interval {
         self.within(Interval::ALL)
     }
 
-    /// Whether the values are so far from the edges that adding two of them cannot overflow.
+    /// Whether the values are far enough from the limits that adding two of them cannot overflow.
     pub(super) fn modest(self) -> bool {
         self.within(Interval { low: -(1 << 61), high: 1 << 61 })
     }
 
-    /// The common part; where there is none, something inside `other`.
+    /// The intersection; if it is empty, something inside `other`.
     pub(super) fn clamp(self, other: Interval) -> Interval {
         Interval { low: self.low.clamp(other.low, other.high), high: self.high.clamp(other.low, other.high) }
     }
@@ -65,7 +65,7 @@ impl Interval {
         Interval { low: corners.into_iter().min().unwrap_or(0), high: corners.into_iter().max().unwrap_or(0) }
     }
 
-    /// Of the quotient truncated towards zero, for any divisor but zero.
+    /// The interval of the quotient truncated towards zero, for any divisor except zero.
     pub(super) fn divide(self, other: Interval) -> Interval {
         let largest = self.low.abs().max(self.high.abs());
         if other.low > 0 {
@@ -75,13 +75,13 @@ impl Interval {
         Interval { low: -largest, high: largest }
     }
 
-    /// Of the remainder with the sign of the dividend, for any divisor but zero.
+    /// The interval of the remainder with the sign of the dividend, for any divisor except zero.
     pub(super) fn remainder(self, other: Interval) -> Interval {
         let below = (other.low.abs().max(other.high.abs()) - 1).max(0);
         Interval { low: if self.low < 0 { (-below).max(self.low) } else { 0 }, high: if self.high > 0 { below.min(self.high) } else { 0 } }
     }
 
-    /// Of `&`, `|` and `^`: what is known only where no operand is negative.
+    /// The interval of `&`, `|` and `^`; all numbers if an operand may be negative.
     pub(super) fn bitwise(self, other: Interval) -> Interval {
         if self.low < 0 || other.low < 0 {
             return Interval::ALL;

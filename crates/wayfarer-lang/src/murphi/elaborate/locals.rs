@@ -1,4 +1,5 @@
-//! Which local variables must be in memory because something may refer to them: those passed to `var` parameters and those with aliases.
+//! The local variables that must be in memory because something may refer to them: those passed to `var` parameters
+//! and those with aliases.
 
 use super::Elaborator;
 use super::scopes::Symbol;

@@ -1,4 +1,4 @@
-//! `for`, `forall` and `exists`: what their variables run over, and the loops.
+//! `for`, `forall` and `exists`: the domains of their variables, and the loops.
 
 use super::Elaborator;
 use super::build;
@@ -10,7 +10,7 @@ use crate::murphi::ast::{self, Domain, Quantifier, TypeKind};
 use crate::source::Span;
 use wayfarer_ir::{BinaryOp, Block, CheckedOp, Expr, FaultKind, LoopExpr, LoopKind, Reg, Stmt};
 
-/// What a bound variable runs over.
+/// The domain of a bound variable.
 pub(super) struct Iteration {
     pub(super) from: Expr,
     pub(super) to: Expr,
@@ -189,7 +189,7 @@ impl<'a> Elaborator<'a> {
         self.scopes.close();
     }
 
-    /// A loop whose step is computed: counts the rounds, and gives the variable its value at the start of each.
+    /// A loop whose step is computed: counts the rounds, and sets the variable at the start of each.
     #[allow(clippy::too_many_arguments)] // The parts of a loop belong together.
     fn stepped_loop(&mut self, register: Reg, from: Expr, to: Expr, step: Value, body: Block, (span, place): (Span, Span), block: &mut Block) {
         let (from, to) = (Expr::Reg(self.code.bind(from, block)), Expr::Reg(self.code.bind(to, block)));

@@ -1,19 +1,21 @@
 //! Turns the syntax tree of a Murphi model into a program: resolves names, checks types and lowers to the IR in one pass.
 //!
-//! Every method reports what is wrong and goes on with an error operand or type that silences what would follow from it, so that one run finds
-//! many errors. The meaning, where tools differ, is CMurphi's: a copy of an undefined scalar is undefined, a `for` loop whose first bound is past
-//! its last does not run, `=` on a union looks through to its members. [`Undefined::Strict`] takes rumur's side on copies.
+//! Every method reports errors and continues with an error operand or type that suppresses follow-up errors, so that
+//! one run finds many errors. If tools differ, the meaning is CMurphi's: a copy of an undefined scalar is undefined,
+//! a `for` loop whose first bound is past its last does not run, `=` on a union looks through to its members.
+//! [`Undefined::Strict`] follows rumur on copies.
 //!
-//! Constants, types and variables are elaborated first, so that the state's layout is known; then functions, rules and properties in the order of
-//! the text, each seeing only what was declared before it. A function is checked once where it is declared, and elaborated again for each
-//! combination of regions (state or frame) that calls pass to its references.
+//! Constants, types and variables are elaborated first, so that the state's layout is known; then functions, rules
+//! and properties in the order of the text, each seeing only what was declared before it. A function is checked once
+//! at its declaration, and elaborated again for each combination of regions (state or frame) that calls pass to its
+//! references.
 //!
-//! - [`scopes`], [`declarations`], [`types`], [`type_expressions`]: what names mean
+//! - [`scopes`], [`declarations`], [`types`], [`type_expressions`]: the meaning of names
 //! - [`operand`], [`interval`], [`build`], [`conversions`]: values, objects and the stored forms between them
 //! - [`expressions`], [`operators`], [`places`], [`loops`], [`calls`], [`bags`]: expressions
 //! - [`statements`], [`clear`]: statements
 //! - [`code`], [`functions`], [`effects`], [`locals`], [`rules`], [`priorities`], [`properties`]: whole bodies
-//! - [`asymmetries`], [`rounds`]: what tells the elements of scalarsets apart
+//! - [`asymmetries`], [`rounds`]: constructs that tell the elements of scalarsets apart
 
 mod asymmetries;
 mod bags;
@@ -53,12 +55,12 @@ use wayfarer_ir::verify::Problem;
 use wayfarer_ir::{At, FaultId, FaultKind, FaultSite, Function, FunctionId, Program, PropertyId, Region};
 use wayfarer_space::FaultClass;
 
-/// What the user chose about reading a model.
+/// The user's options for reading a model.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Values that take the place of those written for constants of the model, by name.
+    /// Values that replace those of the model's constants, by name.
     pub constants: Vec<(String, ConstantValue)>,
-    /// What copying an undefined scalar means.
+    /// The meaning of copying an undefined scalar.
     pub undefined: Undefined,
 }
 
@@ -71,7 +73,8 @@ pub enum ConstantValue {
     Name(String),
 }
 
-/// What copying an undefined scalar means, in assignments, by-value arguments and results. Using one in an expression is always a fault.
+/// The meaning of copying an undefined scalar in assignments, by-value arguments and results. Using one in an
+/// expression is always a fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Undefined {
     /// The copy is undefined too, as in CMurphi.
@@ -81,7 +84,7 @@ pub enum Undefined {
     Strict,
 }
 
-/// Elaborates a model that was parsed without errors. There is a program exactly when the diagnostics have no errors.
+/// Elaborates a model that was parsed without errors. There is a program exactly if the diagnostics have no errors.
 pub fn elaborate(source: &Source, model: &ast::Model, options: &Options) -> (Option<Program>, Diagnostics) {
     let mut elaborator = Elaborator::new(source, options);
     elaborator.model(model);
@@ -113,25 +116,25 @@ struct Elaborator<'a> {
     errors: usize,
     /// While set, nothing is reported: the same text was or will be elaborated with reports.
     muted: bool,
-    /// While set, the code made will be thrown away: faults get no numbers and calls make no instances.
+    /// While set, the code built will be discarded: faults get no numbers and calls make no instances.
     checking: bool,
     types: Types,
     scopes: Scopes,
     functions: Vec<Declared<'a>>,
     instances: HashMap<(usize, Vec<Region>), FunctionId>,
     pending: Vec<Instance>,
-    /// Functions that were made of formulas.
+    /// Functions made from formulas.
     wrapped: Vec<(FunctionId, Function)>,
     program: Program,
     fault_numbers: HashMap<(FaultKind, String, At), FaultId>,
-    /// The property that each cover statement reports to, by the statement's place.
+    /// The property that each cover statement reports to, by the statement's position.
     covers: HashMap<Span, PropertyId>,
     bag_sites: Vec<bags::Site>,
-    /// The blocks around the rule that is being read, outermost first.
+    /// The blocks around the rule being read, outermost first.
     around: Vec<rules::Enclosure<'a>>,
     numbering: rules::Numbering,
     asymmetries: asymmetries::Ledger,
-    /// What is being made.
+    /// The code being built.
     code: Code,
 }
 
@@ -201,7 +204,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The number of a fault site, made where it is new.
+    /// The number of a fault site, which is added if it is new.
     fn fault(&mut self, kind: FaultKind, span: Span, message: impl Into<String>) -> FaultId {
         if self.checking {
             return FaultId(0);

@@ -1,26 +1,26 @@
-//! What the elaboration of an expression gives.
+//! The results of elaborating an expression.
 
 use super::interval::Interval;
 use super::types::Ty;
 use crate::source::Span;
 use wayfarer_ir::{Expr, Place, Reg};
 
-/// What an expression stands for.
+/// The result of elaborating an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
-    /// Something was wrong and has been reported.
+    /// There was an error, which has been reported.
     Error,
     /// The word `undefined`.
     Undefined,
     /// A value, not undefined.
     Value(Value),
-    /// Something in memory or a register, which may be undefined.
+    /// An object in memory or a register, which may be undefined.
     Object(Object),
-    /// An object that holds a function's result once `call` was evaluated.
+    /// An object that holds a function's result once `call` has been evaluated.
     Result { call: Expr, object: Object },
 }
 
-/// A value with what is known about it.
+/// A value with its type and the interval it is known to lie in.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
     pub(super) expr: Expr,
@@ -49,18 +49,18 @@ impl Value {
     }
 }
 
-/// Something that is stored.
+/// A stored object.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) storage: Storage,
     pub(super) ty: Ty,
-    /// Why it cannot be written, where it cannot.
+    /// The reason why it cannot be written, if so.
     pub(super) fixed: Option<&'static str>,
-    /// Where it was mentioned.
+    /// The position of its mention.
     pub(super) span: Span,
 }
 
-/// Where an object is. Only scalars are in registers or results, in their stored form.
+/// The location of an object. Only scalars are in registers or results, in their stored form.
 #[derive(Clone, Debug)]
 pub(super) enum Storage {
     Memory(Place),

@@ -1,4 +1,5 @@
-//! Operators. Arithmetic is on 64-bit numbers and faults where the result does not fit; intervals tell where that cannot happen.
+//! Operators. Arithmetic is on 64-bit numbers and faults if the result does not fit; intervals show when that cannot
+//! happen.
 
 use super::build;
 use super::interval::Interval;
@@ -9,7 +10,7 @@ use crate::murphi::ast::{self, BinaryOp as Op, ChainOp, UnaryOp};
 use crate::source::Span;
 use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultKind, Index, LoopExpr, LoopKind, Place, UnaryOp as IrUnaryOp};
 
-/// More operands than this that may overflow are refused: each is checked after those before it, and so they nest.
+/// The most operands that may overflow: each is checked after those before it, so that they nest.
 const LONGEST_CHAIN: usize = 100;
 
 impl<'a> Elaborator<'a> {
@@ -70,7 +71,7 @@ impl<'a> Elaborator<'a> {
                     return Some(halves(values, &mut |left, right| bitwise(bits, left, right)));
                 }
                 if first_value.is_none() {
-                    // Whether the others should be numbers or truth values is not known.
+                    // It is not known whether the others should be numbers or truth values.
                     rest.iter().for_each(|operand| drop(self.value(operand)));
                 }
                 let role = format!("an operand of `{sign}`");
@@ -91,7 +92,8 @@ impl<'a> Elaborator<'a> {
         None
     }
 
-    /// A sum or product of many. Where no part of it can leave 64 bits the operands are grouped in halves, so that long chains do not nest.
+    /// A sum or product of many operands. If no part of it can leave 64 bits, the operands are grouped in halves, so
+    /// that long chains do not nest.
     fn fold(&mut self, op: CheckedOp, operands: &'a [ast::Expr], span: Span) -> Option<Value> {
         let (sign, total): (_, fn(i128, i128) -> i128) = match op {
             CheckedOp::Add => ("+", i128::saturating_add),
@@ -128,7 +130,7 @@ impl<'a> Elaborator<'a> {
         Some(Value::truth(build::order(op, left.expr, right.expr, left.range.modest() && right.range.modest())))
     }
 
-    /// A sum, difference or product, checked where it may leave 64 bits.
+    /// A sum, difference or product, checked if it may leave 64 bits.
     pub(super) fn arithmetic(&mut self, op: CheckedOp, left: Value, right: Value, span: Span) -> Value {
         let (range, total) = match op {
             CheckedOp::Add => (left.range.add(right.range), BinaryOp::Add),
@@ -158,7 +160,8 @@ impl<'a> Elaborator<'a> {
         Value::new(build::checked(op, left.expr, right.expr, fault), Ty::NUMBER, range.clamp(Interval::ALL))
     }
 
-    /// A shift. A negative amount shifts the other way, and 64 or more leave nothing; to the right the sign is kept.
+    /// A shift. A negative amount shifts the other way, and 64 or more shifts out all bits; to the right the sign is
+    /// kept.
     fn shift(&mut self, left_wards: bool, value: Value, amount: Value, span: Span) -> Option<Value> {
         let ops = if left_wards { (BinaryOp::Shl, BinaryOp::Shr) } else { (BinaryOp::Shr, BinaryOp::Shl) };
         let range = if left_wards || amount.range.low < 0 { Interval::ALL } else { value.range.hull(Interval::one(0)) };
@@ -176,7 +179,8 @@ impl<'a> Elaborator<'a> {
         Some(Value::new(build::select(inside, chosen, Expr::Const(0)), Ty::NUMBER, range))
     }
 
-    /// Whether two operands are equal. Records and arrays are compared part by part, undefined parts being equal to each other only.
+    /// Whether two operands are equal. Records and arrays are compared part by part; an undefined part equals only
+    /// another undefined part.
     fn equality(&mut self, left: &'a ast::Expr, right: &'a ast::Expr, span: Span) -> Option<Expr> {
         let (a, b) = (self.operand(left), self.operand(right));
         if let (Some(first), Some(second)) = (self.whole(&a), self.whole(&b)) {
@@ -192,8 +196,9 @@ impl<'a> Elaborator<'a> {
         Some(build::equal(a.expr, b.expr))
     }
 
-    /// Whether two identifiers are equal where one is a variable of a scalarset or union. As in CMurphi, such a variable may be undefined: then it
-    /// is equal only to what is undefined too. None where this is another kind of comparison.
+    /// Whether two identifiers are equal, if one is a variable of a scalarset or union. As in CMurphi, such a
+    /// variable may be undefined: then it equals only another undefined one. `None` if this is another kind of
+    /// comparison.
     fn identifiers_equal(&mut self, a: &Operand, b: &Operand, span: Span) -> Option<Expr> {
         let identifier = |operand: &Operand| match operand {
             Operand::Object(object) => matches!(self.types.shape(object.ty), Shape::Scalarset | Shape::Union(_)),
@@ -208,7 +213,7 @@ impl<'a> Elaborator<'a> {
         let ty = self.common(&mut a, &mut b, "", span);
         self.muted = muted;
         let ty = ty?;
-        // Undefined, which is -1 here, must not turn into a member when it is moved to the union.
+        // Undefined, which is -1 here, must not become a member when it is converted to the union.
         for (side, before) in [(&mut a, a_ty), (&mut b, b_ty)] {
             let shift = self.types.shift(before, ty)?;
             if shift != 0 && side.range.low < i128::from(shift) {
@@ -222,7 +227,7 @@ impl<'a> Elaborator<'a> {
         Some(build::equal(a.expr, b.expr))
     }
 
-    /// The value of an operand, -1 where it is an identifier that is undefined.
+    /// The value of an operand; -1 if it is an undefined identifier.
     fn loose(&mut self, operand: &Operand) -> Option<Value> {
         match operand {
             Operand::Value(value) => Some(value.clone()),
@@ -239,7 +244,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// An operand that is a record, array or bag, with what must be evaluated before.
+    /// An operand that is a record, array or bag, with the expression that must be evaluated first.
     fn whole(&self, operand: &Operand) -> Option<(Option<Expr>, Object)> {
         match operand {
             Operand::Object(object) if !self.types.is_value(object.ty) => Some((None, object.clone())),

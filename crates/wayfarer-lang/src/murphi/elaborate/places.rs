@@ -1,4 +1,4 @@
-//! Fields, elements and what can be written.
+//! Fields, elements and writable objects.
 
 use super::Elaborator;
 use super::build;
@@ -72,7 +72,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// An expression of which a part is to be named: it must be in memory.
+    /// An expression whose part is accessed: it must be in memory.
     fn part_of(&mut self, base: &'a ast::Expr) -> Option<(Object, Place)> {
         match self.operand(base) {
             Operand::Object(object) => match object.storage.clone() {
@@ -100,7 +100,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// The position that an index stands for in an array, counted from 0; not checked.
+    /// The position of an index in an array, counted from 0; not checked.
     fn index_value(&mut self, index: &'a ast::Expr, ty: Ty, base: Span) -> Option<Expr> {
         let value = self.value(index)?;
         let simple = self.types.simple(ty)?;
@@ -148,7 +148,7 @@ impl<'a> Elaborator<'a> {
         self.error(expr.span, format!("{text} cannot be written: it is not a variable"));
     }
 
-    /// Computes the indices of an object once, so that it stays the same object whatever is written later.
+    /// Computes the indices of an object once, so that later writes do not change which object it is.
     pub(super) fn pin(&mut self, object: Object, block: &mut Block) -> Object {
         let Storage::Memory(mut place) = object.storage else { return object };
         for index in &mut place.indices {

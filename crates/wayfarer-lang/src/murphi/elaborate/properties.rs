@@ -68,7 +68,7 @@ impl<'a> Elaborator<'a> {
         Some((registers, wrapped))
     }
 
-    /// The property that a cover statement reports to: no state satisfies it by itself.
+    /// The property that a cover statement reports to; no state satisfies it by itself.
     pub(super) fn cover_statement(&mut self, message: Option<&Text>, span: Span) -> PropertyId {
         if let Some(property) = self.covers.get(&span) {
             return *property;
@@ -84,7 +84,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// The operands of `&` at the top of a condition, each to be judged and named by itself.
+/// The operands of `&` at the top of a condition, each to be checked and named by itself.
 fn conjuncts<'a>(condition: &'a ast::Expr, out: &mut Vec<&'a ast::Expr>) {
     match &condition.kind {
         ExprKind::Chain { op: ChainOp::And, operands } => operands.iter().for_each(|operand| conjuncts(operand, out)),

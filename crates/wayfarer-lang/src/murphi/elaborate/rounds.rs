@@ -1,9 +1,10 @@
-//! Whether the rounds of a loop over a scalarset can run in any order. Where they cannot, the loop tells elements apart by their places in the order,
-//! and states must not be explored up to exchanges of them.
+//! Whether the rounds of a loop over a scalarset can run in any order. If they cannot, the loop tells elements apart
+//! by their order, and states must not be explored up to permutations of them.
 //!
-//! Rounds can run in any order where each writes only what belongs to its own element (`A[i]`), what every round would write alike (`found := true`), or
-//! what adds up (`n := n + 1`, `multisetadd`); or where only one round writes (`if i = first then …`). A local variable that every round writes
-//! before it reads it is the round's own. Calls are followed into the functions.
+//! Rounds can run in any order if each writes only data that belongs to its own element (`A[i]`), a value that is the
+//! same in every round (`found := true`), or an accumulation (`n := n + 1`, `multisetadd`); or if only one round
+//! writes (`if i = first then …`). A local variable that every round writes before it reads it is the round's own.
+//! Calls are followed into the functions.
 
 mod reader;
 
@@ -15,7 +16,7 @@ use reader::{Access, Act, Found, Meaning, Path, Reader, Step};
 use std::collections::HashSet;
 
 impl<'a> Elaborator<'a> {
-    /// Notes the loops of a body, a function's or a rule's, whose rounds cannot run in any order.
+    /// Records the loops of a function's or rule's body whose rounds cannot run in any order.
     pub(super) fn check_rounds(&mut self, owner: Option<usize>, declarations: &[Decl], body: &[Stmt]) {
         if self.muted || self.asymmetries.loops.is_empty() {
             return;
@@ -63,7 +64,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Where and why the order of a loop's rounds matters, if it does.
+    /// The position and reason, if the order of a loop's rounds matters.
     fn order_matters(
         &self,
         variable: &str,
@@ -73,7 +74,7 @@ impl<'a> Elaborator<'a> {
         whole: &[Stmt],
         locals: &HashSet<&str>,
     ) -> Option<(Span, bool, String)> {
-        // What is written must be known before it can be said what varies.
+        // The writes must be known before it can be decided what varies.
         let first = self.read_loop(variable, others, body, HashSet::new());
         let written = first.accesses.iter().filter(|access| access.act != Act::Read).map(|access| access.path.root.clone()).collect();
         let Found { accesses, returns } = self.read_loop(variable, others, body, written);
@@ -129,18 +130,18 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// Whether two parts can have something in common.
+/// Whether two parts can overlap.
 fn overlap(a: &Path, b: &Path) -> bool {
     let apart = |(a, b): (&Step, &Step)| matches!((a, b), (Step::Field(a), Step::Field(b)) if a != b);
     a.root == b.root && !a.steps.iter().zip(&b.steps).any(apart)
 }
 
-/// Whether two parts belong to the loop's element in the same way, so that those of different rounds are apart.
+/// Whether two parts belong to the loop's element in the same way, so that those of different rounds are disjoint.
 fn same_own(a: &Path, b: &Path) -> bool {
     a.steps.iter().zip(&b.steps).any(|(a, b)| *a == Step::Own && *b == Step::Own)
 }
 
-/// Whether a local variable is looked at after a loop before it is written anew.
+/// Whether a local variable is read after a loop before it is written again.
 fn read_after(elaborator: &Elaborator, name: &str, span: Span, whole: &[Stmt]) -> bool {
     let mut reader = Reader::new(elaborator, HashSet::new());
     reader.statements(whole);

@@ -13,16 +13,17 @@ use crate::source::Span;
 use std::collections::HashSet;
 use wayfarer_ir::{Argument, Block, Body, Expr, Formula, Reg, Rule, RuleParameter, Stmt};
 
-/// More instances of rules than this are refused: the search would spend its time on guards.
+/// The most instances of rules: with more, the search would spend its time on guards.
 const MOST_INSTANCES: u64 = 1 << 22;
 
 /// A block around rules.
 pub(super) enum Enclosure<'a> {
     /// A parameter of a ruleset with the names that its type declares.
     Parameter { scope: Scope, parameter: RuleParameter },
-    /// An alias; its indices are computed anew for each guard and command. Whether it was fine when it was first read.
+    /// An alias, whose indices are computed again for each guard and command, and whether it was valid when it was
+    /// first read.
     Alias(&'a ast::Alias, bool),
-    /// The choice of an element of a bag, which is a parameter that runs over the slots.
+    /// The choice of an element of a bag, which is a parameter that ranges over the slots.
     Choice { name: &'a Name, bag: &'a ast::Expr, parameter: RuleParameter, fine: bool },
     /// Constants and types declared inside a block.
     Names(Scope),
@@ -37,7 +38,7 @@ impl Enclosure<'_> {
     }
 }
 
-/// Counts that give names to what has none, and keep to the limit on instances.
+/// Counters that name unnamed rules and enforce the limit on instances.
 #[derive(Default)]
 pub(super) struct Numbering {
     rules: u32,
@@ -71,7 +72,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Reads rules inside a block that `enter` adds to those around.
+    /// Reads rules inside a block that `enter` adds to the enclosing ones.
     fn enclosed(&mut self, rules: &'a [ast::Rule], enter: impl FnOnce(&mut Self)) {
         let (depth, aside) = (self.around.len(), self.scopes.mark());
         enter(self);
@@ -150,8 +151,8 @@ impl<'a> Elaborator<'a> {
         self.around.push(Enclosure::Names(self.scopes.innermost()));
     }
 
-    /// Enters the names of all blocks around a rule, for code whose first registers are the parameters. Gives the conditions that choices add, each
-    /// with the number of its parameter.
+    /// Enters the names of all blocks around a rule, for code whose first registers are the parameters. Returns the
+    /// conditions that choices add, each with the number of its parameter.
     pub(super) fn enter_around(&mut self, mut block: Option<&mut Block>) -> Vec<(u32, Expr)> {
         let around = std::mem::take(&mut self.around);
         let muted = std::mem::replace(&mut self.muted, true);
@@ -235,7 +236,7 @@ impl<'a> Elaborator<'a> {
         Formula { registers, value }
     }
 
-    /// Ends the formula being made: the registers it needs and its value.
+    /// Ends the formula being built. Returns the number of registers it needs and its value.
     pub(super) fn formula(&mut self, value: Expr, parameters: u32, name: &str, span: Span) -> (u32, Expr) {
         let code = std::mem::replace(&mut self.code, Code::formula(0));
         if code.frame.words == 0 {
@@ -267,7 +268,7 @@ impl<'a> Elaborator<'a> {
         Body { registers: code.registers, frame: code.frame.words, block }
     }
 
-    /// What can be said only when all rules were read.
+    /// Checks that are possible only when all rules were read.
     pub(super) fn finish_rules(&mut self) {
         if self.numbering.starts == 0 {
             self.error_with_help(Span::default(), "the model has no start state", "write `startstate … end` to say where it begins");
@@ -276,7 +277,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// Puts statements before every return.
+/// Inserts statements before every return.
 fn before_returns(block: &mut Block, statements: &Block) {
     for number in (0..block.len()).rev() {
         match &mut block[number] {

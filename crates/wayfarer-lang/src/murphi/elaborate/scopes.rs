@@ -1,6 +1,7 @@
-//! Names: what they stand for, where they can be seen, and which one was probably meant.
+//! Names: their meanings, their visibility, and suggestions for misspelt ones.
 //!
-//! Names of all kinds share one space. A global name is seen by what comes after it in the text; an inner scope may use it anew.
+//! Names of all kinds share one namespace. A global name is visible to the text after it; an inner scope may
+//! redeclare it.
 
 use super::Elaborator;
 use super::operand::{Object, Operand, Storage, Value};
@@ -11,7 +12,7 @@ use crate::source::Span;
 use std::collections::HashMap;
 use wayfarer_ir::{Place, Root};
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
     /// A constant, local variable, parameter, bound variable or alias.
@@ -25,12 +26,12 @@ pub(super) enum Symbol {
 /// The names of one scope.
 pub(super) type Scope = HashMap<String, Entry>;
 
-/// What a scope knows about a name.
+/// A scope's entry for a name.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     symbol: Symbol,
     span: Span,
-    /// How many global names were declared before it.
+    /// The number of global names declared before it.
     order: usize,
 }
 
@@ -39,9 +40,9 @@ pub(super) struct Scopes {
     globals: HashMap<String, Entry>,
     /// Inner scopes, innermost last.
     inner: Vec<Scope>,
-    /// How many of the global names can be seen.
+    /// The number of global names that are visible.
     pub(super) visible: usize,
-    /// Where each global name is declared, known before it can be seen.
+    /// The position of each global name's declaration, known before it is visible.
     pub(super) places: HashMap<String, Span>,
 }
 
@@ -54,7 +55,7 @@ impl Scopes {
         self.inner.pop();
     }
 
-    /// Opens a scope that has names already.
+    /// Opens a scope that already has names.
     pub(super) fn open_with(&mut self, scope: Scope) {
         self.inner.push(scope);
     }
@@ -64,7 +65,7 @@ impl Scopes {
         self.inner.last().cloned().unwrap_or_default()
     }
 
-    /// How many inner scopes are open, for [`reset`](Scopes::reset).
+    /// The number of open inner scopes, for [`reset`](Scopes::reset).
     pub(super) fn mark(&self) -> usize {
         self.inner.len()
     }
@@ -74,7 +75,7 @@ impl Scopes {
         self.inner.truncate(mark);
     }
 
-    /// Takes all inner scopes away, to be put back with [`restore`](Scopes::restore).
+    /// Removes all inner scopes, to be put back with [`restore`](Scopes::restore).
     pub(super) fn set_aside(&mut self) -> SetAside {
         SetAside { inner: std::mem::take(&mut self.inner), visible: self.visible }
     }
@@ -93,17 +94,17 @@ impl Scopes {
         self.find(name).map(|entry| &entry.symbol)
     }
 
-    /// What a global name stands for, wherever it is declared.
+    /// The meaning of a global name, wherever it is declared.
     pub(super) fn global(&self, name: &str) -> Option<Symbol> {
         self.globals.get(name).map(|entry| entry.symbol.clone())
     }
 
-    /// Enters a name into the innermost scope; gives back where the scope has it already.
+    /// Enters a name into the innermost scope. Returns the position of an earlier declaration in the same scope.
     fn insert(&mut self, name: &str, symbol: Symbol, span: Span) -> Option<Span> {
         let order = self.globals.len();
         let scope = self.inner.last_mut().unwrap_or(&mut self.globals);
         if let Some(other) = scope.get_mut(name) {
-            // Which of the two is meant where it is used cannot be known.
+            // It cannot be known which of the two a use refers to.
             if matches!(other.symbol, Symbol::Operand(_) | Symbol::Variable(..)) {
                 other.symbol = Symbol::Operand(Operand::Error);
             }
@@ -134,7 +135,7 @@ pub(super) struct SetAside {
     visible: usize,
 }
 
-/// What kind of name is looked for, to suggest only such.
+/// The kind of name that is wanted, so that only such names are suggested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sought {
     Value,
@@ -161,7 +162,7 @@ impl Sought {
 }
 
 impl Elaborator<'_> {
-    /// Enters a name into the innermost scope, or says that the scope has it already.
+    /// Enters a name into the innermost scope, or reports that the scope has it already.
     pub(super) fn declare(&mut self, name: &Name, symbol: Symbol) {
         if name.text.is_empty() {
             return;
@@ -184,7 +185,7 @@ impl Elaborator<'_> {
         self.declare(name, Symbol::Operand(Operand::Value(Value::constant(value, ty))));
     }
 
-    /// What a name stands for as an expression.
+    /// The operand of a name in an expression.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Operand {
         let symbol = self.scopes.symbol(name).cloned();
         if let Some(Symbol::Operand(operand)) = &symbol
@@ -239,7 +240,7 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Reports a name that cannot be seen, and what may have been meant.
+    /// Reports a name that is not visible, with a suggestion.
     pub(super) fn unknown(&mut self, name: &str, span: Span, sought: Sought) {
         if self.muted || self.errors > super::ERROR_LIMIT {
             return self.report(Diagnostic::error(span, String::new()));
@@ -259,7 +260,7 @@ impl Elaborator<'_> {
     }
 }
 
-/// The name nearest to what was written, if one is near enough to have been meant.
+/// The name nearest to the one written, if it is near enough to have been meant.
 pub(super) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let most = (written.chars().count() / 3).max(1);
     let near = names.filter_map(|name| {
@@ -273,8 +274,8 @@ pub(super) fn nearest<'n>(written: &str, names: impl Iterator<Item = &'n str>) -
     near.min().map(|(_, name)| name.to_string())
 }
 
-/// How many letters must be changed, added, dropped or exchanged with their neighbour to make one word of the other; none where it is surely more
-/// than `most`.
+/// The number of letters that must be changed, inserted, deleted or swapped with their neighbour to turn one word
+/// into the other; `None` if it is certainly more than `most`.
 fn distance(from: &str, to: &str, most: usize) -> Option<usize> {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     if from.len().abs_diff(to.len()) > most || to.len() > 64 {

@@ -166,7 +166,7 @@ impl<'a> Elaborator<'a> {
                         block.push(Stmt::Return(Some(stored)));
                     }
                 } else if ty != Ty::ERROR {
-                    // The caller passes a reference to where the result belongs, before all else.
+                    // The caller passes a reference to the place of the result, before all other arguments.
                     let place = wayfarer_ir::Place { root: wayfarer_ir::Root::Reference(0), offset: 0, indices: Vec::new() };
                     self.copy_whole(place, ty, operand, value.span, Goal::Result(&name), block);
                     block.push(Stmt::Return(None));
@@ -190,7 +190,7 @@ impl<'a> Elaborator<'a> {
         let item = match argument {
             PutArgument::Text(text) => PrintItem::Text(text.text.clone()),
             PutArgument::Value(expr) => {
-                // A search does not print, so what is printed must do nothing else.
+                // A search does not print, so the printed expression must have no effects.
                 let before = std::mem::replace(&mut self.code.kind, Kind::Formula);
                 let operand = self.operand(expr);
                 self.code.kind = before;

@@ -1,4 +1,4 @@
-//! Types as they are written: each form to an entry of the table, with its limits.
+//! Type expressions: translates each form to an entry of the type table and checks its limits.
 
 use super::Elaborator;
 use super::types::{Bag, Field, Member, Shape, Ty};
@@ -8,14 +8,14 @@ use crate::source::Span;
 use wayfarer_ir::verify::MAX_SORTED;
 use wayfarer_ir::{Names, Type, layout};
 
-/// How deep types may nest through names; the stack of whoever walks them depends on it.
+/// The depth to which types may nest through names; it bounds the stack of everything that walks them.
 const DEEPEST: u32 = 60;
 
 /// Scalarsets larger than this show their values as numbers rather than as names.
 const MOST_NAMES: u64 = 1 << 16;
 
 impl<'a> Elaborator<'a> {
-    /// The type that was written; `name` is the one it is declared under.
+    /// The type of a type expression; `name` is the name it is declared under.
     pub(super) fn type_expr(&mut self, ty: &'a TypeExpr, name: Option<&str>) -> Ty {
         match &ty.kind {
             TypeKind::Named(text) => self.named_type(text, ty.span),

@@ -1,7 +1,7 @@
-//! Types: the table of them, when two go together, and how values pass from one to another.
+//! Types: their table, their compatibility, and the conversion of values from one to another.
 //!
-//! Values of a boolean are 0 and 1, of an enum or scalarset the positions of its members, of a union the positions in the list of all its members'
-//! values. So passing between a union and a member adds a constant.
+//! Values of a boolean are 0 and 1, of an enum or scalarset the positions of its members, of a union the positions in
+//! the list of all its members' values. So converting between a union and a member adds a constant.
 
 use super::interval::Interval;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use wayfarer_ir::{Elements, Names, Type, TypeId, layout};
 pub(super) struct Ty(u32);
 
 impl Ty {
-    /// The type of what was reported as wrong; goes with every other.
+    /// The type of an expression with a reported error; compatible with every other.
     pub(super) const ERROR: Ty = Ty(0);
     /// The type of numbers that no declaration bounds.
     pub(super) const NUMBER: Ty = Ty(1);
@@ -64,7 +64,8 @@ pub(super) struct Bag {
     pub(super) slot_bits: u32,
 }
 
-/// The values of a scalar type and the width of their stored form, which is the value less `low` plus one; zero is undefined.
+/// The values of a scalar type and the width of their stored form, which is the value minus `low` plus one; zero is
+/// undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Simple {
     pub(super) low: i64,
@@ -77,7 +78,7 @@ impl Simple {
         Interval::new(self.low, self.high)
     }
 
-    /// What to add to a value for its stored form.
+    /// The number to add to a value for its stored form.
     pub(super) fn to_stored(self) -> i64 {
         1i64.wrapping_sub(self.low)
     }
@@ -88,9 +89,9 @@ struct Info {
     name: Option<String>,
     simple: Option<Simple>,
     ir: TypeId,
-    /// How deep it is nested, for the limit.
+    /// Its nesting depth, for the limit.
     depth: u32,
-    /// Whether there is a bag in it.
+    /// Whether it contains a bag.
     has_bag: bool,
 }
 
@@ -100,7 +101,7 @@ pub(super) struct Types {
     ir: Vec<Type>,
     any_number: Option<Ty>,
     slots: HashMap<Ty, Ty>,
-    /// The number of the scalarset without a name of each size.
+    /// For each size, the number of the scalarset without a name.
     nameless_sets: HashMap<u64, u32>,
 }
 
@@ -152,13 +153,13 @@ impl Types {
         matches!(self.shape(ty), Shape::Number | Shape::Range)
     }
 
-    /// Whether values of the type take part in expressions.
+    /// Whether values of the type can be used in expressions.
     pub(super) fn is_value(&self, ty: Ty) -> bool {
         !matches!(self.shape(ty), Shape::Record(_) | Shape::Array { .. } | Shape::Bag(_))
     }
 
-    /// What to add to a value of `from` for the same value of `to`; none where the two do not go together. Whether the value exists in `to` is
-    /// another question.
+    /// The number to add to a value of `from` for the same value of `to`; `None` if the types are incompatible. This
+    /// does not check whether the value exists in `to`.
     pub(super) fn shift(&self, from: Ty, to: Ty) -> Option<i64> {
         if from == to || (self.is_number(from) && self.is_number(to)) {
             return Some(0);
@@ -184,7 +185,7 @@ impl Types {
         members.iter().copied().find(|member| member.ty == ty)
     }
 
-    /// Whether two types of objects are built alike, so that one can be copied onto the other bit by bit.
+    /// Whether two types of objects have the same layout, so that one can be copied onto the other bit by bit.
     pub(super) fn same(&self, a: Ty, b: Ty) -> bool {
         if a == b {
             return true;
@@ -206,7 +207,7 @@ impl Types {
         }
     }
 
-    /// The type for a message: its name, or what was written.
+    /// The type for a message: its name, or its text.
     pub(super) fn describe(&self, ty: Ty) -> String {
         format!("`{}`", self.written(ty, 3))
     }
@@ -234,7 +235,7 @@ impl Types {
         }
     }
 
-    /// A type of numbers or names, of which there are `count` from `low` on.
+    /// A type of `count` numbers or names from `low` on.
     pub(super) fn simple_type(&mut self, shape: Shape, name: Option<String>, low: i64, count: u64, names: Names) -> Ty {
         let scalar = layout::scalar(name.clone(), low, count, true, names);
         let simple = Simple { low, high: low.wrapping_add((count - 1) as i64), bits: scalar.bits };
@@ -251,7 +252,7 @@ impl Types {
         ty
     }
 
-    /// A union of `total` values; `members` say where each type's begin.
+    /// A union of `total` values; `members` give the first value of each type.
     pub(super) fn union_type(&mut self, name: Option<String>, members: Vec<Member>, total: u64, names: Names) -> Ty {
         let own = |member: &Member| self.ir[self.ir(member.ty).0 as usize].scalar().map_or(&[][..], |scalar| &scalar.elements);
         let elements = members.iter().flat_map(|member| own(member).iter().map(|part| Elements { first: member.base as u64, ..*part })).collect();
@@ -260,7 +261,8 @@ impl Types {
         ty
     }
 
-    /// Whether values of a scalar type can be exchanged for each other: those of a scalarset of two elements or more, or of a union with one.
+    /// Whether values of a scalar type can be permuted: those of a scalarset of two elements or more, or of a union
+    /// with one.
     pub(super) fn has_elements(&self, ty: Ty) -> bool {
         matches!(self.shape(ty), Shape::Scalarset | Shape::Union(_))
             && self.ir[self.ir(ty).0 as usize].scalar().is_some_and(|scalar| scalar.elements.iter().any(|part| part.count > 1))

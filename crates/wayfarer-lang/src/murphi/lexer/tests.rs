@@ -1,4 +1,4 @@
-//! What the lexer makes of small texts.
+//! The tokens of small texts.
 
 use super::*;
 use expect_test::{Expect, expect};

@@ -1,19 +1,19 @@
-//! Blocks and the words that close them. Knowing what is open makes the difference between "expected `end`" and naming the
-//! `if` that was forgotten.
+//! Blocks and the words that close them. Tracking the open blocks makes the difference between "expected `end`" and
+//! naming the `if` that was forgotten.
 
 use super::Parser;
 use crate::diagnostics::Diagnostic;
 use crate::murphi::token::{TokenKind, Word};
 use crate::source::Span;
 
-/// A block that is open.
+/// An open block.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     kind: BlockKind,
     opening: Span,
 }
 
-/// What opens a block. Each closes with `end` or with words of its own.
+/// The kind of a block, by the word that opens it. Each closes with `end` or with words of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Alias,
@@ -64,8 +64,8 @@ impl Parser<'_> {
         self.blocks.push(Block { kind, opening });
     }
 
-    /// Closes the innermost block. A closing word of another kind is left for the block around that it closes; where there is
-    /// none, it was meant for this one.
+    /// Closes the innermost block. A closing word of another kind is left for the enclosing block that it closes; if
+    /// there is none, it was meant for this one.
     pub(super) fn close(&mut self) {
         let Some(block) = self.blocks.pop() else {
             return;
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether some block around takes `else`, `elsif` or `case`.
+    /// Whether some enclosing block takes `else`, `elsif` or `case`.
     pub(super) fn inside(&self, kinds: &[BlockKind]) -> bool {
         self.blocks.iter().any(|block| kinds.contains(&block.kind))
     }

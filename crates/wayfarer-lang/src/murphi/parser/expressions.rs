@@ -1,9 +1,9 @@
 //! Expressions, by precedence climbing.
 //!
-//! From loose to tight: `?:`, `->`, `||`, `&&`, `|`, `^`, `&`, `!`, comparisons, shifts, `+ -`, `* / %`, signs and `~`. This is
-//! rumur's table; CMurphi's is the same on the operators that it has. That `!` binds looser than comparison surprises:
-//! `!a = b` is `!(a = b)`. Both tools refuse chains of `->` and of comparisons, and so does this reader; it lets `?:` chain to
-//! the right, as everywhere else.
+//! From loose to tight: `?:`, `->`, `||`, `&&`, `|`, `^`, `&`, `!`, comparisons, shifts, `+ -`, `* / %`, signs and
+//! `~`. This is rumur's table; CMurphi's is the same on the operators that it has. Surprisingly, `!` binds looser
+//! than comparison: `!a = b` is `!(a = b)`. Both tools refuse chains of `->` and of comparisons, and so does this
+//! parser; it lets `?:` chain to the right, as other languages do.
 
 use super::blocks::BlockKind;
 use super::{NESTING_LIMIT, Parser};
@@ -17,7 +17,7 @@ struct Tall {
     height: u32,
 }
 
-/// What an infix operator builds.
+/// The node that an infix operator builds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Infix {
     Conditional,
@@ -58,13 +58,14 @@ fn infix(sign: Sign) -> Option<(Infix, u8)> {
     })
 }
 
-/// Whether a token can go on after a complete operand; tells a rule's priority from a guard that begins with a number.
+/// Whether a token can follow a complete operand; distinguishes a rule's priority from a guard that begins with a
+/// number.
 pub(super) fn continues_expression(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Sign(sign) if sign == Sign::GuardArrow || infix(sign).is_some())
 }
 
 impl Parser<'_> {
-    /// An expression where an assignment would be wrong: `:=` in it is reported as a slip for `=`.
+    /// An expression that must not be an assignment: `:=` in it is reported as a mistake for `=`.
     pub(super) fn expression(&mut self) -> Expr {
         let left = self.bare_expression();
         if !self.at(Sign::Assign) {
@@ -159,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `=>` is no operator. Before a body it ends a guard (true); elsewhere an implication was meant.
+    /// `=>` is not an operator. Before a body it ends a guard (returns true); elsewhere an implication was meant.
     fn complain_of_fat_arrow(&mut self) -> bool {
         self.report(
             Diagnostic::error(self.token().span, "`=>` is not an operator").with_help("a guard ends with `==>`, an implication is written `->`"),
@@ -354,7 +355,7 @@ impl Parser<'_> {
         Quantifier { name, domain: Domain::Range { from, to, by } }
     }
 
-    /// What stands where nothing could be read.
+    /// A placeholder for an expression that could not be parsed.
     fn nothing(&self) -> Tall {
         Tall { expr: self.missing(), height: 1 }
     }

@@ -1,4 +1,4 @@
-//! Guesses at what a beginner meant, shown as help under an error.
+//! Guesses at what a beginner meant, shown as help below an error.
 
 use super::Parser;
 use crate::diagnostics::Diagnostic;
@@ -25,7 +25,7 @@ const FOREIGN: &[(&str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// What the current token was perhaps meant to be, where `what` was expected.
+    /// A guess at what the current token was meant to be, if `what` was expected.
     pub(super) fn hint(&self, what: &str) -> Option<String> {
         let help = match self.peek() {
             TokenKind::Sign(Sign::Assign) => "`:=` assigns and `=` compares; `:` stands between a name and its type or value",
@@ -42,8 +42,8 @@ impl Parser<'_> {
         Some(help.to_string())
     }
 
-    /// Takes a name for the reserved word among `words` that it looks like. The slip is reported and reading goes on as if the
-    /// word were there, so that a misspelt `while` does not make its `end` close something else.
+    /// Takes a name for the reserved word among `words` that it resembles. The mistake is reported and parsing
+    /// continues as if the word were there, so that a misspelt `while` does not make its `end` close something else.
     pub(super) fn mend_word(&mut self, words: &[Word], expected: &str) -> bool {
         let token = self.token();
         let Some(word) = meant(self.text_of(token), words).filter(|_| token.kind == TokenKind::Name) else {
@@ -68,14 +68,14 @@ impl Parser<'_> {
     }
 }
 
-/// The reserved word that a name is probably a slip for, among some.
+/// The reserved word among `words` for which a name is probably a misspelling.
 pub(super) fn meant(name: &str, words: &[Word]) -> Option<Word> {
     let name = name.to_ascii_lowercase();
     let foreign = FOREIGN.iter().find(|(word, _)| *word == name).map(|(_, own)| *own);
     words.iter().copied().find(|word| foreign == Some(word.text()) || is_near(&name, word.text()))
 }
 
-/// Whether two words differ by so little that one may be a slip for the other: one edit, or two in longer words.
+/// Whether two words are so similar that one may be a misspelling of the other: one edit, or two in longer words.
 fn is_near(word: &str, reserved: &str) -> bool {
     let allowed = match reserved.len() {
         0..=2 => return false,

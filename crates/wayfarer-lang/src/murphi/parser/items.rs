@@ -1,4 +1,4 @@
-//! The top level of a model: declarations, functions, and whatever [`rules`](super::rules) reads.
+//! The top level of a model: declarations, functions, and the items that [`rules`](super::rules) parses.
 
 use super::Parser;
 use super::blocks::BlockKind;
@@ -10,7 +10,7 @@ use crate::murphi::token::{Sign, TokenKind, Word};
 const ITEM_WORDS: [Word; 9] =
     [Word::Const, Word::Type, Word::Var, Word::Function, Word::Procedure, Word::Rule, Word::Ruleset, Word::Startstate, Word::Invariant];
 
-/// Words that begin something in a dialect that is not read, each with what to say about it.
+/// Words that begin something in an unsupported dialect, each with its error message.
 const REFUSED: [(&str, &str); 9] = [
     ("pctl", "probabilistic properties (PCTL) are not supported"),
     ("externfun", "external functions are not supported"),
@@ -45,14 +45,15 @@ impl<'a> Parser<'a> {
             if self.failed() {
                 self.skip_item();
             }
-            // A mended word is still to be read; it is mended only once, so the loop goes on.
+            // A corrected word is still to be parsed; it is corrected only once, so the loop makes progress.
             if self.at == before && self.failed() {
                 self.bump();
             }
         }
     }
 
-    /// What stands at the top level and is no item: features of other dialects, superfluous `end`s, slips.
+    /// Reports a token at the top level that begins no item: features of other dialects, superfluous `end`s,
+    /// misspellings.
     fn complain_of_item(&mut self) {
         let span = self.token().span;
         if let Some(message) = self.refused() {
@@ -69,12 +70,12 @@ impl<'a> Parser<'a> {
         self.skip_item();
     }
 
-    /// What to say about a word that begins something of another dialect.
+    /// The error message for a word that begins something of another dialect.
     fn refused(&self) -> Option<&'static str> {
         REFUSED.iter().find(|(word, _)| self.at_name(word)).map(|(_, message)| *message)
     }
 
-    /// To the next word that begins an item, or would in another dialect.
+    /// Skips to the next word that begins an item, or would in another dialect.
     fn skip_item(&mut self) {
         loop {
             match self.peek() {
@@ -126,8 +127,8 @@ impl<'a> Parser<'a> {
         decls
     }
 
-    /// Whether a section goes on. A name that is followed like a statement ends it, and so does a word of one of the tools that
-    /// begins a rule.
+    /// Whether a section continues. A name that is followed like a statement ends it, and so does a word that begins
+    /// a rule in only one of the tools.
     fn at_declaration(&self) -> bool {
         if self.at_reserved_declaration() {
             return true;

@@ -14,7 +14,7 @@ const RULES_BY_NAME: [&str; 4] = ["assume", "cover", "liveness", "choose"];
 const RULE_WORDS: [Word; 5] = [Word::Rule, Word::Ruleset, Word::Startstate, Word::Invariant, Word::Alias];
 
 impl Parser<'_> {
-    /// Whether the next token begins something that stands among rules.
+    /// Whether the next token begins something that may occur among rules.
     pub(super) fn at_rule(&self) -> bool {
         match self.peek() {
             TokenKind::Word(word) => word == Word::Assert || RULE_WORDS.contains(&word),
@@ -101,7 +101,7 @@ impl Parser<'_> {
         rules
     }
 
-    /// To the next word that begins or ends something among rules.
+    /// Skips to the next word that begins or ends something among rules.
     fn skip_rule(&mut self) {
         while !self.at_rule() && !self.at_statement_stop() {
             self.bump();
@@ -135,8 +135,8 @@ impl Parser<'_> {
         Some(Priority { value, span: token.span })
     }
 
-    /// The condition before `==>`. A rule without one may go straight on with a statement, which begins like an expression, so
-    /// that one is tried and taken back.
+    /// The condition before `==>`. A rule without one may continue directly with a statement, which begins like an
+    /// expression, so one is tried and taken back.
     fn guard(&mut self) -> Option<Expr> {
         if self.at(Sign::GuardArrow) {
             self.expected("a condition");
@@ -158,7 +158,7 @@ impl Parser<'_> {
             return None;
         }
         self.expected("`==>`");
-        // On to the arrow, if one comes before the body, so that a slip in the guard does not cost the body.
+        // Skips to the arrow, if one comes before the body, so that an error in the guard does not lose the body.
         let ends = |kind: TokenKind| matches!(kind, TokenKind::Sign(Sign::GuardArrow | Sign::Semicolon | Sign::Assign));
         let words = |kind: TokenKind| matches!(kind, TokenKind::Word(_) | TokenKind::EndOfFile);
         let stop = self.tokens[self.at..].iter().position(|token| ends(token.kind) || words(token.kind)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Statements and the lists they stand in.
+//! Statements and lists of statements.
 
 use super::Parser;
 use super::blocks::BlockKind;
@@ -24,7 +24,7 @@ const STATEMENT_WORDS: [Word; 12] = [
 ];
 
 impl Parser<'_> {
-    /// Statements up to a word that cannot go on with them. Semicolons separate them; superfluous ones are taken.
+    /// Statements up to a word that cannot continue them. Semicolons separate them; superfluous ones are accepted.
     pub(super) fn statements(&mut self) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -47,7 +47,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Words that end a list of statements: closing words, alternatives, and what can only stand outside a body.
+    /// Whether the next word ends a list of statements: closing words, alternatives, and words that can only occur
+    /// outside a body.
     pub(super) fn at_statement_stop(&self) -> bool {
         match self.peek() {
             TokenKind::EndOfFile => true,
@@ -58,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a statement begins here for sure.
+    /// Whether a statement certainly begins here.
     pub(super) fn at_statement_word(&self) -> bool {
         matches!(self.peek(), TokenKind::Word(word) if STATEMENT_WORDS.contains(&word))
     }
@@ -76,7 +77,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A semicolon is missed at the end of the statement before, when the next one begins on another line.
+    /// Reports a missing semicolon at the end of the previous statement if the next one begins on another line.
     fn missing_semicolon(&mut self) {
         let previous = self.previous().span;
         let next = self.token().span;
@@ -89,7 +90,7 @@ impl Parser<'_> {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
         });
-        // The next statement is probably sound: go on with it instead of skipping it.
+        // The next statement is probably valid: continue with it instead of skipping it.
         if self.at(TokenKind::Name) {
             self.failed_at = None;
         }
@@ -199,7 +200,8 @@ impl Parser<'_> {
         Some(StmtKind::Assign { to, value })
     }
 
-    /// `assume`, `cover` and `liveness` of rumur, the multiset statements of CMurphi; none where the word is a name of the model.
+    /// `assume`, `cover` and `liveness` of rumur, the multiset statements of CMurphi; `None` if the word is a name of
+    /// the model.
     fn statement_by_tool(&mut self) -> Option<StmtKind> {
         let token = self.token();
         let word = self.text_of(token).to_ascii_lowercase();

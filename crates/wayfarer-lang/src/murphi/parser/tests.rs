@@ -1,4 +1,4 @@
-//! What the parser makes of small texts: trees of sound ones, messages for wrong ones.
+//! The parser on small texts: trees of valid ones, messages for invalid ones.
 
 mod errors;
 mod nesting;
@@ -10,7 +10,7 @@ use crate::murphi::parse;
 use crate::source::Source;
 use expect_test::Expect;
 
-/// The tree of a sound model.
+/// The tree of a valid model.
 fn check(text: &str, expected: Expect) {
     let source = Source::new("t.m", text);
     let (model, diagnostics) = parse(&source);
@@ -18,7 +18,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&dump::model(&model));
 }
 
-/// The trees of sound expressions, one per line.
+/// The trees of valid expressions, one per line.
 fn check_expressions(texts: &[&str], expected: Expect) {
     let mut out = String::new();
     for text in texts {
@@ -32,7 +32,7 @@ fn check_expressions(texts: &[&str], expected: Expect) {
     expected.assert_eq(&out);
 }
 
-/// The messages about a wrong model, without source lines.
+/// The messages about an invalid model, without source lines.
 fn check_errors(text: &str, expected: Expect) {
     let source = Source::new("t.m", text);
     let (_, diagnostics) = parse(&source);

@@ -72,7 +72,7 @@ fn rule_row(program: &Program, rule: &Rule) -> Vec<String> {
     vec![format!("{}{parameters}", rule.name), count(rule.instances()), place(program, rule.at)]
 }
 
-/// How many bits of a type carry information.
+/// The number of bits of a type that carry information.
 fn tight_bits(program: &Program, ty: TypeId) -> u64 {
     match &program.types[ty.0 as usize] {
         Type::Scalar(scalar) => u64::from(scalar.bits),
@@ -82,7 +82,7 @@ fn tight_bits(program: &Program, ty: TypeId) -> u64 {
     }
 }
 
-/// Records of records can fill a screen; `--json` has them whole.
+/// Nested records can fill a screen; `--json` shows them whole.
 fn shortened(text: String) -> String {
     const MOST: usize = 100;
     if text.chars().count() <= MOST { text } else { format!("{}…", text.chars().take(MOST).collect::<String>()) }

@@ -59,7 +59,7 @@ fn is_declared(model: &Model, ty: TypeId) -> bool {
     !(model.types[ty].inline && matches!(model.types[ty].ty, Type::Enum(_)))
 }
 
-/// How many values an object has, undefined ones included.
+/// The number of values of an object, including undefined ones.
 fn values(model: &Model, ty: TypeId) -> f64 {
     match &model.types[ty].ty {
         Type::Record(fields) => fields.iter().map(|(_, ty)| values(model, *ty)).product(),
@@ -143,7 +143,7 @@ fn add_function(model: &mut Model, gene: &Gene) {
     let kind = gene.below(3);
     let pure = kind == 0;
     let result = (kind < 2).then(|| {
-        // Where there are effects an object may be given back, of a type that some variable has.
+        // If there are effects, an object may be returned, of a type that some variable has.
         let global = model.globals[gene.child(0).below(model.globals.len())].1;
         if kind == 1 && !gene.child(0).is_even() && !contains_bag(model, global) { global } else { simple[gene.child(0).below(simple.len())] }
     });
@@ -175,7 +175,7 @@ fn add_function(model: &mut Model, gene: &Gene) {
     model.functions.push(function);
 }
 
-/// A variable that goes to and fro and that no one else knows of.
+/// A variable that alternates and that no other code uses.
 fn add_clock(model: &mut Model) {
     let clock = Place { root: Root::Global(model.globals.len()), path: Vec::new() };
     model.globals.push(("clock".to_string(), 0));

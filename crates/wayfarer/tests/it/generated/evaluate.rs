@@ -1,11 +1,11 @@
-//! Runs expressions and statements of generated models, as Murphi means them, in the most direct way that can be written.
+//! Runs expressions and statements of generated models, with the meaning of Murphi, in the most direct way possible.
 
 use super::tree::{
     Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId,
 };
 use super::value::{Kind, Scalar, Value, all_of, is_of};
 
-/// What a local name is bound to.
+/// The binding of a local name.
 #[derive(Clone, Debug)]
 pub(crate) enum Binding {
     Unbound,
@@ -40,10 +40,10 @@ pub(crate) struct Machine<'a> {
     frames: Vec<Frame<'a>>,
 }
 
-/// How a statement ended.
+/// The way in which a statement ended.
 enum Flow {
     Next,
-    /// With the value of a function; none for a procedure.
+    /// With the value of a function; `None` for a procedure.
     Return(Option<Value>),
 }
 
@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls `visit` for every combination of values, first binder outermost, until it says stop (true).
+    /// Calls `visit` for every combination of values, first binder outermost, until it returns true.
     pub(crate) fn each(&mut self, binders: &'a [(LocalId, Domain)], visit: &mut dyn FnMut(&mut Self) -> Outcome<bool>) -> Outcome<bool> {
         let Some(((local, domain), rest)) = binders.split_first() else { return visit(self) };
         for scalar in self.domain(domain)? {
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
             Expr::Compare(operator @ (Comparison::Equal | Comparison::NotEqual), left, right)
                 if self.is_identifier(left) || self.is_identifier(right) =>
             {
-                // As in CMurphi, an undefined scalarset or union is equal to what is undefined too.
+                // As in CMurphi, an undefined scalarset or union equals only another undefined one.
                 let mut loosely = |expr| if self.is_identifier(expr) { self.copied(expr) } else { self.value(expr).map(Some) };
                 let (left, right) = (loosely(left)?, loosely(right)?);
                 Scalar::Boolean((left == right) == (*operator == Comparison::Equal))
@@ -322,7 +322,7 @@ impl<'a> Machine<'a> {
         ty.is_some_and(|ty| matches!(self.model.types[ty].ty, Type::Scalarset(_) | Type::Union(_)))
     }
 
-    /// The type of a place; none for a number that no type bounds.
+    /// The type of a place; `None` for a number that no type bounds.
     fn type_of(&self, place: &Place) -> Option<TypeId> {
         let mut ty = match place.root {
             Root::Global(number) => self.model.globals[number].1,
@@ -341,7 +341,7 @@ impl<'a> Machine<'a> {
         Some(ty)
     }
 
-    /// The value as one of a type; a fault where the type has no such value.
+    /// The value as one of a type; a fault if the type has no such value.
     fn fitted(&self, value: Option<Scalar>, ty: TypeId) -> Outcome<Option<Scalar>> {
         match value {
             Some(scalar) if !is_of(self.model, ty, scalar) => Err(Kind::Range),
@@ -349,7 +349,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls a function; none is the result of a procedure.
+    /// Calls a function; `None` is the result of a procedure.
     fn call(&mut self, function: FunctionId, arguments: &'a [Argument]) -> Outcome<Option<Value>> {
         let called = &self.model.functions[function];
         let mut bindings = vec![Binding::Unbound; called.locals.len()];
@@ -512,7 +512,7 @@ impl<'a> Machine<'a> {
     fn add(&mut self, element: &'a Argument, bag: &'a Place) -> Outcome<()> {
         let (bag, ty) = self.resolve(bag)?;
         let Type::Bag(_, element_type) = self.model.types[ty].ty else { unreachable!("a bag") };
-        // Whether room or element is looked at first is nowhere said; wayfarer looks for room.
+        // The order of checking room and element is not defined; wayfarer checks for room first.
         let free = self.slots(&bag).iter().position(Option::is_none).ok_or(Kind::Collection)?;
         let value = match element {
             Argument::Value(value) => {

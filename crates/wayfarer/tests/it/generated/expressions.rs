@@ -6,7 +6,7 @@ use super::scope::{Access, CALLS_RUN_ONCE, Scope};
 use super::tree::{Argument, Arithmetic, Comparison, Domain, Expr, FunctionId, LocalId, LocalType, Model, Place, Root, Type, TypeId};
 
 impl Scope<'_> {
-    /// A value to be stored in a variable of a simple type; where it is a number it may leave the range.
+    /// A value to be stored in a variable of a simple type; a number may be out of range.
     pub(crate) fn assignable(&mut self, ty: TypeId, gene: &Gene) -> Option<Expr> {
         if gene.is_leaf() {
             return self.plain(ty, gene, false).or_else(|| self.simple(ty, gene));
@@ -15,7 +15,7 @@ impl Scope<'_> {
         match gene.below(8) {
             0 | 1 => self.simple(ty, gene),
             2..=4 => {
-                // Round and round.
+                // Increments modulo the range.
                 let (place, _) = self.place(&|_, other| other == ty, false, gene.child(0))?;
                 let value = Expr::Read(place);
                 let more = Expr::Arithmetic(Arithmetic::Add, Box::new(value.clone()), Box::new(Expr::Number(1)));
@@ -42,7 +42,7 @@ impl Scope<'_> {
                 0 | 1 => self.plain(ty, gene, false),
                 5 => self.call(&|_, result| result == ty, gene).or_else(|| self.plain(ty, gene, false)),
                 _ => {
-                    // A union takes the values of its members, and gives them back where it happens to hold one.
+                    // A union takes the values of its members, and yields them if it happens to hold one.
                     let members = if let Type::Union(members) = self.ty(ty) { members.as_slice() } else { &[] };
                     let holds = |model: &Model, other: TypeId| matches!(&model.types[other].ty, Type::Union(members) if members.contains(&ty));
                     let wide = gene.pick % 4 == 3;
@@ -97,7 +97,7 @@ impl Scope<'_> {
         Some(Expr::Count(slot, bag, Box::new(condition)))
     }
 
-    /// A bag that stays where it is.
+    /// A bag that does not change.
     pub(super) fn steady_reading(&mut self, gene: &Gene) -> Option<(Place, TypeId)> {
         let mut shapes = self.shapes(&|model, ty| matches!(model.types[ty].ty, Type::Bag(..)), false);
         shapes.retain(|shape| shape.slot.is_none());
@@ -151,7 +151,7 @@ impl Scope<'_> {
                 let named = members.iter().find(|member| !self.model.types[**member].inline);
                 let Some(member) = named else { return Expr::Boolean(true) };
                 let question = Expr::IsMember(Box::new(Expr::Read(place.clone())), *member);
-                // What `ismember` says of an undefined value is a decision of the elaborator, tested there.
+                // The meaning of `ismember` on an undefined value is a decision of the elaborator, tested there.
                 if self.is_bound(&place) { question } else { Expr::And(vec![Expr::Not(Box::new(Expr::IsUndefined(place))), question]) }
             }
             _ => self.call(&|_, ty| ty == 0, gene).unwrap_or(Expr::Boolean(false)),
@@ -187,7 +187,7 @@ impl Scope<'_> {
         }
     }
 
-    /// What a loop or quantifier runs over.
+    /// The domain of a loop or quantifier.
     pub(super) fn binders(&mut self, gene: &Gene) -> Vec<(LocalId, Domain)> {
         let mut binders = vec![self.binder(gene)];
         if gene.children.len() == 1 {
@@ -244,7 +244,7 @@ impl Scope<'_> {
             let LocalType::Of(ty) = called.locals[parameter.local].ty else { unreachable!("parameters have types") };
             let gene = gene.child(number);
             arguments.push(if parameter.by_reference {
-                // What a function may write must be something that may be written here, even where it does not.
+                // A place that a function may write must be writable here, even if the function does not write it.
                 Argument::Place(self.place(&|_, other| other == ty, true, gene)?.0)
             } else if self.ty(ty).is_simple() {
                 Argument::Value(self.changing_call(ty, gene).map_or_else(|| self.assignable(ty, gene), Some)?)
@@ -255,7 +255,8 @@ impl Scope<'_> {
         Some(arguments)
     }
 
-    /// Now and then, as the only argument that depends on the state, a call of a function that changes something and takes nothing.
+    /// Sometimes, as the only argument that depends on the state, a call of a function with effects and without
+    /// parameters.
     pub(super) fn changing_call(&mut self, ty: TypeId, gene: &Gene) -> Option<Expr> {
         if !CALLS_RUN_ONCE || !self.effects || gene.pick % 8 != 3 {
             return None;

@@ -1,5 +1,5 @@
-//! What proptest draws and shrinks: a tree of small numbers without meaning. The builder reads a model out of it, and takes the simplest choice
-//! wherever the tree ends, so that smaller trees are smaller models.
+//! The data that proptest draws and shrinks: a tree of small numbers without meaning. The builder makes a model out
+//! of it, and takes the simplest choice wherever the tree ends, so that smaller trees are smaller models.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,8 @@ static LEAVES: [Gene; 256] = {
 };
 
 impl Gene {
-    /// The child of this number. One that is not there is a leaf made up from this gene: 0 below 0, and anything below the rest.
+    /// The child of this number. A missing one is a leaf derived from this gene: 0 below 0, and anything below the
+    /// rest.
     pub(crate) fn child(&self, number: usize) -> &Gene {
         let made_up = (self.pick as usize * (2 * number + 37)) % 251;
         self.children.get(number).unwrap_or(&LEAVES[made_up])

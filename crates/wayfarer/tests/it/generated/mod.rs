@@ -1,11 +1,12 @@
 //! Wayfarer against a naive explorer, on generated models.
 //!
-//! proptest draws a [`gene`] tree, [`build`] reads a well-typed model out of it, [`print`] writes it down as Murphi for Wayfarer, and [`naive`] explores
-//! the tree itself: its own values, its own evaluation, its own search. The two must agree on the whole system: states, firings of every rule, and
-//! everything that goes wrong with the length of the shortest way there. A failure is shrunk and printed as a model with its header, ready to be put
-//! into `regressions/`.
+//! proptest draws a [`gene`] tree, [`build`] makes a well-typed model out of it, [`print`] writes it as Murphi for
+//! Wayfarer, and [`naive`] explores the tree itself: its own values, its own evaluation, its own search. The two must
+//! agree on the whole system: states, firings of every rule, and all violations with the length of their shortest
+//! witness. A failure is shrunk and printed as a model with its header, ready to be put into `regressions/`.
 //!
-//! `WAYFARER_CASES=100000 WAYFARER_SEED=7 cargo test -p wayfarer generated` looks longer and elsewhere; `WAYFARER_SHOW=1` prints every model.
+//! `WAYFARER_CASES=100000 WAYFARER_SEED=7 cargo test -p wayfarer generated` runs more and other cases;
+//! `WAYFARER_SHOW=1` prints every model.
 
 mod build;
 mod evaluate;
@@ -31,10 +32,10 @@ use wayfarer::{LoadOptions, Plan, Report, SymmetryChoice, load_text};
 
 /// Larger systems are left out.
 const MOST_STATES: usize = 3000;
-/// Where more goes wrong than this, only the first thing found is compared: each takes a witness.
+/// If there are more violations than this, only the first one is compared: each takes a witness.
 const MOST_WRONG: u64 = 300;
 
-/// What became of one generated model.
+/// The result of one generated model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Compared {
     Holds,
@@ -107,7 +108,7 @@ fn compare(model: &tree::Model) -> Result<(Compared, u64), String> {
             }
         }
     }
-    // Up to symmetry the same goes wrong, after as many firings; how often is another matter.
+    // Up to symmetry there are the same violations, after as many firings; their number may differ.
     let report = run(Plan { interpret: true, ..Plan::default() })?;
     check_first(&found, &report, program, "bfs").map_err(|error| format!("up to symmetry: {error}"))?;
     if report.verdict.word() == "holds" && (report.states > found.states || (!report.symmetry && report.states != found.states)) {
@@ -116,7 +117,7 @@ fn compare(model: &tree::Model) -> Result<(Compared, u64), String> {
     Ok((if total == 0 { Compared::Holds } else { Compared::Violated }, found.states))
 }
 
-/// What a file of the model would say of itself.
+/// The header of the model's file.
 fn header(model: &tree::Model) -> String {
     let Some(found) = naive::explore(model, MOST_STATES) else { return String::new() };
     let mut text = "-- model: shrunk from a generated one\n".to_string();
@@ -152,7 +153,8 @@ fn check_first(found: &Found, report: &Report, program: &Program, strategy: &str
     if strategy == "bfs" && length != *shortest {
         return Err(format!("{wrong:?} after {length} firings, but {shortest} are enough"));
     }
-    // A deadlock is noticed when a state is expanded, and by then its successors' siblings were judged: between kinds, one firing more is allowed.
+    // A deadlock is detected when a state is expanded, and by then its successors' siblings were checked: between
+    // kinds, one more firing is allowed.
     let least = found.wrong.values().map(|(_, length)| *length).min().unwrap_or(0);
     let late = usize::from(found.wrong.get(&Wrong::Deadlock).is_some_and(|(_, length)| *length == least));
     if strategy == "bfs" && length > least + late {
@@ -193,7 +195,7 @@ fn facts(states: u64, fired: u64, fired_by: &BTreeMap<String, u64>, wrong: &BTre
     text
 }
 
-/// A violation in the naive explorer's words, with the length of its witness.
+/// A violation in the naive explorer's terms, with the length of its witness.
 fn described(violation: &wayfarer::ViolationReport, program: &Program) -> (Wrong, usize) {
     let witness = violation.witness.as_ref().expect("every violation here is about a state");
     let kind = |fault: wayfarer::space::Fault| match program.faults[fault.0 as usize].kind {

@@ -1,16 +1,17 @@
-//! The naive explorer: breadth-first over an ordered set of whole values. It goes on after violations, so that everything wrong is counted.
+//! The naive explorer: breadth-first over an ordered set of whole values. It continues after violations, so that all
+//! of them are counted.
 
 use super::evaluate::{Binding, Machine};
 use super::tree::{Block, Local, Model};
 use super::value::{Kind, Value};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Something wrong: what, and where.
+/// A violation: its kind, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Wrong {
     /// The invariant of this name is false.
     Invariant(String),
-    /// Judging invariants failed; only the first failure in a state counts.
+    /// The evaluation of invariants failed; only the first failure in a state counts.
     InvariantFault(Kind),
     Deadlock,
     /// In the rule or start state of this name.
@@ -18,15 +19,15 @@ pub(crate) enum Wrong {
     StartFault(String, Kind),
 }
 
-/// What the whole system is like.
+/// The whole system.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) states: u64,
     pub(crate) fired: u64,
     pub(crate) fired_by: BTreeMap<String, u64>,
-    /// How often each thing goes wrong, and after how many firings (one that fails included) for the first time.
+    /// The number of violations of each kind, and the smallest number of firings to one (including one that fails).
     pub(crate) wrong: BTreeMap<Wrong, (u64, usize)>,
-    /// Whether an invariant under a ruleset met a fault: how often that counts is nowhere said.
+    /// Whether an invariant under a ruleset had a fault: the number of such faults is not defined.
     pub(crate) unclear: bool,
 }
 
@@ -38,7 +39,7 @@ impl Found {
     }
 }
 
-/// The whole system, or none where it has more than `limit` states.
+/// The whole system, or `None` if it has more than `limit` states.
 pub(crate) fn explore(model: &Model, limit: usize) -> Option<Found> {
     let mut found = Found::default();
     let mut known = BTreeSet::new();
@@ -93,10 +94,10 @@ pub(crate) fn explore(model: &Model, limit: usize) -> Option<Found> {
     Some(found)
 }
 
-/// Who is told of a firing: the rule's name, and the state after it or what went wrong.
+/// A callback for a firing: the rule's name, and the state after it or the fault.
 type Telling<'t> = dyn FnMut(&str, Result<Vec<Value>, Kind>) + 't;
 
-/// Fires every enabled instance of every rule (or start state) in a block and tells what came of it.
+/// Fires every enabled instance of every rule (or start state) in a block and reports the results.
 fn fire<'a>(model: &'a Model, state: &[Value], block: &'a Block, locals: &'a [Local], starts: bool, tell: &mut Telling) {
     let mut machine = Machine::new(model, state.to_vec());
     machine.enter(locals);
@@ -117,7 +118,7 @@ fn fire<'a>(model: &'a Model, state: &[Value], block: &'a Block, locals: &'a [Lo
     });
 }
 
-/// Visits the leaves of a block once for every combination of what is bound around them.
+/// Visits the leaves of a block once for every combination of the bindings around them.
 fn walk<'a>(machine: &mut Machine<'a>, block: &'a Block, visit: &mut dyn FnMut(&mut Machine<'a>, &'a Block)) {
     match block {
         Block::Ruleset(binders, inner) => {
@@ -143,7 +144,7 @@ fn walk<'a>(machine: &mut Machine<'a>, block: &'a Block, visit: &mut dyn FnMut(&
     }
 }
 
-/// Judges the invariants in a state.
+/// Checks the invariants in a state.
 fn judge(model: &Model, state: &[Value], depth: usize, found: &mut Found) {
     let mut faulted = None;
     let mut failed = BTreeSet::new();

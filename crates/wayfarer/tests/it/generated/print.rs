@@ -1,5 +1,5 @@
-//! Writes a generated model down as Murphi, with no more parentheses than the precedence of operators asks for, so that the parser's view of it
-//! is tested too.
+//! Writes a generated model as Murphi, with no more parentheses than precedence requires, so that the parser's
+//! precedence is tested too.
 
 use super::tree::{Argument, Arithmetic, Block, Comparison, Domain, Expr, Local, LocalId, LocalType, Model, Place, Root, Step, Stmt, Type, TypeId};
 use std::fmt::Write;
@@ -272,7 +272,7 @@ impl Printer<'_> {
         self.at(expr, locals, Level::Conditional)
     }
 
-    /// The expression where nothing that binds looser than `level` may stand bare.
+    /// The expression in a context where nothing that binds looser than `level` may go without parentheses.
     fn at(&self, expr: &Expr, locals: &[Local], level: Level) -> String {
         let (text, own) = self.bare(expr, locals);
         if own < level { format!("({text})") } else { text }

@@ -1,13 +1,13 @@
-//! The names that are visible where code is built, and the places that can be reached from them.
+//! The names that are in scope where code is built, and the places that can be reached from them.
 
 use super::gene::Gene;
 use super::tree::{Domain, Expr, Local, LocalId, LocalType, Model, Place, Root, Step, Type, TypeId};
 
-/// Whether a call that is part of a comparison with a union, or an argument of another call, runs once. The elaborator writes some of them out twice;
-/// once it does not, this is to be set.
+/// Whether a call that is part of a comparison with a union, or an argument of another call, runs once. The
+/// elaborator expands some of them twice; set this once it does not.
 pub(crate) const CALLS_RUN_ONCE: bool = false;
 
-/// What may be done with a name.
+/// The permitted uses of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Access {
     Read,
@@ -44,7 +44,7 @@ pub(crate) struct Scope<'m> {
     marks: Vec<(usize, usize)>,
 }
 
-/// The way from a name to a part of it; indices are filled in later.
+/// The path from a name to a part of it; indices are filled in later.
 #[derive(Clone)]
 pub(super) enum Part {
     Field(usize),
@@ -91,7 +91,7 @@ impl<'m> Scope<'m> {
         local
     }
 
-    /// A name bound by a loop, ruleset or alias. Names are used again once they are out of sight.
+    /// A name bound by a loop, ruleset or alias. Names are reused once they are out of scope.
     pub(crate) fn bound(&mut self, ty: LocalType, access: Access) -> LocalId {
         let name = format!("v{}", self.visible.len() + self.slots.len());
         self.named(name, ty, access)
@@ -222,7 +222,7 @@ impl<'m> Scope<'m> {
         self.first_filled(shapes, gene, false)
     }
 
-    /// A place whose indices are literals or bound by a loop or ruleset, so that it stays where it is.
+    /// A place whose indices are literals or bound by a loop or ruleset, so that it does not change.
     pub(crate) fn steady_place(&mut self, wanted: &dyn Fn(&Model, TypeId) -> bool, gene: &Gene) -> Option<(Place, TypeId)> {
         let mut shapes = self.shapes(wanted, true);
         shapes.retain(|shape| shape.slot.is_none());
@@ -265,7 +265,7 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// An index that may miss the array where it is a number.
+    /// An index, which may be out of bounds if it is a number.
     pub(super) fn index(&mut self, ty: TypeId, gene: &Gene) -> Option<Expr> {
         if self.is_range(ty) && gene.pick >= 200 { Some(self.number(gene.child(0))) } else { self.simple(ty, gene) }
     }

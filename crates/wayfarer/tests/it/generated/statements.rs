@@ -13,12 +13,12 @@ impl Scope<'_> {
         gene.children.iter().filter_map(|child| self.statement(child)).collect()
     }
 
-    /// Whether bags must keep their elements where they are, because a position in one is in sight.
+    /// Whether bags must keep their elements in place, because a position in one is in scope.
     pub(super) fn bags_are_fixed(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// The wish to write an object, refused where that could empty a bag whose positions are in sight.
+    /// An object to write, unless that could empty a bag whose positions are in scope.
     pub(super) fn target(&mut self, wanted: &dyn Fn(&Model, TypeId) -> bool, gene: &Gene) -> Option<(Place, TypeId)> {
         let fixed = self.bags_are_fixed();
         let mut shapes = self.shapes(&|model, ty| wanted(model, ty) && !(fixed && contains_bag(model, ty)), true);
@@ -59,7 +59,7 @@ impl Scope<'_> {
             }
             17 => {
                 let rounds = 1 + gene.child(0).below(3) as i64;
-                // The counter is of the range 0 .. 2 that every model has, or of none where that is too small.
+                // The counter is of the range 0 .. 2 that every model has, or of no type if that is too small.
                 if rounds > 2 {
                     return self.assignment(gene);
                 }
@@ -104,7 +104,8 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether no index of a place misses its array. An alias of a place outside that is never used is a fault in CMurphi and none in rumur.
+    /// Whether all indices of a place are in bounds. An unused alias of a place out of bounds is a fault in CMurphi
+    /// but not in rumur.
     pub(super) fn surely_inside(&self, place: &Place) -> bool {
         let mut ty = match place.root {
             Root::Global(number) => self.model.globals[number].1,
@@ -141,7 +142,7 @@ impl Scope<'_> {
     pub(super) fn assignment(&mut self, gene: &Gene) -> Option<Stmt> {
         let (place, ty) = self.target(&|model, ty| model.types[ty].ty.is_simple(), gene.child(0))?;
         let value = self.assignable(ty, gene.child(1));
-        // A scalarset of which no value is in sight.
+        // A scalarset of which no value is in scope.
         Some(value.map_or(Stmt::Undefine(place.clone()), |value| Stmt::Assign(place, value)))
     }
 
@@ -190,7 +191,8 @@ impl Scope<'_> {
         Some(Stmt::Call(function, self.arguments(function, gene)?))
     }
 
-    /// `x := f(…)` where the function changes more than its result. Which of index and call goes first is nowhere said, so `x` has no index.
+    /// `x := f(…)` with a function that changes more than its result. The order of index and call is not defined, so
+    /// `x` has no index.
     pub(super) fn impure_result(&mut self, gene: &Gene) -> Option<Stmt> {
         if !self.effects || self.bags_are_fixed() {
             return None;
@@ -214,7 +216,7 @@ impl Scope<'_> {
         })
     }
 
-    /// `if f(…) = x then … end` where the function changes something, so that it matters how often it is called.
+    /// `if f(…) = x then … end` with a function that has effects, so that the number of calls matters.
     pub(super) fn impure_condition(&mut self, gene: &Gene) -> Option<Stmt> {
         let Some(Stmt::Assign(_, call @ Expr::Call(function, _))) = self.impure_result(gene) else { return None };
         let result = self.model.functions[function].result?;

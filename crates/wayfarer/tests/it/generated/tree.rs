@@ -1,4 +1,5 @@
-//! Generated models as a typed tree. The printer writes it down as Murphi, and the naive explorer runs it as it is: neither knows of the other.
+//! Generated models as a typed tree. The printer writes it as Murphi, and the naive explorer runs it directly: they
+//! are independent.
 
 /// A position in [`Model::types`].
 pub(crate) type TypeId = usize;
@@ -20,7 +21,7 @@ pub(crate) struct Model {
 pub(crate) struct TypeDecl {
     pub(crate) name: String,
     pub(crate) ty: Type,
-    /// Written out where it is used instead of declared under its name.
+    /// Whether it is written at its use instead of declared under its name.
     pub(crate) inline: bool,
 }
 
@@ -30,7 +31,7 @@ pub(crate) enum Type {
     Range(i64, i64),
     Enum(Vec<String>),
     Scalarset(i64),
-    /// Of enums and scalarsets.
+    /// A union of enums and scalarsets.
     Union(Vec<TypeId>),
     Record(Vec<(String, TypeId)>),
     Array(TypeId, TypeId),
@@ -42,13 +43,13 @@ impl Type {
         !matches!(self, Type::Record(_) | Type::Array(..) | Type::Bag(..))
     }
 
-    /// Whether it has too many values to go through.
+    /// Whether it has too many values to enumerate.
     pub(crate) fn is_wide(&self) -> bool {
         matches!(self, Type::Range(low, high) if high - low > 16)
     }
 }
 
-/// What a local name stands for.
+/// The meaning of a local name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LocalType {
     /// A number without bounds: the variable of `i := 1 to 3`.
@@ -76,7 +77,7 @@ pub(crate) struct Function {
     pub(crate) locals: Vec<Local>,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) result: Option<TypeId>,
-    /// Writes nothing but its own locals, so that it may be called in any expression.
+    /// Whether it writes only its own locals, so that it may be called in any expression.
     pub(crate) pure: bool,
     pub(crate) variables: Vec<LocalId>,
     pub(crate) body: Vec<Stmt>,
@@ -141,7 +142,7 @@ pub(crate) enum Expr {
     Negate(Box<Expr>),
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
     Compare(Comparison, Box<Expr>, Box<Expr>),
-    /// Whether two records or arrays are alike, or (false) differ.
+    /// Whether two records or arrays are equal, or (false) differ.
     Same(bool, Place, Place),
     Not(Box<Expr>),
     And(Vec<Expr>),

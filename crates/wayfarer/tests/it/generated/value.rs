@@ -1,4 +1,4 @@
-//! What the naive evaluator computes with: plain trees of plain values. Nothing here is packed.
+//! The values of the naive evaluator: plain trees of plain values. Nothing here is packed.
 
 use super::tree::{Model, Type, TypeId};
 
@@ -16,11 +16,11 @@ pub(crate) enum Value {
     Scalar(Option<Scalar>),
     Record(Vec<Value>),
     Array(Vec<Value>),
-    /// One entry for each slot; none is a free one.
+    /// One entry for each slot; `None` is a free one.
     Bag(Vec<Option<Value>>),
 }
 
-/// How a command can fail, in the words that reports use.
+/// The kinds of faults of a command, in the terms of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Undefined,
@@ -57,7 +57,7 @@ impl Value {
         }
     }
 
-    /// Puts the bags inside into one order, so that equal bags are equal values.
+    /// Sorts the bags inside, so that equal bags are equal values.
     pub(crate) fn settle(&mut self) {
         match self {
             Value::Scalar(_) => {}
@@ -70,7 +70,7 @@ impl Value {
     }
 }
 
-/// Whether a simple type has a value.
+/// Whether a value belongs to a simple type.
 pub(crate) fn is_of(model: &Model, ty: TypeId, scalar: Scalar) -> bool {
     match (&model.types[ty].ty, scalar) {
         (Type::Range(low, high), Scalar::Number(number)) => (low..=high).contains(&&number),

@@ -1,4 +1,5 @@
-//! Steps to what was met a moment ago are not looked at again, but they count: in reports, for deadlocks, and where something fails beside them.
+//! Steps to recently found states are not processed again, but they count: in reports, for deadlocks, and if
+//! something fails beside them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,7 +7,7 @@ use wayfarer::prelude::*;
 
 const SIZE: u32 = 20_011;
 
-/// Numbers below [`SIZE`] with many ways to each other.
+/// Numbers below [`SIZE`] with many paths to each other.
 struct Numbers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Packed, Serialize, Deserialize)]
@@ -52,7 +53,7 @@ impl Model for Numbers {
     }
 }
 
-/// What there is, found in the plainest way: states, firings of each kind, deadlocks, faults.
+/// The expected results, computed in the plainest way: states, firings of each kind, deadlocks, faults.
 fn plainly() -> (u64, BTreeMap<&'static str, u64>, usize, usize) {
     let (mut known, mut waiting) = (BTreeSet::from([Number(1)]), vec![Number(1)]);
     let (mut fired, mut deadlocks, mut faults) = (BTreeMap::new(), 0, 0);

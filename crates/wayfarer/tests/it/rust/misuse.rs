@@ -1,4 +1,4 @@
-//! Models that do not do what a model must.
+//! Models that break the rules for models.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -90,7 +90,7 @@ fn a_value_outside_of_its_range_is_a_fault() {
     let report = Plan::packed(Counter::default()).run().unwrap();
     report.assert_violated("`value` is 10, outside of its range 0 to 9");
     assert_eq!(report.violations[0].witness.as_ref().unwrap().length, 10);
-    // The place is that of the type, not of what packs it.
+    // The location is that of the type, not of the code that packs it.
     assert!(report.violations[0].at.contains("misuse.rs:17:"), "{}", report.violations[0].at);
 }
 
@@ -122,7 +122,7 @@ fn a_next_that_is_not_deterministic_is_named() {
     }
 }
 
-/// A late liar: `next` changes its mind only once the vetting at the beginning is over, and only where a violation lies.
+/// A late liar: `next` changes its answer only after the vetting at the beginning, and only at a violation.
 struct Liar(AtomicU32);
 
 impl Model for Liar {
@@ -191,7 +191,8 @@ impl Model for Voting {
 
 #[test]
 fn a_map_without_an_order_is_named() {
-    // Each of a dozen elements more halves the odds or better that the orders happen to agree; a run meets hundreds of such states.
+    // Each of a dozen more elements at least halves the odds that the orders agree by chance; a run has hundreds of
+    // such states.
     for (set, field) in [(false, "`votes`"), (true, "`seen`")] {
         for strategy in ["auto", "walk"] {
             let error = Plan::new(Voting { set }).strategy(strategy).deadlock("off").steps(10_000u64).run().unwrap_err().to_string();
@@ -312,7 +313,7 @@ fn a_field_that_serde_skips_and_a_property_needs_is_found_out() {
     assert!(error.contains("answers otherwise than when it is read back (`second lap` is judged differently)"), "{error}");
 }
 
-/// A state of which serde leaves out what is zero, so that others are written alike.
+/// A state from which serde leaves out zeros, so that different states are written alike.
 struct Gaps;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -379,7 +380,7 @@ fn a_panic_in_symmetry_is_told_as_what_it_is() {
     assert!(error.starts_with("the function that `symmetry` gives panics at") && error.ends_with("no representative of three"), "{error}");
 }
 
-/// Strings in so little memory that nothing finds room in the queue of rbfs.
+/// Strings in so little memory that nothing fits into the queue of rbfs.
 struct Bits;
 
 impl Model for Bits {

@@ -149,7 +149,7 @@ fn a_time_budget_holds_on_one_thread() {
     assert!(report.to_string().contains(&format!(".steps({})", report.steps)), "{report}");
 }
 
-/// A counter that goes wrong in several ways.
+/// A counter with several kinds of violations.
 struct Wrongs;
 
 impl Model for Wrongs {
@@ -229,7 +229,7 @@ fn reports_are_the_same_again() {
     for strategy in ["bfs", "rdfs", "walk", "urs"] {
         let run = || {
             let mut report = packed::<4>().strategy(strategy).steps(5_000).run().unwrap();
-            // Seconds, and what is forecast from them, differ from run to run.
+            // Seconds, and forecasts based on them, differ from run to run.
             report.seconds = 0.0;
             report.to_json().to_string()
         };

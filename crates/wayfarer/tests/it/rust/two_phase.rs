@@ -1,5 +1,5 @@
-//! Two-phase commit: resource managers that prepare or abort, and a transaction manager that collects what they say. Written twice, with a state that packs and
-//! one that only serde can write.
+//! Two-phase commit: resource managers that prepare or abort, and a transaction manager that collects their answers.
+//! Written twice, with a state that packs and one that only serde can write.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ pub(crate) struct Plain<const N: usize> {
     pub(crate) abort: bool,
 }
 
-/// `broken` commits without having heard all.
+/// `broken` commits before all answers have arrived.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TwoPhase<const N: usize> {
     pub(crate) broken: bool,

@@ -1,14 +1,15 @@
-//! Reads the body of a loop over a scalarset: which parts of variables its rounds read and write, and what of it differs from round to round.
+//! Reads the body of a loop over a scalarset: the parts of variables that its rounds read and write, and the values
+//! that differ from round to round.
 
 use super::super::Elaborator;
 use crate::murphi::ast::{BinaryOp, ChainOp, Decl, Domain, Expr, ExprKind, PutArgument, Quantifier, Stmt, StmtKind};
 use crate::source::Span;
 use std::collections::HashSet;
 
-/// Calls inside calls that are followed.
+/// The depth to which nested calls are followed.
 const DEEPEST: u32 = 20;
 
-/// What a name means inside a loop.
+/// The meaning of a name inside a loop.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
     /// The loop's own variable.
@@ -17,7 +18,7 @@ pub(super) enum Meaning {
     Value(bool),
     /// Another name for a part of a variable.
     Part(Path),
-    /// A variable that each call has for itself.
+    /// A variable that is local to each call.
     Own,
 }
 
@@ -26,7 +27,7 @@ pub(super) enum Meaning {
 pub(super) struct Path {
     pub(super) root: String,
     pub(super) steps: Vec<Step>,
-    /// Whether it may be another part in another round.
+    /// Whether it may be a different part in another round.
     varies: bool,
 }
 
@@ -41,7 +42,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
     Read,
-    /// A write of a value that is the same in all rounds, in the words of the model, or of one that may differ.
+    /// A write of a value: its source text if it is the same in all rounds, `None` if it may differ.
     Write(Option<String>),
     /// A change that commutes with others of its kind.
     Change(&'static str),
@@ -52,16 +53,16 @@ pub(super) struct Access {
     pub(super) path: Path,
     pub(super) act: Act,
     pub(super) span: Span,
-    /// The branch it is in, where at most one round takes it.
+    /// The branch it is in, if at most one round takes it.
     pub(super) single: Option<u32>,
     pub(super) conditional: bool,
 }
 
-/// What is found in the body of one loop.
+/// The accesses found in the body of one loop.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) accesses: Vec<Access>,
-    /// What `return` gives back from inside the loop: the text of the value where it is the same in all rounds.
+    /// The values that `return` gives inside the loop: the text of the value if it is the same in all rounds.
     pub(super) returns: Vec<(Option<String>, Option<u32>, Span)>,
 }
 
@@ -73,7 +74,7 @@ pub(super) struct Reader<'e, 'a> {
     pub(super) found: Found,
     pub(super) single: Option<u32>,
     pub(super) conditional: bool,
-    /// Inside an assertion, whose order of judgement does not matter.
+    /// Whether the reader is inside an assertion, whose order of evaluation does not matter.
     silent: bool,
     calls: u32,
     branches: u32,
@@ -181,7 +182,8 @@ impl<'e, 'a> Reader<'e, 'a> {
         (self.single, self.conditional) = before;
     }
 
-    /// Whether a condition can be true in one round only: it asks the loop's variable to be something that is the same in all rounds.
+    /// Whether a condition can be true in only one round: it compares the loop's variable with something that is the
+    /// same in all rounds.
     fn only_one_round(&mut self, condition: &Expr) -> bool {
         match &condition.kind {
             ExprKind::Parenthesised(inner) => self.only_one_round(inner),
@@ -249,7 +251,7 @@ impl<'e, 'a> Reader<'e, 'a> {
         self.value(expr);
     }
 
-    /// Reads an expression; says whether its value may differ from round to round.
+    /// Reads an expression. Returns whether its value may differ from round to round.
     fn value(&mut self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Name(_) | ExprKind::Field { .. } | ExprKind::Index { .. } => match self.meaning(expr) {
@@ -285,7 +287,7 @@ impl<'e, 'a> Reader<'e, 'a> {
         }
     }
 
-    /// What a name or a part of one stands for; anything else is a value.
+    /// The meaning of a name or a part of one; anything else is a value.
     pub(super) fn meaning(&mut self, expr: &Expr) -> Meaning {
         match &expr.kind {
             ExprKind::Name(name) => match self.names.iter().rev().find(|(known, _)| known == name) {
@@ -317,7 +319,7 @@ impl<'e, 'a> Reader<'e, 'a> {
         }
     }
 
-    /// Follows a call; says whether its result may differ from round to round.
+    /// Follows a call. Returns whether its result may differ from round to round.
     fn call(&mut self, name: &str, arguments: &[Expr]) -> bool {
         let Some(declared) = self.elaborator.functions.iter().find(|declared| declared.ast.name.text == name) else { return true };
         if self.calls == DEEPEST {
@@ -347,7 +349,7 @@ impl<'e, 'a> Reader<'e, 'a> {
                 own.extend(names.iter().map(|name| (name.text.clone(), Meaning::Own)));
             }
         }
-        // What the function reads decides on its result too; it is enough to look at what it reads that some round writes.
+        // The function's reads affect its result too; only those that some round writes matter.
         let (names, calls) = (std::mem::replace(&mut self.names, own), self.calls);
         let before = self.found.accesses.len();
         self.calls += 1;
@@ -360,7 +362,7 @@ impl<'e, 'a> Reader<'e, 'a> {
                 .any(|access| access.path.varies || access.path.is_own() || self.written.contains(&access.path.root))
     }
 
-    /// An expression as it is written, without its spaces.
+    /// The source text of an expression, without its spaces.
     fn text(&self, expr: &Expr) -> String {
         self.elaborator.source.slice(expr.span).split_whitespace().collect()
     }

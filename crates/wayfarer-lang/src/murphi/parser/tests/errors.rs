@@ -1,4 +1,4 @@
-//! Wrong models: each message names what was expected, where, and what a beginner probably meant.
+//! Invalid models: each message says what was expected, where, and what a beginner probably meant.
 
 use super::check_errors;
 use expect_test::expect;

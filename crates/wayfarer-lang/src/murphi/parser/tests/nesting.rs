@@ -4,7 +4,7 @@ use super::dump;
 use crate::murphi::parse;
 use crate::source::Source;
 
-/// Reads on a stack of 2 MiB, the default of Rust's threads, and drops the tree there too.
+/// Parses on a stack of 2 MiB, the default of Rust's threads, and drops the tree there too.
 fn errors(text: String) -> Vec<String> {
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     let handle = thread.spawn(move || {
@@ -50,7 +50,7 @@ fn deep_nesting_is_refused() {
     for text in deep {
         let start = text[..60.min(text.len())].to_string();
         let errors = errors(text);
-        // Text that ends early is wrong in other ways first only where it is not too deep.
+        // Text that ends early gives other errors first only if it is not too deep.
         assert!(errors.iter().any(|message| message == "nested too deeply"), "{start}: {errors:?}");
     }
 }

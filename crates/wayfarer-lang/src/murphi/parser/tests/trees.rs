@@ -1,4 +1,4 @@
-//! Sound models and the trees they make.
+//! Valid models and their trees.
 
 use super::{check, check_expressions};
 use expect_test::expect;

@@ -1,0 +1,331 @@
+//! What is assumed of a model before it is compiled: how many processes there are, what runs where, how large values become, how full channels get.
+//!
+//! All of it is learned from a short look-ahead. What lies beyond is a fault of class *limit* in the compiled program; the model is then compiled
+//! again with the limit that was met made wider.
+
+use super::machine::{Machine, State, Trouble};
+use super::model::{LeafId, Model, Scalar};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use wayfarer_space::Rng;
+
+/// States that the look-ahead makes breadth first.
+const STATES: usize = 1_500;
+/// Random walks that it makes from there, and their length.
+const WALKS: u64 = 16;
+const LENGTH: usize = 120;
+/// Statements that it executes in all: what bounds its time.
+const WORK: usize = 16_000;
+
+/// Where a variable lives: in the globals, or in the slot of a process.
+pub type Home = Option<usize>;
+
+/// A channel by what made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin {
+    /// The slot of the process that made it.
+    pub owner: Home,
+    /// The initialiser.
+    pub ty: usize,
+    /// Which element of an array of channels it is.
+    pub member: u32,
+}
+
+/// The least and the largest value.
+pub type Range = (i64, i64);
+
+/// What is assumed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Learned {
+    /// The process types that may run in each slot.
+    pub slots: Vec<BTreeSet<usize>>,
+    /// Values of variables, all elements of an array together.
+    pub ranges: BTreeMap<(Home, LeafId), Range>,
+    /// Channels that variables may hold.
+    pub channels: BTreeMap<(Home, LeafId), BTreeSet<Origin>>,
+    /// Values of fields of messages, by initialiser.
+    pub fields: BTreeMap<(usize, usize), Range>,
+    /// Channels in fields of messages.
+    pub field_channels: BTreeMap<(usize, usize), BTreeSet<Origin>>,
+    /// How many messages a channel holds, by initialiser.
+    pub lengths: BTreeMap<usize, u32>,
+    /// How often something was too narrow.
+    pub effort: u32,
+}
+
+/// Something that turned out to be too narrow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    /// A variable's value.
+    Range(Home, LeafId),
+    /// A field's value.
+    Field(usize, usize),
+    /// Messages in a channel.
+    Length(usize),
+    /// A process type in a slot.
+    Slot(usize, usize),
+}
+
+impl Learned {
+    /// Looks ahead.
+    pub fn look_ahead(model: &Model) -> Result<Self, Trouble> {
+        let machine = Machine::new(model);
+        let start = machine.start()?;
+        let mut learned = Learned::default();
+        for (ty, channel) in model.channels.iter().enumerate() {
+            learned.lengths.insert(ty, channel.capacity.min(1));
+        }
+        let mut seen: HashSet<State> = HashSet::new();
+        let mut queue = VecDeque::new();
+        learned.note(model, &start);
+        seen.insert(start.clone());
+        queue.push_back(start.clone());
+        let mut edge: Vec<State> = vec![start];
+        let mut cut = false;
+        while let Some(state) = queue.pop_front() {
+            if seen.len() > STATES || machine.work() > WORK / 2 {
+                cut = true;
+                edge.push(state);
+                edge.extend(queue.drain(..).step_by(7).take(32));
+                break;
+            }
+            for taken in machine.expand(&state) {
+                let Ok(next) = taken.result else { continue };
+                if !seen.contains(&next) {
+                    learned.note(model, &next);
+                    seen.insert(next.clone());
+                    queue.push_back(next);
+                }
+            }
+            let mut state = state;
+            if state.control.take().is_some() && seen.insert(state.clone()) {
+                queue.push_back(state);
+            }
+        }
+        if cut {
+            learned.walk(model, &machine, &edge);
+        }
+        learned.note_stored(model, &machine);
+        learned.round_up(model);
+        Ok(learned)
+    }
+
+    /// Walks at random from some states on.
+    fn walk(&mut self, model: &Model, machine: &Machine, edge: &[State]) {
+        let mut rng = Rng::new(0, "look-ahead");
+        for number in 0..WALKS {
+            let state = edge[number as usize % edge.len()].clone();
+            self.stroll(model, machine, state, LENGTH, WORK, &mut rng);
+        }
+    }
+
+    /// One random walk.
+    fn stroll(&mut self, model: &Model, machine: &Machine, mut state: State, length: usize, work: usize, rng: &mut Rng) {
+        for _ in 0..length {
+            if machine.work() > work {
+                return;
+            }
+            let mut next: Vec<State> = machine.expand(&state).into_iter().filter_map(|taken| taken.result.ok()).collect();
+            if next.is_empty() {
+                if state.control.take().is_none() {
+                    return;
+                }
+                continue;
+            }
+            state = next.swap_remove(rng.below(next.len() as u64) as usize);
+            self.note(model, &state);
+        }
+    }
+
+    /// Takes into account what was stored on the way to states.
+    fn note_stored(&mut self, model: &Model, machine: &Machine) {
+        for ((home, id), (low, high)) in machine.stored() {
+            if model.leaf(id).ty != Scalar::Chan {
+                let range = self.ranges.entry((home, id)).or_insert((low, high));
+                widen(range, low);
+                widen(range, high);
+            }
+        }
+    }
+
+    /// Takes a state into account.
+    fn note(&mut self, model: &Model, state: &State) {
+        for id in &model.globals {
+            self.note_leaf(model, state, None, *id, &state.globals);
+        }
+        for (pid, process) in state.processes.iter().enumerate() {
+            while self.slots.len() <= pid {
+                self.slots.push(BTreeSet::new());
+            }
+            self.slots[pid].insert(process.ty);
+            for id in &model.types[process.ty].leaves {
+                self.note_leaf(model, state, Some(pid), *id, &process.cells);
+            }
+        }
+        for channel in &state.channels {
+            let length = self.lengths.entry(channel.ty).or_insert(0);
+            *length = (*length).max(channel.messages.len() as u32);
+            for message in &channel.messages {
+                for (number, (value, scalar)) in message.iter().zip(&model.channels[channel.ty].fields).enumerate() {
+                    if *scalar == Scalar::Chan {
+                        let set = self.field_channels.entry((channel.ty, number)).or_default();
+                        set.extend(origin(state, *value));
+                    } else {
+                        widen(self.fields.entry((channel.ty, number)).or_insert((*value, *value)), *value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn note_leaf(&mut self, model: &Model, state: &State, home: Home, id: LeafId, cells: &[i64]) {
+        let leaf = model.leaf(id);
+        for value in &cells[leaf.cell as usize..(leaf.cell + leaf.cells()) as usize] {
+            if leaf.ty == Scalar::Chan {
+                let set = self.channels.entry((home, id)).or_default();
+                set.extend(origin(state, *value));
+            } else {
+                widen(self.ranges.entry((home, id)).or_insert((*value, *value)), *value);
+            }
+        }
+    }
+
+    /// Makes ranges of whole bits, but for variables that are never written.
+    fn round_up(&mut self, model: &Model) {
+        for ((_, id), range) in &mut self.ranges {
+            let leaf = model.leaf(*id);
+            if leaf.written || leaf.dimensions.iter().any(|count| *count > 1) {
+                *range = rounded(*range, leaf.ty);
+            }
+        }
+        for ((ty, number), range) in &mut self.fields {
+            *range = rounded(*range, model.channels[*ty].fields[*number]);
+        }
+        for (ty, length) in &mut self.lengths {
+            let capacity = model.channels[*ty].capacity;
+            *length = length.next_power_of_two().min(capacity);
+        }
+    }
+
+    /// The range of a variable.
+    pub fn range(&self, home: Home, id: LeafId) -> Range {
+        self.ranges.get(&(home, id)).copied().unwrap_or((0, 0))
+    }
+
+    /// Makes wider what was too narrow. False where it was as wide as it can be.
+    pub fn widen(&mut self, model: &Model, limit: Limit) -> bool {
+        let wider = self.widen_one(model, limit);
+        // Where one thing was too narrow, others may be: a longer look finds them before they cost a run.
+        self.effort += 1;
+        self.look_further(model);
+        wider
+    }
+
+    fn look_further(&mut self, model: &Model) {
+        let machine = Machine::new(model);
+        let Ok(start) = machine.start() else { return };
+        let most = WORK;
+        let mut rng = Rng::new(u64::from(self.effort), "look-ahead");
+        while machine.work() < most {
+            let before = machine.work();
+            self.stroll(model, &machine, start.clone(), LENGTH << self.effort.min(4), most, &mut rng);
+            if machine.work() == before {
+                break;
+            }
+        }
+        self.note_stored(model, &machine);
+        self.round_up(model);
+    }
+
+    fn widen_one(&mut self, model: &Model, limit: Limit) -> bool {
+        match limit {
+            Limit::Range(home, id) => {
+                let ty = model.leaf(id).ty;
+                if ty == Scalar::Chan {
+                    let all = self.all_channels(model);
+                    let set = self.channels.entry((home, id)).or_default();
+                    let before = set.len();
+                    set.extend(all);
+                    return set.len() > before;
+                }
+                let range = self.ranges.entry((home, id)).or_insert((0, 0));
+                let wider = doubled(*range, ty);
+                let changed = std::mem::replace(range, wider) != wider;
+                // What one process needs, others of its type need as well.
+                for ((_, other), range) in &mut self.ranges {
+                    if *other == id && model.leaf(id).written {
+                        *range = (range.0.min(wider.0), range.1.max(wider.1));
+                    }
+                }
+                changed
+            }
+            Limit::Field(channel, number) => {
+                let ty = model.channels[channel].fields[number];
+                if ty == Scalar::Chan {
+                    let all = self.all_channels(model);
+                    let set = self.field_channels.entry((channel, number)).or_default();
+                    let before = set.len();
+                    set.extend(all);
+                    return set.len() > before;
+                }
+                let range = self.fields.entry((channel, number)).or_insert((0, 0));
+                let wider = doubled(*range, ty);
+                std::mem::replace(range, wider) != wider
+            }
+            Limit::Length(channel) => {
+                let capacity = model.channels[channel].capacity;
+                let length = self.lengths.entry(channel).or_insert(0);
+                let wider = (*length * 2).clamp(1, capacity.max(1));
+                std::mem::replace(length, wider) != wider
+            }
+            Limit::Slot(slot, ty) => {
+                while self.slots.len() <= slot {
+                    self.slots.push(BTreeSet::new());
+                }
+                self.slots[slot].insert(ty)
+            }
+        }
+    }
+
+    /// All channels that there are in some slot.
+    pub fn all_channels(&self, model: &Model) -> Vec<Origin> {
+        let mut all = Vec::new();
+        for (ty, channel) in model.channels.iter().enumerate() {
+            let homes: Vec<Home> = match channel.owner {
+                None => vec![None],
+                Some(owner) => (0..self.slots.len()).filter(|slot| self.slots[*slot].contains(&owner)).map(Some).collect(),
+            };
+            for owner in homes {
+                all.extend((0..channel.count).map(|member| Origin { owner, ty, member }));
+            }
+        }
+        all.sort_by_key(|origin| origin.owner);
+        all
+    }
+}
+
+/// The channel that a value names; none for 0.
+fn origin(state: &State, value: i64) -> Option<Origin> {
+    let channel = state.channels.get(usize::try_from(value - 1).ok()?)?;
+    Some(Origin { owner: channel.owner, ty: channel.ty, member: channel.member })
+}
+
+fn widen(range: &mut Range, value: i64) {
+    *range = (range.0.min(value), range.1.max(value));
+}
+
+/// The smallest range of whole bits around a range and zero.
+fn rounded((low, high): Range, ty: Scalar) -> Range {
+    let (least, most) = ty.range();
+    let up = |value: i64| ((value + 1) as u64).next_power_of_two() as i64 - 1;
+    let high = up(high.max(0)).max(1);
+    let low = if low < 0 { -(up(-low - 1) + 1) } else { 0 };
+    (low.max(least), high.min(most))
+}
+
+/// A range that is twice as wide, on the side or sides on which it can be.
+fn doubled((low, high): Range, ty: Scalar) -> Range {
+    let (least, most) = ty.range();
+    let high = if high < most { high * 2 + 1 } else { high };
+    let low = if least < 0 { (low * 2).min(-1) } else { 0 };
+    rounded((low.max(least), high.min(most)), ty)
+}

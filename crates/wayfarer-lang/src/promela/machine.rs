@@ -1,0 +1,232 @@
+//! Runs a model as it is, one transition at a time, on states that grow as they must.
+//!
+//! This is the look-ahead from which slots and widths are learned, and an oracle for what the compiled program does. It knows nothing of the IR.
+
+mod acts;
+mod values;
+
+pub(super) use acts::reception;
+
+use super::flow::Transition;
+use super::model::{ActKind, LeafId, Model, Start};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
+
+/// A state of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct State {
+    pub globals: Vec<i64>,
+    pub processes: Vec<Process>,
+    pub channels: Vec<Channel>,
+    /// The process that goes on alone.
+    pub control: Option<usize>,
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Process {
+    pub ty: usize,
+    pub state: usize,
+    pub cells: Vec<i64>,
+    /// How many channels there were before it.
+    pub channels: usize,
+}
+
+/// A channel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Channel {
+    pub ty: usize,
+    /// Which of those that one initialiser made.
+    pub member: u32,
+    /// The process that made it.
+    pub owner: Option<usize>,
+    pub messages: VecDeque<Vec<i64>>,
+}
+
+/// Why a statement could not be executed to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// An index left its array.
+    Index,
+    /// Division by zero.
+    Division,
+    /// A channel without an initialiser, or one that is gone.
+    NoChannel,
+    /// A message with another number of fields.
+    Arity,
+    /// A `d_step` blocks, or does not end.
+    Blocked,
+    /// A process that is not there.
+    NoProcess,
+    /// More processes or channels than there can be.
+    TooMany,
+}
+
+/// What a transition came to.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    pub process: usize,
+    pub transition: usize,
+    /// The receiver of a rendezvous and its transition.
+    pub partner: Option<(usize, usize)>,
+    /// An assertion failed on the way.
+    pub failed: bool,
+    pub result: Result<State, Trouble>,
+}
+
+/// Runs a model.
+pub struct Machine<'a> {
+    model: &'a Model,
+    /// Statements executed so far.
+    work: Cell<usize>,
+    /// What was stored in variables so far, on the way to a state as well: `d_step` may end where it began.
+    stored: RefCell<HashMap<(Option<usize>, LeafId), (i64, i64)>>,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(model: &'a Model) -> Self {
+        Machine { model, work: Cell::new(0), stored: RefCell::default() }
+    }
+
+    /// The least and the largest value stored in each variable so far, by the process it belongs to.
+    pub fn stored(&self) -> Vec<((Option<usize>, LeafId), (i64, i64))> {
+        self.stored.borrow().iter().map(|(key, range)| (*key, *range)).collect()
+    }
+
+    /// How many statements were executed so far.
+    pub fn work(&self) -> usize {
+        self.work.get()
+    }
+
+    /// The state in which the model begins.
+    pub fn start(&self) -> Result<State, Trouble> {
+        let mut state = State { globals: vec![0; self.model.global_cells() as usize], ..State::default() };
+        for id in &self.model.globals {
+            self.begin_leaf(&mut state, None, *id, &[])?;
+        }
+        for (ty, _) in &self.model.active {
+            self.begin_process(&mut state, *ty, &[])?;
+        }
+        Ok(state)
+    }
+
+    /// Adds a process.
+    fn begin_process(&self, state: &mut State, ty: usize, arguments: &[i64]) -> Result<(), Trouble> {
+        if state.processes.len() >= 255 {
+            return Err(Trouble::TooMany);
+        }
+        let process_type = &self.model.types[ty];
+        let pid = state.processes.len();
+        let start = process_type.automaton.start;
+        let channels = state.channels.len();
+        state.processes.push(Process { ty, state: start, cells: vec![0; process_type.cells as usize], channels });
+        for id in &process_type.leaves {
+            self.begin_leaf(state, Some(pid), *id, arguments)?;
+        }
+        Ok(())
+    }
+
+    fn begin_leaf(&self, state: &mut State, pid: Option<usize>, id: LeafId, arguments: &[i64]) -> Result<(), Trouble> {
+        let leaf = self.model.leaf(id);
+        for element in 0..leaf.cells() {
+            let value = match &leaf.initial {
+                Start::Zero => 0,
+                Start::Value(value) => self.value(state, pid.unwrap_or(0), value, false)?,
+                Start::List(values) => match values.get(element as usize) {
+                    Some(value) => self.value(state, pid.unwrap_or(0), value, false)?,
+                    None => 0,
+                },
+                // An active process with parameters has zeros for them.
+                Start::Parameter(number) => arguments.get(*number).copied().unwrap_or(0),
+                Start::Channel(ty) => {
+                    if state.channels.len() >= 255 {
+                        return Err(Trouble::TooMany);
+                    }
+                    state.channels.push(Channel { ty: *ty, member: element, owner: pid, messages: VecDeque::new() });
+                    state.channels.len() as i64
+                }
+            };
+            let cells = match pid {
+                Some(pid) => &mut state.processes[pid].cells,
+                None => &mut state.globals,
+            };
+            cells[(leaf.cell + element) as usize] = leaf.ty.wrap(value);
+        }
+        Ok(())
+    }
+
+    /// All transitions out of a state, those with trouble included.
+    pub fn expand(&self, state: &State) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        let pids: Vec<usize> = match state.control {
+            Some(pid) => vec![pid],
+            None => (0..state.processes.len()).collect(),
+        };
+        for pid in &pids {
+            self.expand_process(state, *pid, false, &mut taken);
+        }
+        if taken.is_empty() && self.model.has_timeout && state.control.is_none() {
+            for pid in pids {
+                self.expand_process(state, pid, true, &mut taken);
+            }
+        }
+        taken
+    }
+
+    /// Whether nothing more need happen in a state.
+    pub fn may_end(&self, state: &State) -> bool {
+        state.processes.iter().all(|process| self.model.types[process.ty].automaton.states[process.state].may_end)
+    }
+
+    fn transitions(&self, state: &State, pid: usize) -> &'a [Transition] {
+        let process = &state.processes[pid];
+        &self.model.types[process.ty].automaton.states[process.state].transitions
+    }
+
+    /// Whether a process may move at all.
+    fn provided(&self, state: &State, pid: usize, timeout: bool) -> bool {
+        match &self.model.types[state.processes[pid].ty].provided {
+            Some(condition) => self.value(state, pid, condition, timeout).is_ok_and(|value| value != 0),
+            None => true,
+        }
+    }
+
+    fn expand_process(&self, state: &State, pid: usize, timeout: bool, taken: &mut Vec<Taken>) {
+        if !self.provided(state, pid, timeout) {
+            return;
+        }
+        let mut escape = None;
+        let mut some = false;
+        for (number, transition) in self.transitions(state, pid).iter().enumerate() {
+            if escape.is_some_and(|escape| escape != transition.escape) {
+                break;
+            }
+            if matches!(transition.act.kind, ActKind::Else) && some {
+                continue;
+            }
+            let before = taken.len();
+            self.take(state, pid, number, transition, timeout, taken);
+            if taken.len() > before {
+                some = true;
+                if transition.escape > 0 {
+                    escape = Some(transition.escape);
+                }
+            }
+        }
+    }
+}
+
+impl Trouble {
+    /// What it means, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Trouble::Index => "an index is out of bounds",
+            Trouble::Division => "division by zero",
+            Trouble::NoChannel => "a channel without an initialiser is used",
+            Trouble::Arity => "a message has another number of fields than its channel",
+            Trouble::Blocked => "a `d_step` blocks or does not end",
+            Trouble::NoProcess => "a process is named that is not there",
+            Trouble::TooMany => "there are more than 255 processes or channels",
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Promela models.
+
+use super::{Language, LoadError, LoadOptions, Opened, rejected_predicate, rejected_there};
+use crate::Plan;
+use crate::report::Change;
+use crate::subject::{FaultFacts, Programmed, Subject, ValueFacts, Words};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use wayfarer_ir::passing::Passing;
+use wayfarer_ir::{Interpreter, Limits, Program};
+use wayfarer_lang::promela::learned::{Learned, Limit};
+use wayfarer_lang::promela::lower::{Lowered, RuleOf, lower};
+use wayfarer_lang::promela::{self, Model};
+use wayfarer_lang::source::Source;
+use wayfarer_search::Deadlock;
+use wayfarer_space::{Fault, Firing, Word};
+
+pub(super) const LANGUAGE: Language = Language {
+    name: "Promela",
+    endings: &["pml", "prom", "promela", "spin"],
+    begins,
+    read: open,
+    predicate: Some("an expression of Promela over global variables, such as `x == 3 && P[1]@crit`"),
+    has_formulas: false,
+};
+
+fn begins(text: &str) -> bool {
+    text.contains("proctype ") || (text.contains("init") && (text.contains("::") || text.contains("mtype")))
+}
+
+fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
+    let folder = Path::new(source.name()).parent().map(Path::to_path_buf).unwrap_or_else(|| PathBuf::from("."));
+    let include = |name: &str| super::read_file(&folder.join(name).to_string_lossy()).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let reading = promela::read_finding(source, options.find.as_deref(), &options.constants, &include);
+    if reading.condition.has_errors() {
+        return Err(rejected_predicate(&reading.condition, options.find.as_deref().unwrap_or_default(), options.colour));
+    }
+    let Some(model) = reading.model else { return Err(rejected_there(&reading.diagnostics, source, options.colour)) };
+    let learned = Learned::look_ahead(&model).map_err(|trouble| LoadError::Read(format!("`{}` cannot begin: {}", source.name(), trouble.words())))?;
+    let subject = Compiled::new(Arc::new(model), learned).map_err(|message| LoadError::Read(format!("`{}`: {message}", source.name())))?;
+    Ok(Opened { subject: Arc::new(subject), warnings: reading.diagnostics.render(source, options.colour) })
+}
+
+/// A model compiled with what was learned of it so far.
+struct Compiled {
+    model: Arc<Model>,
+    learned: Learned,
+    program: Arc<Program>,
+    limits: std::collections::HashMap<u32, Limit>,
+    rules: Vec<RuleOf>,
+}
+
+impl Compiled {
+    fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
+        let Lowered { program, limits, rules, .. } = lower(&model, &learned)?;
+        Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
+    }
+}
+
+impl Programmed for Compiled {
+    fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    fn words(&self) -> &dyn Words {
+        self
+    }
+
+    fn deadlock(&self) -> Deadlock {
+        Deadlock::Stuck
+    }
+
+    fn widened(&self, limit: Fault) -> Option<Arc<dyn Subject>> {
+        let limit = self.limits.get(&limit.0)?;
+        let mut learned = self.learned.clone();
+        if !learned.widen(&self.model, *limit) {
+            return None;
+        }
+        let wider = Compiled::new(self.model.clone(), learned).ok()?;
+        Some(Arc::new(wider))
+    }
+
+    fn can_widen(&self) -> bool {
+        true
+    }
+
+    fn is_counted(&self, rule: u32) -> bool {
+        self.rules.get(rule as usize).is_none_or(|of| !of.passed)
+    }
+
+    fn unjudged(&self) -> Vec<String> {
+        self.model.claims.clone()
+    }
+
+    /// `P`, `P[2]`, `P line 34`, `P[2] line 34`, `line 34`, or the whole name of a rule.
+    fn is_called(&self, rule: u32, name: &str) -> bool {
+        let Some(of) = self.rules.get(rule as usize) else { return false };
+        let called = |slot: usize, ty: usize, line: u32| {
+            let ty = &self.model.types[ty].name;
+            let (process, at) = match name.split_once("line ") {
+                Some((process, at)) => (process.trim(), Some(at.trim())),
+                None => (name.trim(), None),
+            };
+            let is_process = process == ty || process == format!("{ty}[{slot}]") || (process.is_empty() && at.is_some());
+            is_process && at.is_none_or(|at| at == line.to_string())
+        };
+        let partner = of.partner.is_some_and(|(slot, ty, line)| called(slot, ty, line));
+        called(of.slot, of.ty, of.line) || partner || self.program.describe_rule(rule) == name
+    }
+}
+
+impl Words for Compiled {
+    fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String) {
+        let (name, at) = self.program.firing(from, firing);
+        let (Some(from), Some(field)) = (from, self.program.passing) else { return (name, at) };
+        // The statements of an atomic sequence are told one after the other.
+        let passing = Passing::new(Box::new(Interpreter::new(self.program.clone(), Limits::default())), field);
+        let Some(way) = passing.way(from, firing) else { return (name, at) };
+        let mut words: Vec<String> = Vec::new();
+        for (firing, _) in way {
+            let name = self.program.describe_rule(firing.rule);
+            let process = name.split(" line ").next().unwrap_or_default().to_string();
+            let told = match (words.first(), name.strip_prefix(&process)) {
+                (Some(first), Some(rest)) if first.starts_with(&format!("{process} line ")) => rest.trim_start().to_string(),
+                _ => name,
+            };
+            words.push(told);
+        }
+        (words.join("; "), at)
+    }
+
+    fn start(&self, number: u32) -> String {
+        self.program.start(number)
+    }
+
+    fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
+        self.program.fault(fault, plan)
+    }
+
+    fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
+        self.program.values(state)
+    }
+
+    fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {
+        self.program.changes(old, new)
+    }
+
+    fn itf(&self, state: &[Word]) -> Map<String, Value> {
+        self.program.itf(state)
+    }
+}
