@@ -39,7 +39,8 @@ impl Line {
     }
 }
 
-const SIZE: (u32, u32) = (600, 400);
+/// Small in relation to its letters, so that they can be read at the width of a phone.
+const SIZE: (u32, u32) = (480, 340);
 const LEGEND: u32 = 22;
 
 /// Blue, orange, green, purple, sky, rust of about the same lightness, distinguishable without seeing red.
@@ -63,9 +64,14 @@ impl Plot {
             Ok(()) => out,
             // Drawing into memory does not fail; if it did, the page would still say what is missing.
             Err(error) => {
-                format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
+                format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
             }
         }
+    }
+
+    /// The same plot without its title, for a page that shows the title itself.
+    pub(crate) fn untitled(&self) -> Plot {
+        Plot { title: String::new(), ..self.clone() }
     }
 
     fn draw(&self, root: &DrawingArea<SVGBackend, Shift>, rows: &[Vec<usize>]) -> Result<(), String> {
@@ -103,14 +109,13 @@ impl Plot {
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let text = |error: DrawingAreaErrorKind<_>| format!("{error}");
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(20)
-            .caption(&self.title, ("sans-serif", 20).into_font().style(FontStyle::Bold))
-            .x_label_area_size(48)
-            .y_label_area_size(70)
-            .build_cartesian_2d(x, y)
-            .map_err(text)?;
+        let mut builder = ChartBuilder::on(area);
+        if !self.title.is_empty() {
+            // Bold letters are about 0.58 as wide as high.
+            let fitting = f64::from(SIZE.0 - 16) / (0.58 * self.title.chars().count() as f64);
+            builder.caption(&self.title, ("sans-serif", fitting.min(20.0)).into_font().style(FontStyle::Bold));
+        }
+        let mut chart = builder.margin(8).margin_right(20).x_label_area_size(48).y_label_area_size(70).build_cartesian_2d(x, y).map_err(text)?;
         let tick = |value: &f64| tick(*value);
         let faint = RGBColor(221, 221, 221);
         let mut mesh = chart.configure_mesh();
@@ -138,10 +143,9 @@ impl Plot {
 
     /// All finite values along an axis.
     fn values(&self, of: impl Fn(&(f64, f64), (f64, f64)) -> Vec<f64>) -> Vec<f64> {
-        let lines = self
-            .lines
-            .iter()
-            .flat_map(|line| line.points.iter().enumerate().map(move |(at, point)| (point, line.band.get(at).copied().unwrap_or(*point))));
+        let lines = self.lines.iter().flat_map(|line| {
+            line.points.iter().enumerate().map(move |(at, point)| (point, line.band.get(at).copied().unwrap_or((point.1, point.1))))
+        });
         lines.flat_map(|(point, band)| of(point, band)).filter(|value| value.is_finite()).collect()
     }
 
@@ -241,6 +245,25 @@ mod tests {
         }
         assert!(plot((false, false)).svg().contains("<polygon"));
         assert!(Plot::default().svg().starts_with("<svg"));
+    }
+
+    /// The vertical extent of the curve in an SVG, in pixels from its highest to its lowest point.
+    fn extent(svg: &str) -> f64 {
+        let curve = svg.lines().find(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\"")).unwrap();
+        let points = curve.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let heights = points.split_whitespace().map(|point| point.split(',').nth(1).unwrap().parse::<f64>().unwrap());
+        let (low, high) = heights.fold((f64::INFINITY, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
+        high - low
+    }
+
+    #[test]
+    fn a_line_without_a_band_fills_the_height() {
+        // The horizontal values are a thousand times as large: they must not widen the vertical axis.
+        let line = Line::new("l", (0..=10).map(|at| (1000.0 * f64::from(at), f64::from(at))));
+        for log in [(false, false), (true, false)] {
+            let svg = Plot { log, lines: vec![line.clone()], ..Plot::default() }.svg();
+            assert!(extent(&svg) > 0.75 * f64::from(SIZE.1) - 36.0, "{} in {svg}", extent(&svg));
+        }
     }
 
     #[test]
