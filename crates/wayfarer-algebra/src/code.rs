@@ -73,6 +73,11 @@ impl<'a> Compiler<'a> {
         Compiler { data, extra: Vec::new(), slots: HashMap::new(), next: 0, most: 0 }
     }
 
+    /// A compiler that knows variables beside those of the specification.
+    pub(crate) fn with_variables(data: &'a Data, extra: Vec<SortId>) -> Self {
+        Compiler { extra, ..Compiler::new(data) }
+    }
+
     /// A variable that the specification does not have.
     pub(crate) fn fresh(&mut self, sort: SortId) -> VariableId {
         self.extra.push(sort);

@@ -11,6 +11,7 @@ mod matching;
 mod network;
 mod operations;
 mod partial;
+mod plain;
 mod query;
 mod segments;
 mod sequential;
@@ -22,8 +23,9 @@ mod system;
 mod value;
 
 pub use machine::{FUEL, Halt};
+pub use plain::PlainSpace;
 pub use sequential::Wrong;
-pub use space::{AlgebraSpace, ComponentState, Layout};
+pub use space::{AlgebraSpace, ComponentState, FrameState, Layout};
 pub use specification::{
     Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId,
     Specification, Term, Variable, VariableId,

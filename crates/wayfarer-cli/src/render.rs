@@ -198,6 +198,11 @@ fn cut(report: &Report, view: &View) -> String {
     }
     let left = "a violation may lie among the states that were not visited";
     let advice = match report.stop {
+        Stop::Memory if report.peak_memory_bytes < view.memory / 4 * 3 && !view.besides_on_top => format!(
+            "The system gave only {} of the {} that were planned: {left}. Look for a limit of the process (ulimit -v) or of its control group.",
+            bytes(report.peak_memory_bytes),
+            bytes(view.memory)
+        ),
         Stop::Memory => format!(
             "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)

@@ -16,7 +16,6 @@ mod arms;
 mod moving;
 mod planting;
 
-use crate::arena::give_back;
 use crate::explore::conclude;
 use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
@@ -29,6 +28,7 @@ use arms::Arms;
 use planting::plant;
 use std::sync::Arc;
 use wayfarer_space::{Rng, Space};
+use wayfarer_store::give_back;
 
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;

@@ -6,8 +6,9 @@
 mod device;
 mod judging;
 mod profile;
+mod sampling;
 
-use crate::sampling::Sampling;
+use crate::explore::sampling::Sampling;
 use crate::{
     Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
     Selection, Stepping, Stop, Store, Strategy, Violation, Visit,

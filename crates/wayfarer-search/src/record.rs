@@ -7,9 +7,9 @@
 //! Below its largest value the record knows exactly which states were admitted, so an audit judges by it; and because a state below that value was below it
 //! from the beginning, the record also knows how often each of its states was met.
 
-use crate::slab::Slab;
 use std::collections::BinaryHeap;
 use wayfarer_space::{Hash, Packing, States, Width, Word};
+use wayfarer_store::Slab;
 
 /// A number of states and how far off it may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

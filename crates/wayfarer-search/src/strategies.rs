@@ -5,9 +5,11 @@
 mod auto;
 mod bfs;
 mod dfs;
+pub(crate) mod drawing;
 mod highway;
 mod random;
 mod rbfs;
+mod renewal;
 mod sdrs;
 mod urs;
 mod walk;
@@ -21,11 +23,11 @@ pub use sdrs::Sdrs;
 pub use urs::Urs;
 pub use walk::Walk;
 
-use crate::spec::{self, Entry, Given, Parameter, SpecError};
 use crate::{Abilities, Account, Limits, StoreSpec, Strategy};
 use std::fmt;
 use std::str::FromStr;
 use wayfarer_space::Packing;
+use wayfarer_store::spec::{self, Entry, Given, Parameter, SpecError};
 
 /// What a strategy is built from.
 #[derive(Clone)]

@@ -1,5 +1,9 @@
 //! The way to a violation: made from a store's links, and replayed before it is believed.
 
+mod shorten;
+
+pub use shorten::shortened;
+
 use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
 use std::collections::HashMap;
 use std::fmt;

@@ -94,6 +94,13 @@ pub trait Subject: Send + Sync {
         false
     }
 
+    /// Whether firings of a rule are counted. Firings on the way through passing states are not: that there are none
+    /// says nothing.
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
     /// The names of claims of the model that no run judges. They are reported as not judged.
     fn unjudged(&self) -> Vec<String> {
         Vec::new()

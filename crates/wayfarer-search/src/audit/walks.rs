@@ -3,7 +3,7 @@
 //! A walk is a function of the seed and its number, so the way to a violation is found by walking again.
 
 use super::{CHANGE, Representative, Sampler, is_preferred};
-use crate::drawing::{Choice, of_source, pick, pick_onward};
+use crate::strategies::drawing::{Choice, of_source, pick, pick_onward};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Ground, Handle, Record, Selection, Stepping, Store, Strategy, Visit};
 use std::ops::Range;

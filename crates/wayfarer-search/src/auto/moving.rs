@@ -1,10 +1,10 @@
 //! From a store that does not err, once it is full, to an elastic one that errs, within the same memory.
 
 use super::{Begun, First, Run};
-use crate::arena::give_back;
 use crate::frontier::{Origin, Waiting};
 use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Record, Stop, Store, TreeStore};
 use wayfarer_space::{Hash, States, hash};
+use wayfarer_store::give_back;
 
 /// States that are moved out of a tree at once: a worker's run of handles there; and the most workers.
 const LEARNED: u32 = 128;

@@ -4,9 +4,9 @@
 //! differs, and these bytes. Its number is written as the difference from the one before, too. The first entry of a segment differs from zero.
 
 use crate::Account;
-use crate::exact::varying;
 use std::collections::VecDeque;
 use wayfarer_space::{Packing, States, Word};
+use wayfarer_store::varying;
 
 /// Bytes of a segment where there is memory for it, and at least.
 const SEGMENT: usize = 1 << 14;

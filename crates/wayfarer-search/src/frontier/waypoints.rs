@@ -1,8 +1,8 @@
 //! Whole states that a witness will pass through, each with a link to the one before it, counted by those that need them.
 
 use crate::Account;
-use crate::exact::varying;
 use wayfarer_space::{Packing, Word};
+use wayfarer_store::varying;
 
 /// Waypoints that are taken from the account together.
 const BLOCK: usize = 256;

@@ -2,7 +2,7 @@
 //! it is the first of them.
 
 use super::{Bfs, Crewing, Nature, Row, SYSTEMATIC, exact};
-use crate::spec::Entry;
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "auto", help: "breadth-first while memory lasts, then over fingerprints, pass after pass; never gives up", parameters: &[] },

@@ -6,10 +6,10 @@
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::crew::Crew;
 use crate::frontier::{Board, Frontier, Pool, Shared};
-use crate::spec::Entry;
 use crate::{Account, Candidates, Ground, Limits, Meeting, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
@@ -195,8 +195,7 @@ impl Strategy for Bfs<'_> {
         if sources > 0 {
             self.heavy = steps > MANY && sources == 1;
             if let Some(place) = self.crew.filter(|_| self.heavy) {
-                let words = candidates.steps.states.get(0).len();
-                place.crew.weigh(steps * (words * size_of::<Word>() + STEP));
+                place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
         }
         if steps > STEPS {

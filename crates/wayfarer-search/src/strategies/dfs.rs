@@ -10,11 +10,11 @@
 mod stack;
 
 use super::{Nature, Row, SYSTEMATIC, exact};
-use crate::drawing::distinct;
-use crate::spec::Entry;
+use crate::strategies::drawing::distinct;
 use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
 use stack::Stack;
 use wayfarer_space::{Firing, Packing, Rng, States, Word};
+use wayfarer_store::spec::Entry;
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "dfs", help: "depth-first: the first unvisited successor of each state", parameters: &[] },

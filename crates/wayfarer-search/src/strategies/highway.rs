@@ -13,11 +13,11 @@
 //! Departures: of several start states, at most N are drawn for level 0; a level's successors are gathered in batches of sources, which changes nothing.
 
 use super::{Nature, Need, RANDOM, Row};
-use crate::drawing::{distinct, of_source};
-use crate::spec::{Accepts, Entry, Parameter};
+use crate::strategies::drawing::{distinct, of_source};
 use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
 use wayfarer_space::{Firing, Hash, Rng, Steps, Word};
+use wayfarer_store::spec::{Accepts, Entry, Parameter};
 
 pub(super) static ROW: Row = Row {
     entry: Entry {

@@ -5,7 +5,7 @@
 
 use super::{Nature, RANDOM, Row, Walk};
 use crate::NoStore;
-use crate::spec::{Accepts, Entry, Parameter};
+use wayfarer_store::spec::{Accepts, Entry, Parameter};
 
 pub(super) static ROW: Row = Row {
     entry: Entry {

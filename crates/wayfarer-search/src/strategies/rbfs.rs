@@ -25,8 +25,7 @@ mod places;
 mod samples;
 
 use super::{Nature, Need, RANDOM, Row};
-use crate::drawing::distinct;
-use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::strategies::drawing::distinct;
 use crate::{
     Account, Admission, CacheStore, Candidates, Details, Figures, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, Strategy,
     Visit, VisitFigures,
@@ -34,6 +33,7 @@ use crate::{
 use places::Places;
 use samples::Samples;
 use wayfarer_space::{Packing, Rng, States, Word};
+use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
 pub(super) static ROW: Row = Row {
     entry: Entry {

@@ -10,11 +10,11 @@
 use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool};
 use super::walk::choice;
 use super::{Nature, Need, RANDOM, Row, exact};
-use crate::drawing::{Choice, of_source, pick_onward};
-use crate::renewal::Renewal;
-use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::strategies::drawing::{Choice, of_source, pick_onward};
+use crate::strategies::renewal::Renewal;
 use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
 use wayfarer_space::{Rng, Steps, Word};
+use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
 const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16", "walks that go side by side; 1 is the paper's algorithm");
 

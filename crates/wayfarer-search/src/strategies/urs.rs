@@ -13,14 +13,14 @@
 
 use super::walk::choice;
 use super::{Crewing, Nature, Need, RANDOM, Row, exact};
-use crate::drawing::{Choice, distinct, of_source, pick};
-use crate::renewal::Renewal;
-use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::strategies::drawing::{Choice, distinct, of_source, pick};
+use crate::strategies::renewal::Renewal;
 use crate::{
     Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
 };
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
+use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
 pub(super) const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit", "the most states in V");
 const MIX: Parameter =

@@ -8,11 +8,11 @@
 
 use super::urs::CHOICE;
 use super::{Nature, Need, RANDOM, Row};
-use crate::drawing::{Choice, of_source, pick, pick_onward};
-use crate::spec::{Accepts, Entry, Given, Parameter};
+use crate::strategies::drawing::{Choice, of_source, pick, pick_onward};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
 use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Word};
+use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
 pub(super) static ROW: Row = Row {
     entry: Entry {

@@ -6,7 +6,7 @@ use wayfarer_search::{Away, Control, Details, Device, Fidelity, Figures, Finding
 use wayfarer_space::{Fired, Rng, Space, States, Word};
 
 /// Walks that go side by side, if no more are asked for. The number is part of what the seed means.
-pub(crate) const LANES: u64 = 1 << 18;
+pub(crate) const LANES: u64 = 1 << 20;
 /// Things that were met in one round and are looked at.
 const MOST: usize = 64;
 

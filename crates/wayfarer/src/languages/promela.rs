@@ -53,7 +53,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
-        let Lowered { program, limits, rules, .. } = lower(&model, &learned)?;
+        let Lowered { program, limits, rules } = lower(&model, &learned)?;
         Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
     }
 }
@@ -83,6 +83,10 @@ impl Programmed for Compiled {
 
     fn can_widen(&self) -> bool {
         true
+    }
+
+    fn is_counted(&self, rule: u32) -> bool {
+        self.rules.get(rule as usize).is_none_or(|of| !of.passed)
     }
 
     fn unjudged(&self) -> Vec<String> {

@@ -80,9 +80,9 @@ impl Plan {
                 self.strategy.is("from", "visited") || self.strategy.is("choice", "states"),
                 "walks there start in start states and draw firings".to_string(),
             ),
-            (self.all_violations, "--all-violations is not there".to_string()),
-            (self.profile, "--profile is not there".to_string()),
-            (!self.find_rules.is_empty(), "--find-rule is not there".to_string()),
+            (self.all_violations, "the option `all-violations` is not there".to_string()),
+            (self.profile, "the option `profile` is not there".to_string()),
+            (!self.find_rules.is_empty(), "the option `find-rule` is not there".to_string()),
         ];
         wrong.into_iter().find_map(|(is, why)| is.then_some(why))
     }
@@ -104,7 +104,7 @@ impl Plan {
         let Some(program) = subject.for_device() else { return Err(refused("there is no program".to_string())) };
         let symmetric = subject.symmetry(self)?.0.is_some();
         if symmetric && self.symmetry == SymmetryChoice::On {
-            return Err(refused("symmetry is not there; --symmetry off searches all states".to_string()));
+            return Err(refused("symmetry is not there; with the option `symmetry` off, all states are searched".to_string()));
         }
         let replayed = subject.replaying(self);
         let replaying = replayed.space();
@@ -287,7 +287,7 @@ impl Control for Moving<'_> {
         self.asked = self.asked.wrapping_add(1);
         if !self.tried && self.asked % 64 == 0 && self.started.elapsed() > PATIENCE {
             self.tried = true;
-            self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok();
+            self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok_and(|device| device.free() > 0);
         }
         self.moves.then_some(Stop::Interrupted)
     }

@@ -1,7 +1,7 @@
 //! Statements: when they can be executed, and what they do.
 
 use super::layout::LeafAt;
-use super::{Here, Lowering, Ranged, any, binary, equal, fixed, store};
+use super::{Here, Lowering, Ranged, binary, equal, fixed, store};
 use crate::promela::learned::Limit;
 use crate::promela::model::{ActKind, Place, PrintPart, Scalar, Start, Value};
 use wayfarer_ir::{BinaryOp, Block, Expr, FaultId, FaultKind, PrintItem, Stmt, Test};
@@ -190,12 +190,6 @@ impl Lowering<'_> {
                 out.push(Stmt::Zero { place: fixed(channel.messages), bits: total });
             }
         }
-    }
-
-    /// Whether one of several things holds that make a statement executable.
-    #[allow(dead_code)]
-    fn either(parts: Vec<Expr>) -> Expr {
-        any(parts)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `d_step`: a structured sequence as one block of the IR. Of several options that can begin, the first is taken.
 
-use super::{Here, Lowering, all, any, not};
+use super::{Here, Lowering, any};
 use crate::promela::model::{Act, ActKind, Node, Tree};
 use wayfarer_ir::{At, Block, Expr, FaultId, FaultKind, Reg, Stmt};
 use wayfarer_space::FaultClass;
@@ -146,9 +146,4 @@ fn breaks(tree: &Tree) -> bool {
         Tree::Indivisible(nodes, _) => inside(nodes),
         _ => false,
     }
-}
-
-#[allow(dead_code)]
-fn neither(parts: Vec<Expr>) -> Expr {
-    all(parts.into_iter().map(not).collect())
 }

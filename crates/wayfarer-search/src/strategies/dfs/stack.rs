@@ -2,8 +2,8 @@
 
 use super::Level;
 use crate::Account;
-use crate::slab::Slab;
 use wayfarer_space::{Packing, States, Word};
+use wayfarer_store::Slab;
 
 /// About how many bytes a piece has.
 const PIECE: usize = 1 << 16;

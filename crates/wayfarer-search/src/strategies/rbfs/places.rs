@@ -2,8 +2,8 @@
 
 use crate::Account;
 use crate::frontier::Waypoints;
-use crate::slab::Slab;
 use wayfarer_space::{Packing, Rng, States, Word};
+use wayfarer_store::Slab;
 
 /// Levels between waypoints.
 const INTERVAL: u32 = 8;

@@ -1,0 +1,272 @@
+//! The forms in which the exact store keeps states: tight records of one length, or strings of bytes.
+
+use super::strings::{Stretch, Strings};
+use super::varying::{decode, encode, words};
+use crate::memory::records::{Records, Run};
+use crate::{Account, Handle};
+use std::ops::Range;
+use wayfarer_space::{Hash, Packing, States, Word, hash};
+
+/// States under handles, with links.
+pub(crate) trait Readable {
+    /// Appends the states behind handles.
+    fn read(&self, handles: &[Handle], out: &mut States);
+
+    /// From where a handle's state was reached.
+    fn parent(&self, handle: u32) -> Option<u32>;
+
+    /// All handles that were given out lie below this.
+    fn end(&self) -> u32;
+
+    /// Bytes taken.
+    fn bytes(&self) -> usize;
+
+    /// Gives back what holds only states below a handle; they cannot be read any more.
+    fn release(&mut self, below: u32);
+}
+
+/// A way to keep states under handles, with links.
+pub(super) trait Form: Readable + Sync {
+    /// The forms of a group of candidates, and where a worker writes.
+    type Group: Send + 'static;
+
+    /// No candidates yet, and never more than `most`.
+    fn group(&self, most: usize) -> Self::Group;
+
+    /// Which bits of states carry information.
+    fn packing(&self) -> &Packing;
+
+    /// Makes the forms of some states, not more than the group was made for.
+    fn gather(&self, group: &mut Self::Group, states: &States, indices: impl Iterator<Item = usize>);
+
+    /// Whether a published handle has the state of the group's candidate `at`.
+    fn same(&self, group: &Self::Group, at: usize, handle: u32) -> bool;
+
+    /// The handle that candidate `at` would get; none where there is no room.
+    fn next(&self, group: &mut Self::Group, at: usize, account: &dyn Account) -> Option<u32>;
+
+    /// Writes candidate `at` under the handle that [`next`](Form::next) gave.
+    fn write(&self, group: &Self::Group, at: usize, parent: Option<u32>);
+
+    /// What was written is now part of the store.
+    fn keep(&self, group: &mut Self::Group, at: usize);
+
+    /// What a comparison with a handle's state looks at first.
+    fn address(&self, handle: u32) -> *const u8;
+
+    /// The hash of a handle's state.
+    fn hash_of(&self, handle: u32) -> Hash;
+
+    /// Handles that a worker was given and has not used.
+    fn unused(group: &Self::Group) -> Range<u32>;
+}
+
+/// States of one packing.
+pub(super) struct Tight {
+    pub(super) packing: Packing,
+    pub(super) records: Records,
+}
+
+/// Tight forms, one after another, and a worker's run of handles.
+pub(super) struct TightGroup {
+    tight: Vec<Word>,
+    run: Run,
+}
+
+impl Tight {
+    #[inline]
+    fn of<'a>(&self, group: &'a TightGroup, at: usize) -> &'a [Word] {
+        let words = self.packing.words();
+        &group.tight[at * words..(at + 1) * words]
+    }
+}
+
+impl Form for Tight {
+    type Group = TightGroup;
+
+    fn group(&self, most: usize) -> TightGroup {
+        TightGroup { tight: vec![0; most * self.packing.words()], run: Run::default() }
+    }
+
+    #[inline]
+    fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    #[inline]
+    fn gather(&self, group: &mut TightGroup, states: &States, indices: impl Iterator<Item = usize>) {
+        self.packing.pack_some(states, indices, &mut group.tight);
+    }
+
+    #[inline]
+    fn same(&self, group: &TightGroup, at: usize, handle: u32) -> bool {
+        self.records.same(handle, self.of(group, at))
+    }
+
+    #[inline]
+    fn next(&self, group: &mut TightGroup, _at: usize, account: &dyn Account) -> Option<u32> {
+        self.records.next(&mut group.run, account)
+    }
+
+    #[inline]
+    fn write(&self, group: &TightGroup, at: usize, parent: Option<u32>) {
+        self.records.write(&group.run, self.of(group, at), parent);
+    }
+
+    #[inline]
+    fn keep(&self, group: &mut TightGroup, _at: usize) {
+        group.run.keep();
+    }
+
+    #[inline]
+    fn address(&self, handle: u32) -> *const u8 {
+        self.records.address(handle)
+    }
+
+    fn hash_of(&self, handle: u32) -> Hash {
+        // Most states fit a buffer that needs no allocation.
+        let (words, width) = (self.packing.words(), self.packing.masks().len());
+        let (mut few, mut many);
+        let buffer: &mut [Word] = if words + width <= 32 {
+            few = [0; 32];
+            &mut few[..words + width]
+        } else {
+            many = vec![0; words + width];
+            &mut many
+        };
+        let (tight, state) = buffer.split_at_mut(words);
+        self.records.read(handle, tight);
+        self.packing.unpack(tight, state);
+        hash(state)
+    }
+
+    fn unused(group: &TightGroup) -> Range<u32> {
+        group.run.unused()
+    }
+}
+
+impl Readable for Tight {
+    fn read(&self, handles: &[Handle], out: &mut States) {
+        let mut tight = vec![0; self.packing.words()];
+        let width = self.packing.masks().len();
+        for handle in handles {
+            self.records.read(handle.0, &mut tight);
+            self.packing.unpack(&tight, out.push_dirty(width));
+        }
+    }
+
+    fn parent(&self, handle: u32) -> Option<u32> {
+        self.records.parent(handle)
+    }
+
+    fn bytes(&self) -> usize {
+        self.records.bytes()
+    }
+
+    fn end(&self) -> u32 {
+        self.records.end()
+    }
+
+    fn release(&mut self, below: u32) {
+        self.records.release(below);
+    }
+}
+
+/// Forms one after another, their ends, and where a worker writes.
+#[derive(Default)]
+pub(super) struct StringGroup {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    stretch: Stretch,
+}
+
+impl StringGroup {
+    #[inline]
+    fn of(&self, at: usize) -> &[u8] {
+        &self.bytes[if at == 0 { 0 } else { self.ends[at - 1] }..self.ends[at]]
+    }
+}
+
+impl Form for Strings {
+    type Group = StringGroup;
+
+    fn group(&self, _most: usize) -> StringGroup {
+        StringGroup::default()
+    }
+
+    fn packing(&self) -> &Packing {
+        self.packing()
+    }
+
+    fn gather(&self, group: &mut StringGroup, states: &States, indices: impl Iterator<Item = usize>) {
+        group.bytes.clear();
+        group.ends.clear();
+        for index in indices {
+            encode(states.get(index), &mut group.bytes);
+            group.ends.push(group.bytes.len());
+        }
+    }
+
+    #[inline]
+    fn same(&self, group: &StringGroup, at: usize, handle: u32) -> bool {
+        self.get(handle) == group.of(at)
+    }
+
+    #[inline]
+    fn next(&self, group: &mut StringGroup, at: usize, account: &dyn Account) -> Option<u32> {
+        let bytes = group.of(at).len();
+        self.next(&mut group.stretch, bytes, account)
+    }
+
+    #[inline]
+    fn write(&self, group: &StringGroup, at: usize, parent: Option<u32>) {
+        self.write(&group.stretch, group.of(at), parent);
+    }
+
+    #[inline]
+    fn keep(&self, group: &mut StringGroup, at: usize) {
+        let bytes = group.of(at).len();
+        self.keep(&mut group.stretch, bytes);
+    }
+
+    #[inline]
+    fn address(&self, handle: u32) -> *const u8 {
+        self.address(handle)
+    }
+
+    fn hash_of(&self, handle: u32) -> Hash {
+        let form = self.get(handle);
+        let mut state = vec![0; words(form)];
+        decode(form, &mut state);
+        hash(&state)
+    }
+
+    fn unused(group: &StringGroup) -> Range<u32> {
+        group.stretch.unused()
+    }
+}
+
+impl Readable for Strings {
+    fn read(&self, handles: &[Handle], out: &mut States) {
+        for handle in handles {
+            let form = self.get(handle.0);
+            decode(form, out.push_dirty(words(form)));
+        }
+    }
+
+    fn parent(&self, handle: u32) -> Option<u32> {
+        self.parent(handle)
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+
+    fn end(&self) -> u32 {
+        self.places().end()
+    }
+
+    fn release(&mut self, below: u32) {
+        self.release_places(below);
+    }
+}

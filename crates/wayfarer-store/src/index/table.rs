@@ -1,0 +1,319 @@
+//! A share's table: buckets of sixteen narrow slots or eight wide ones, a cache line each, read and written through atomics.
+#![allow(unsafe_code)] // Buckets are atomics in raw blocks of the arena.
+
+use crate::Account;
+use crate::memory::arena::{Arena, LINE};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use wayfarer_space::Hash;
+
+/// Slots of a bucket, where they are narrow and where they are wide.
+const NARROW: usize = 16;
+const WIDE: usize = 8;
+/// The fewest hash bits a narrow slot may keep.
+const LEAST_PRINT: u32 = 4;
+const WIDE_HANDLE: u32 = 33;
+const WIDE_PRINT: u32 = 30;
+
+/// A share's table: where its buckets are and how its slots are divided. All of it fits one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The first bucket.
+    pub(super) base: *mut u8,
+    /// The number of buckets is a power of two.
+    pub(super) bucket_bits: u32,
+    /// Width of a handle plus one; 0 marks a free slot.
+    pub(super) handle_bits: u32,
+    /// Width of the hash bits.
+    pub(super) print_bits: u32,
+    pub(super) wide: bool,
+}
+
+/// A slot as a lookup sees it.
+pub(super) enum Slot {
+    Free,
+    Frozen,
+    Entry { handle: u32, displaced: bool, print: u64 },
+}
+
+/// The slots of a bucket, a bit each.
+pub(super) struct Matches {
+    /// Their hash bits agree.
+    pub(super) agree: u32,
+    pub(super) free: u32,
+}
+
+impl Table {
+    const ADDRESS: u32 = 42;
+
+    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits.
+    pub(super) fn to_word(self) -> u64 {
+        (self.base as u64 >> 6)
+            | u64::from(self.bucket_bits) << Self::ADDRESS
+            | u64::from(self.handle_bits) << (Self::ADDRESS + 6)
+            | u64::from(self.print_bits) << (Self::ADDRESS + 12)
+            | u64::from(self.wide) << (Self::ADDRESS + 18)
+    }
+
+    #[inline]
+    pub(super) fn from_word(word: u64) -> Self {
+        let field = |at: u32| (word >> (Self::ADDRESS + at) & 63) as u32;
+        Table {
+            base: ((word & ((1 << Self::ADDRESS) - 1)) << 6) as *mut u8,
+            bucket_bits: field(0),
+            handle_bits: field(6),
+            print_bits: field(12),
+            wide: word >> (Self::ADDRESS + 18) & 1 == 1,
+        }
+    }
+
+    #[inline]
+    pub(super) fn buckets(&self) -> usize {
+        1 << self.bucket_bits
+    }
+
+    #[inline]
+    pub(super) fn bucket_mask(&self) -> usize {
+        self.buckets() - 1
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        LINE << self.bucket_bits
+    }
+
+    /// Slots of a bucket.
+    #[inline]
+    pub(super) fn slots(&self) -> usize {
+        if self.wide { WIDE } else { NARROW }
+    }
+
+    #[inline]
+    fn handle_mask(&self) -> u32 {
+        (1u32 << self.handle_bits) - 1
+    }
+
+    #[inline]
+    pub(super) fn home(&self, hash: Hash) -> usize {
+        hash.address() as usize & self.bucket_mask()
+    }
+
+    /// The hash bits kept in a slot: those after the address, so that doubling finds its next address bit there.
+    #[inline]
+    pub(super) fn print(&self, hash: Hash) -> u64 {
+        hash.address() >> self.bucket_bits & ((1 << self.print_bits) - 1)
+    }
+
+    /// What a slot holds for a handle.
+    #[inline]
+    pub(super) fn entry(&self, handle: u32, displaced: bool, print: u64) -> u64 {
+        print << (self.handle_bits + 1) | u64::from(displaced) << self.handle_bits | (u64::from(handle) + 1)
+    }
+
+    #[inline]
+    pub(super) fn bucket(&self, bucket: usize) -> *mut u8 {
+        self.base.wrapping_add(bucket * LINE)
+    }
+
+    #[inline]
+    fn narrow(&self, bucket: usize, slot: usize) -> &AtomicU32 {
+        debug_assert!(!self.wide && bucket < self.buckets() && slot < NARROW);
+        // SAFETY: the block has `buckets` lines of 16 aligned slots, is only ever read and written through atomics while it is a table, and outlives the
+        // batch in which it was found (see `enter`).
+        unsafe { &*self.bucket(bucket).cast::<AtomicU32>().add(slot) }
+    }
+
+    #[inline]
+    fn wide_slot(&self, bucket: usize, slot: usize) -> &AtomicU64 {
+        debug_assert!(self.wide && bucket < self.buckets() && slot < WIDE);
+        // SAFETY: as for `narrow`, with eight slots to a line.
+        unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
+    }
+
+    /// Sorts a bucket's slots by what they mean for a lookup.
+    #[inline]
+    pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
+        let (wanted, mask) = if self.wide {
+            ((print << (WIDE_HANDLE + 1 - 32)) as u32, !3)
+        } else {
+            ((print << (self.handle_bits + 1)) as u32, !(self.handle_mask() << 1 | 1))
+        };
+        let mut matches = if self.wide { self.compare_wide(bucket, wanted) } else { self.compare(bucket, wanted, mask) };
+        matches.agree &= !matches.free;
+        // A frozen slot has only ones.
+        if wanted == mask && matches.agree != 0 {
+            matches.agree &= !self.frozen(bucket);
+        }
+        matches
+    }
+
+    /// The frozen slots of a bucket, a bit each.
+    #[cold]
+    pub(super) fn frozen(&self, bucket: usize) -> u32 {
+        (0..self.slots()).fold(0, |bits, slot| bits | u32::from(matches!(self.slot(bucket, slot), Slot::Frozen)) << slot)
+    }
+
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline]
+    fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
+        use std::arch::x86_64::*;
+        let line = self.bucket(bucket).cast::<__m128i>();
+        // SAFETY: the line is aligned and inside the table's block. Each aligned load reads every slot in it whole, as an acquire load on this machine
+        // does; slots only go from free to an entry or to frozen, so an older value is as good as one read a moment earlier.
+        let matches = unsafe {
+            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(mask as i32));
+            let slots = [_mm_load_si128(line), _mm_load_si128(line.add(1)), _mm_load_si128(line.add(2)), _mm_load_si128(line.add(3))];
+            // Sixteen answers of all or no bits shrink to a byte each.
+            let bits = |equal: [__m128i; 4]| {
+                let halves = _mm_packs_epi16(_mm_packs_epi32(equal[0], equal[1]), _mm_packs_epi32(equal[2], equal[3]));
+                _mm_movemask_epi8(halves) as u32
+            };
+            Matches {
+                agree: bits(slots.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted))),
+                free: bits(slots.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()))),
+            }
+        };
+        std::sync::atomic::fence(Ordering::Acquire);
+        matches
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
+        let mut matches = Matches { agree: 0, free: 0 };
+        for slot in 0..NARROW {
+            let value = self.narrow(bucket, slot).load(Ordering::Acquire);
+            matches.agree |= u32::from(value & mask == wanted) << slot;
+            matches.free |= u32::from(value == 0) << slot;
+        }
+        matches
+    }
+
+    /// As `compare`: of a wide slot, the upper half has the hash bits, and the lower half is zero only where it is free, since there is no last handle.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline]
+    fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
+        use std::arch::x86_64::*;
+        let line = self.bucket(bucket).cast::<__m128>();
+        let mut matches = Matches { agree: 0, free: 0 };
+        // SAFETY: as for `compare`; an aligned load reads both its slots whole.
+        unsafe {
+            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(!3));
+            for half in 0..2 {
+                let (first, second) = (_mm_load_ps(line.add(2 * half).cast()), _mm_load_ps(line.add(2 * half + 1).cast()));
+                let upper = _mm_castps_si128(_mm_shuffle_ps::<0b11_01_11_01>(first, second));
+                let lower = _mm_castps_si128(_mm_shuffle_ps::<0b10_00_10_00>(first, second));
+                let bits = |equal: __m128i| (_mm_movemask_ps(_mm_castsi128_ps(equal)) as u32) << (4 * half);
+                matches.agree |= bits(_mm_cmpeq_epi32(_mm_and_si128(upper, mask), wanted));
+                matches.free |= bits(_mm_cmpeq_epi32(lower, _mm_setzero_si128()));
+            }
+        }
+        std::sync::atomic::fence(Ordering::Acquire);
+        matches
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
+        let mut matches = Matches { agree: 0, free: 0 };
+        for slot in 0..WIDE {
+            let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);
+            matches.agree |= u32::from((value >> 32) as u32 & !3 == wanted) << slot;
+            matches.free |= u32::from(value == 0) << slot;
+        }
+        matches
+    }
+
+    /// The handle in a slot that held an entry when it was looked at.
+    #[inline]
+    pub(super) fn handle_at(&self, bucket: usize, slot: u32) -> u32 {
+        if self.wide {
+            return (self.wide_slot(bucket, slot as usize).load(Ordering::Acquire) as u32).wrapping_sub(1);
+        }
+        (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
+    }
+
+    /// Puts an entry into a slot that was free; false where another worker was faster.
+    #[inline]
+    pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64) -> bool {
+        if self.wide {
+            return self.wide_slot(bucket, slot).compare_exchange(0, entry, Ordering::Release, Ordering::Relaxed).is_ok();
+        }
+        self.narrow(bucket, slot).compare_exchange(0, entry as u32, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// The handles in a bucket.
+    pub(super) fn handles(&self, bucket: usize) -> impl Iterator<Item = u32> {
+        (0..self.slots()).filter_map(move |slot| if let Slot::Entry { handle, .. } = self.slot(bucket, slot) { Some(handle) } else { None })
+    }
+
+    pub(super) fn slot(&self, bucket: usize, slot: usize) -> Slot {
+        let (value, frozen) = if self.wide {
+            let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);
+            (value, value == u64::MAX)
+        } else {
+            let value = self.narrow(bucket, slot).load(Ordering::Acquire);
+            (u64::from(value), value == u32::MAX)
+        };
+        match value {
+            0 => Slot::Free,
+            _ if frozen => Slot::Frozen,
+            _ => Slot::Entry {
+                handle: ((value & ((1 << self.handle_bits) - 1)) - 1) as u32,
+                displaced: value >> self.handle_bits & 1 == 1,
+                print: value >> (self.handle_bits + 1),
+            },
+        }
+    }
+
+    /// Stops all insertions: every free slot becomes frozen.
+    pub(super) fn freeze(&self) {
+        for bucket in 0..self.buckets() {
+            for slot in 0..self.slots() {
+                // Where the exchange fails, an entry came in before: it is copied with the others. Most are there, and an exchange takes long.
+                if !matches!(self.slot(bucket, slot), Slot::Free) {
+                    continue;
+                }
+                if self.wide {
+                    let _ = self.wide_slot(bucket, slot).compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Acquire);
+                } else {
+                    let _ = self.narrow(bucket, slot).compare_exchange(0, u32::MAX, Ordering::AcqRel, Ordering::Acquire);
+                }
+            }
+        }
+    }
+
+    /// An empty table with room for `handle`, in twice the buckets where `doubled`.
+    pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
+        let bucket_bits = self.bucket_bits + u32::from(doubled);
+        // Until this share doubles again the whole grows by about two: leave room for that and a little more. Other workers' handles may be larger
+        // than this one's, but what is in the table fits its width.
+        let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
+        let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
+        let wide = self.wide || print_bits < LEAST_PRINT;
+        let (handle_bits, print_bits) = match (wide, self.wide) {
+            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(u32::from(doubled))),
+            (true, false) => (WIDE_HANDLE, WIDE_PRINT),
+            _ => (handle_bits, print_bits),
+        };
+        // A bucket has half as many wide slots.
+        let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
+        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
+        grown.base = arena.take(grown.bytes(), account)?;
+        Some(grown)
+    }
+
+    /// Puts an entry into the first free slot from its home bucket on, in a table that no one else sees yet and that has room.
+    pub(super) fn put(&self, home: usize, handle: u32, print: u64) {
+        let mut bucket = home;
+        loop {
+            let Matches { free, .. } = self.matches(bucket, print);
+            if free != 0 {
+                let (slot, value) = (free.trailing_zeros() as usize, self.entry(handle, bucket != home, print));
+                if self.wide {
+                    self.wide_slot(bucket, slot).store(value, Ordering::Relaxed);
+                } else {
+                    self.narrow(bucket, slot).store(value as u32, Ordering::Relaxed);
+                }
+                return;
+            }
+            bucket = (bucket + 1) & self.bucket_mask();
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Remembers states: what a store is, the stores there are, and how one is chosen by name. This crate knows nothing of searches.
+//!
+//! - [`Store`] is what a search sees, [`StoreSpec`] the choice of one, [`Abilities`] what it can do
+//! - [`ExactStore`], [`TreeStore`] and [`DifferenceStore`] remember every state
+//! - [`CompactStore`] and [`BitstateStore`] remember fingerprints, [`CacheStore`] and [`PoolStore`] some states, [`NoStore`] none
+//! - [`Account`] says whether there is memory left, [`Figures`] are what a part of a run reports about itself
+
+mod account;
+mod bitstate;
+mod cache;
+mod compact;
+mod difference;
+mod exact;
+mod figures;
+mod index;
+mod memory;
+mod nothing;
+mod pool;
+mod rows;
+pub mod spec;
+mod store;
+mod tree;
+
+pub use account::{Account, Unlimited};
+pub use bitstate::{BitstateStore, Filling};
+pub use cache::{CacheStore, Replacement};
+pub use compact::{CompactStore, Precision};
+pub use difference::{Delta, DifferenceStore};
+pub use exact::{Closed, ExactStore, varying};
+pub use figures::Figures;
+pub use memory::{Slab, give_back};
+pub use nothing::NoStore;
+pub use pool::PoolStore;
+pub(crate) use rows::StoreRow;
+pub use rows::{Abilities, Room, StoreSpec};
+pub use spec::{Parameter, SpecError};
+pub use store::{Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+pub use tree::TreeStore;

@@ -1,0 +1,10 @@
+//! How stores take memory: chunks of pages and blocks cut out of them, atomic cache lines, records and slabs of states, and places for what was met lately.
+
+pub(crate) mod arena;
+pub(crate) mod lines;
+pub(crate) mod recent;
+pub(crate) mod records;
+pub(crate) mod slab;
+
+pub use arena::give_back;
+pub use slab::Slab;

@@ -1,0 +1,193 @@
+//! Memory for tables: blocks whose sizes are powers of two, cut from large chunks and joined again when both halves are free.
+//!
+//! The index rebuilds its shares one by one, each into twice the room, so what one share leaves behind becomes room for another. Chunks of 2 MiB are
+//! offered to the system as large pages, because a table is read at random and would otherwise miss the address cache at every visit.
+#![allow(unsafe_code)] // Memory is taken from and given back to the global allocator by hand.
+
+use crate::Account;
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeSet;
+use std::ptr::NonNull;
+
+/// Gives free memory that the allocator keeps in small blocks back to the system: what a store gave up would else count until the end.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the allocator takes care of itself.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// The smallest block, a cache line.
+pub(crate) const LINE: usize = 64;
+/// The size from which memory is offered as large pages.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Asks for the cache line at an address, which need not be valid.
+#[inline]
+pub(crate) fn prefetch_line(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching is a hint; it reads nothing and is allowed on any address, valid or not.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// A chunk of raw memory, given back on drop.
+pub(crate) struct Chunk {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: a chunk is plain memory that no thread owns; who may touch which part of it is the business of its user.
+unsafe impl Send for Chunk {}
+// SAFETY: as above; the chunk itself only hands out its address.
+unsafe impl Sync for Chunk {}
+
+impl Chunk {
+    /// Takes `bytes` of memory, a multiple of [`LINE`]; none where the account or the system refuses.
+    pub(crate) fn take(bytes: usize, account: &dyn Account) -> Option<Chunk> {
+        if !account.allows(bytes) {
+            return None;
+        }
+        let align = if bytes.is_multiple_of(LARGE_PAGE) { LARGE_PAGE } else { LINE };
+        let layout = Layout::from_size_align(bytes.max(LINE), align).ok()?;
+        // SAFETY: the layout has a size above zero.
+        let start = NonNull::new(unsafe { alloc(layout) })?;
+        #[cfg(target_os = "linux")]
+        if align == LARGE_PAGE {
+            // SAFETY: the range is ours, and the advice changes nothing but how the system backs it. Its answer does not matter.
+            unsafe { libc::madvise(start.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        }
+        Some(Chunk { start, layout })
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout.size()
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: it was taken with this layout and is given back once.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+/// Blocks of memory by size.
+pub(crate) struct Arena {
+    chunk: usize,
+    chunks: Vec<Chunk>,
+    /// Free blocks as (size, address).
+    free: BTreeSet<(usize, usize)>,
+    bytes: usize,
+}
+
+impl Arena {
+    /// No memory yet; blocks up to `chunk` bytes (a power of two) share chunks of that size.
+    pub(crate) fn new(chunk: usize) -> Self {
+        Arena { chunk, chunks: Vec::new(), free: BTreeSet::new(), bytes: 0 }
+    }
+
+    /// Bytes taken from the account.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A zeroed block of `size` bytes, a power of two and at least a line.
+    pub(crate) fn take(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
+        let address = match self.free.range((size, 0)..).next().copied() {
+            Some(block) => {
+                self.free.remove(&block);
+                let (mut found, address) = block;
+                while found > size {
+                    // Keep the lower half and free the upper.
+                    found /= 2;
+                    self.free.insert((found, address + found));
+                }
+                address
+            }
+            None => {
+                let chunk = Chunk::take(size.max(self.chunk), account)?;
+                let (start, bytes) = (chunk.start() as usize, chunk.bytes());
+                self.bytes += bytes;
+                self.chunks.push(chunk);
+                self.free.insert((bytes, start));
+                return self.take(size, account);
+            }
+        };
+        let block = address as *mut u8;
+        // SAFETY: the block lies inside one of our chunks and nobody else has it.
+        unsafe { block.write_bytes(0, size) };
+        Some(block)
+    }
+
+    /// Gives a block back.
+    pub(crate) fn give_back(&mut self, block: *mut u8, size: usize) {
+        let (mut address, mut size) = (block as usize, size);
+        // Chunks of a power of two are aligned to a line only, so buddies are reckoned from their chunk's start.
+        let Some((start, bytes)) =
+            self.chunks.iter().map(|chunk| (chunk.start() as usize, chunk.bytes())).find(|(start, bytes)| (*start..start + bytes).contains(&address))
+        else {
+            return;
+        };
+        while size < bytes {
+            let buddy = start + ((address - start) ^ size);
+            if !self.free.remove(&(size, buddy)) {
+                break;
+            }
+            address = address.min(buddy);
+            size *= 2;
+        }
+        if size == bytes && bytes > self.chunk {
+            // A chunk of its own goes back to the system.
+            self.chunks.retain(|chunk| chunk.start() as usize != start);
+            self.bytes -= bytes;
+            return;
+        }
+        self.free.insert((size, address));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unlimited;
+
+    #[test]
+    fn blocks_do_not_overlap_and_come_back_whole() {
+        let mut arena = Arena::new(1 << 12);
+        let sizes = [64usize, 128, 64, 1024, 256, 64, 8192, 2048];
+        let blocks: Vec<_> = sizes.iter().map(|size| (arena.take(*size, &Unlimited).unwrap(), *size)).collect();
+        for (index, (block, size)) in blocks.iter().enumerate() {
+            for (other, length) in &blocks[index + 1..] {
+                let (a, b) = (*block as usize, *other as usize);
+                assert!(a + size <= b || b + length <= a);
+            }
+        }
+        for (block, size) in blocks {
+            arena.give_back(block, size);
+        }
+        assert!(arena.free.iter().all(|(size, _)| *size == 1 << 12), "{:?}", arena.free);
+        assert_eq!(arena.bytes(), arena.free.len() << 12);
+    }
+
+    #[test]
+    fn recycled_blocks_are_zeroed() {
+        let mut arena = Arena::new(1 << 12);
+        let block = arena.take(256, &Unlimited).unwrap();
+        // SAFETY: the block has 256 bytes and is ours.
+        unsafe { block.write_bytes(7, 256) };
+        arena.give_back(block, 256);
+        let again = arena.take(256, &Unlimited).unwrap();
+        // SAFETY: as above.
+        let bytes = unsafe { std::slice::from_raw_parts(again, 256) };
+        assert!(bytes.iter().all(|byte| *byte == 0));
+    }
+}

@@ -1,0 +1,243 @@
+//! Tight states with their links, in segments that are never moved. A worker writes into a run of handles of its own, so that appending touches nothing
+//! that is shared; a record becomes visible to others when its handle is published by the index.
+#![allow(unsafe_code)] // Records are written through raw pointers, each by the one worker that owns its handle.
+
+use crate::Account;
+use crate::memory::arena::Chunk;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+const LINK: usize = 4;
+/// The link of a state that was not reached from another.
+const NO_PARENT: u32 = u32::MAX;
+/// Handles that a worker takes at once. Segments hold a multiple of this.
+const RUN: usize = 64;
+
+/// A growing array of records: a tight state and the handle of the state it was reached from.
+pub(crate) struct Records {
+    /// The segments' addresses; the room for them is fixed, so that readers need no lock.
+    table: Box<[AtomicPtr<u8>]>,
+    /// The segments themselves; those given back leave their places.
+    chunks: Mutex<Vec<Option<Chunk>>>,
+    /// Bytes of a tight state.
+    tight: usize,
+    /// The bits of a tight state that is shorter than a word.
+    short: u64,
+    record: usize,
+    /// Bytes of a segment.
+    segment: usize,
+    /// Records of a segment, a multiple of [`RUN`].
+    per_segment: u64,
+    /// 2⁶⁴ / `per_segment`, rounded up: multiplying by it divides any handle exactly.
+    reciprocal: u64,
+    /// Handles given out to workers.
+    next: AtomicUsize,
+}
+
+/// Handles that a worker may write.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    next: usize,
+    end: usize,
+}
+
+impl Records {
+    /// No records yet. Segments have about `segment` bytes, and there may be as many as `most` bytes allow.
+    pub(crate) fn new(tight: usize, segment: usize, most: usize) -> Self {
+        Self::of(tight, tight + LINK, segment, most)
+    }
+
+    /// No records yet, of words without links.
+    pub(crate) fn of_words(segment: usize, most: usize) -> Self {
+        Self::of(8, 8, segment, most)
+    }
+
+    fn of(tight: usize, record: usize, segment: usize, most: usize) -> Self {
+        // A record has at least eight bytes, so that a short state can be compared with one load.
+        let record = record.max(8);
+        let per_segment = (segment / record / RUN * RUN).max(RUN);
+        let segment = segment.max((per_segment * record).next_multiple_of(64));
+        let most = (most / segment).saturating_add(2).min(u32::MAX as usize / per_segment + 1).min(1 << 20);
+        Records {
+            table: (0..most).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            chunks: Mutex::new(Vec::new()),
+            tight,
+            short: 1u64.checked_shl(8 * tight as u32).unwrap_or(0).wrapping_sub(1),
+            record,
+            segment,
+            per_segment: per_segment as u64,
+            reciprocal: u64::MAX / per_segment as u64 + 1,
+            next: AtomicUsize::new(0),
+        }
+    }
+
+    /// Bytes taken by segments.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chunks.lock().map_or(0, |chunks| chunks.iter().flatten().map(Chunk::bytes).sum())
+    }
+
+    /// Where a record lies.
+    #[inline]
+    pub(crate) fn address(&self, handle: u32) -> *const u8 {
+        let (segment, place) = self.split(handle);
+        self.table[segment].load(Ordering::Relaxed).wrapping_add(place * self.record)
+    }
+
+    /// A handle's segment and its place there.
+    #[inline]
+    fn split(&self, handle: u32) -> (usize, usize) {
+        let segment = (u128::from(handle) * u128::from(self.reciprocal)) >> 64;
+        (segment as usize, (u64::from(handle) - segment as u64 * self.per_segment) as usize)
+    }
+
+    /// Whether a published record holds this tight state. Bits past the state's end in the last word of `tight` are zero.
+    #[inline]
+    pub(crate) fn same(&self, handle: u32, tight: &[u64]) -> bool {
+        let at = self.address(handle);
+        // SAFETY: a published handle has its record written, `record` bytes at this address, and all loads stay inside it: a short state's single load
+        // because records have at least eight bytes, a longer one's last load because it ends where the state ends.
+        unsafe {
+            if self.tight < 8 {
+                return at.cast::<u64>().read_unaligned() & self.short == tight[0];
+            }
+            let whole = self.tight / 8;
+            for (word, wanted) in tight[..whole].iter().enumerate() {
+                if at.add(8 * word).cast::<u64>().read_unaligned() != *wanted {
+                    return false;
+                }
+            }
+            let rest = self.tight % 8;
+            if rest == 0 {
+                return true;
+            }
+            let tail = at.add(self.tight - 8).cast::<u64>().read_unaligned() >> (64 - 8 * rest);
+            tail == tight[whole]
+        }
+    }
+
+    /// Copies the tight state of a published record.
+    #[inline]
+    pub(crate) fn read(&self, handle: u32, tight: &mut [u64]) {
+        let at = self.address(handle);
+        // SAFETY: the record is written and has at least `tight` bytes and eight, unless its segment was given back, which the assertion excludes; the
+        // destination has room for them by the assertion.
+        unsafe {
+            assert!(tight.len() * 8 >= self.tight && !self.table[self.split(handle).0].load(Ordering::Relaxed).is_null());
+            if self.tight < 8 && !tight.is_empty() {
+                tight[0] = at.cast::<u64>().read_unaligned() & self.short;
+                return;
+            }
+            std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
+        }
+    }
+
+    /// The word of a published record of words.
+    #[inline]
+    pub(crate) fn word(&self, handle: u32) -> u64 {
+        // SAFETY: the record is written and has eight bytes.
+        unsafe { self.address(handle).cast::<u64>().read_unaligned() }
+    }
+
+    /// From where a published state was reached.
+    pub(crate) fn parent(&self, handle: u32) -> Option<u32> {
+        // SAFETY: the record is written and ends with the link.
+        let link = unsafe { self.address(handle).add(self.record - LINK).cast::<u32>().read_unaligned() };
+        (link != NO_PARENT).then_some(link)
+    }
+
+    /// The handle that the worker's next record will have; none where there is no room for one.
+    #[inline]
+    pub(crate) fn next(&self, run: &mut Run, account: &dyn Account) -> Option<u32> {
+        if run.next == run.end && !self.extend(run, account) {
+            return None;
+        }
+        Some(run.next as u32)
+    }
+
+    /// Writes the record of the worker's next handle, given by [`next`](Records::next) and used up by [`Run::keep`].
+    #[inline]
+    pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
+        assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
+        let at = self.address(run.next as u32).cast_mut();
+        // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run was handed out.
+        // A short state is written with what lies behind it in its word, over which the link is written then.
+        unsafe {
+            match tight.first() {
+                Some(word) if self.tight < 8 => at.cast::<u64>().write_unaligned(*word),
+                _ => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
+            }
+            at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
+        }
+    }
+
+    /// Writes the worker's next record of words.
+    #[inline]
+    pub(crate) fn write_word(&self, run: &Run, word: u64) {
+        assert!(run.next < run.end, "a record without a place");
+        // SAFETY: as for `write`; a record has eight bytes.
+        unsafe { self.address(run.next as u32).cast_mut().cast::<u64>().write_unaligned(word) };
+    }
+
+    /// All handles that were given out lie below this.
+    pub(crate) fn end(&self) -> u32 {
+        self.next.load(Ordering::Relaxed) as u32
+    }
+
+    /// Gives back the segments that hold only records below a handle; these cannot be read any more.
+    pub(crate) fn release(&mut self, below: u32) {
+        let whole = self.split(below).0;
+        let Ok(chunks) = self.chunks.get_mut() else { return };
+        for (chunk, address) in chunks.iter_mut().zip(&mut self.table).take(whole) {
+            *chunk = None;
+            *address.get_mut() = std::ptr::null_mut();
+        }
+    }
+
+    /// Hands out the next handles and takes the segment they lie in, where it is not there yet.
+    #[cold]
+    fn extend(&self, run: &mut Run, account: &dyn Account) -> bool {
+        let Ok(mut chunks) = self.chunks.lock() else { return false };
+        let next = self.next.load(Ordering::Relaxed);
+        let segment = next / self.per_segment as usize;
+        if next + RUN >= u32::MAX as usize - 1 || segment >= self.table.len() {
+            return false;
+        }
+        if self.table[segment].load(Ordering::Relaxed).is_null() {
+            let Some(chunk) = Chunk::take(self.segment, account) else { return false };
+            self.table[segment].store(chunk.start(), Ordering::Release);
+            chunks.push(Some(chunk));
+        }
+        self.next.store(next + RUN, Ordering::Relaxed);
+        *run = Run { next, end: next + RUN };
+        true
+    }
+}
+
+impl Run {
+    /// Handles that were given out and not used.
+    pub(crate) fn unused(&self) -> std::ops::Range<u32> {
+        self.next as u32..self.end as u32
+    }
+
+    /// The record of the next handle is now part of the store.
+    #[inline]
+    pub(crate) fn keep(&mut self) {
+        self.next += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_are_split_exactly() {
+        for tight in [1, 5, 9, 55, 300] {
+            let records = Records::new(tight, 1 << 16, 1 << 30);
+            let per_segment = records.per_segment as u32;
+            for handle in [0, 1, per_segment - 1, per_segment, per_segment + 1, 7 * per_segment - 1, 7 * per_segment, u32::MAX / 2, u32::MAX - 2] {
+                assert_eq!(records.split(handle), ((handle / per_segment) as usize, (handle % per_segment) as usize));
+            }
+        }
+    }
+}
