@@ -50,7 +50,7 @@ fn section(out: &mut String, findings: &Findings, titled: bool) {
         true => writeln!(out, "<section id=\"{name}\" aria-labelledby=\"{name}-title\">\n<h2 id=\"{name}-title\">{}</h2>", escape(&findings.title)),
         false => writeln!(out, "<section id=\"{name}\">"),
     };
-    let _ = writeln!(out, "<p class=\"soft\">{}</p>\n<p>{}</p>", escape(&findings.source), escape(&findings.question));
+    let _ = writeln!(out, "<p class=\"soft\">{}</p>\n<p>{}</p>", escape(&findings.source), prose(&findings.question));
     if !findings.claims.is_empty() {
         out.push_str("<ul class=\"claims\">\n");
         for claim in &findings.claims {
@@ -58,8 +58,8 @@ fn section(out: &mut String, findings: &Findings, titled: bool) {
             let _ = writeln!(
                 out,
                 "<li class=\"{word}\"><p><span class=\"mark\">{word}</span>{}</p><p class=\"soft\">{}</p></li>",
-                escape(&claim.claim),
-                escape(&claim.finding)
+                prose(&claim.claim),
+                prose(&claim.finding)
             );
         }
         out.push_str("</ul>\n");
@@ -71,11 +71,11 @@ fn section(out: &mut String, findings: &Findings, titled: bool) {
     }
     findings.tables.iter().for_each(|table| grid(out, table));
     findings.notes.iter().for_each(|note| {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(note));
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", prose(note));
     });
     out.push_str("<dl>\n");
     let how = findings.quick.map_or("", |quick| if quick { "quick settings, " } else { "full settings, " });
-    let run = format!("{how}seed {}, {}", findings.seed, wayfarer::sizes::seconds(findings.seconds));
+    let run = format!("{how}seed {}, {}", findings.seed, wayfarer::sizes::clock(findings.seconds));
     for (name, value) in findings.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("run", run.as_str())]) {
         let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
     }
@@ -111,14 +111,24 @@ fn grid(out: &mut String, table: &Table) {
         for (index, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
             let content = shown(cell, column.form);
             let _ = match index {
-                // A name may be broken after a comma or a colon.
-                0 => write!(out, "<th scope=\"row\"{}>{}</th>", class(column.quoted), content.replace(',', ",<wbr>").replace(':', ":<wbr>")),
+                0 => write!(out, "<th scope=\"row\"{}>{}</th>", class(column.quoted), breakable(&content)),
                 _ => write!(out, "<td{}>{content}</td>", class(column.quoted)),
             };
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+/// A name in the first column. It may be broken after a comma or a colon, and between words if it is long.
+fn breakable(name: &str) -> String {
+    let name = if name.chars().count() <= 14 { name.replace(' ', "&nbsp;") } else { name.to_string() };
+    name.replace(',', ",<wbr>").replace(':', ":<wbr>")
+}
+
+/// Escaped text in which a number stays beside its sign.
+fn prose(text: &str) -> String {
+    escape(text).replace(" %", "&nbsp;%")
 }
 
 fn class(quoted: bool) -> &'static str {
@@ -156,10 +166,10 @@ mod tests {
         let mut findings = Findings { name: "a".into(), title: "t".into(), seconds: 2.5, ..Findings::default() };
         findings.tables.push(Table::new("caption", vec![Column::new("n")]));
         let own = page("t", "i", std::slice::from_ref(&findings));
-        assert!(!own.contains("paper;") && !own.contains("settings") && own.contains("<dd>seed 0, 2.5"), "{own}");
+        assert!(!own.contains("paper;") && !own.contains("settings") && own.contains("<dd>seed 0, 2.5 s<"), "{own}");
         assert_eq!(own.matches(">t<").count(), 2, "the title of the page, in its head and in its body, is not repeated over the section");
         findings.quick = Some(true);
-        assert!(page("other", "i", &[findings]).contains("<dd>quick settings, seed 0, 2.5"));
+        assert!(page("other", "i", &[findings]).contains("<dd>quick settings, seed 0, 2.5 s<"));
     }
 
     #[test]

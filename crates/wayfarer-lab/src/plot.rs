@@ -47,6 +47,9 @@ const LEGEND: u32 = 22;
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(123, 79, 163), RGBColor(86, 180, 233), RGBColor(160, 120, 0)];
 
+/// Lines with at most this many points show them as dots.
+const DOTS: usize = 12;
+
 /// More points than this cannot be seen.
 const SHOWN: usize = 240;
 
@@ -122,6 +125,8 @@ impl Plot {
         mesh.disable_x_mesh().bold_line_style(faint).light_line_style(TRANSPARENT).x_desc(&self.across).y_desc(&self.up);
         mesh.x_labels(6).y_labels(6).x_label_formatter(&tick).y_label_formatter(&tick);
         mesh.label_style(("sans-serif", 16)).axis_desc_style(("sans-serif", 17)).draw().map_err(text)?;
+        // All lines have dots, or none: a reader would look for a meaning.
+        let dotted = self.lines.iter().all(|line| line.points.len() <= DOTS);
         for (index, line) in self.lines.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let shown = thinned(line.points.len());
@@ -133,7 +138,7 @@ impl Plot {
                 chart.draw_series([Polygon::new(around, colour.mix(0.2))]).map_err(text)?;
             }
             let points: Vec<(f64, f64)> = shown.iter().map(|at| line.points[*at]).filter(&keeps).collect();
-            if points.len() <= 12 {
+            if dotted {
                 chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled()))).map_err(text)?;
             }
             chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(text)?;
@@ -264,6 +269,22 @@ mod tests {
             let svg = Plot { log, lines: vec![line.clone()], ..Plot::default() }.svg();
             assert!(extent(&svg) > 0.75 * f64::from(SIZE.1) - 36.0, "{} in {svg}", extent(&svg));
         }
+    }
+
+    #[test]
+    fn either_all_lines_have_dots_or_none() {
+        let line = |points: u32| Line::new("l", (0..points).map(|at| (f64::from(at), f64::from(at))));
+        let dots = |lines: Vec<Line>| Plot { lines, ..Plot::default() }.svg().matches("<circle").count();
+        assert_eq!((dots(vec![line(3), line(12)]), dots(vec![line(3), line(13)])), (15, 0));
+    }
+
+    #[test]
+    fn a_long_title_fits() {
+        let size = |title: &str| {
+            let svg = Plot { title: title.to_string(), ..Plot::default() }.svg();
+            svg.split("font-size=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert!(size("short") > size(&"a title as long as this ".repeat(3)));
     }
 
     #[test]
