@@ -101,7 +101,7 @@ pub trait Subject: Send + Sync {
         true
     }
 
-    /// The names of claims of the model that no run judges. They are reported as not judged.
+    /// The names of the model's claims that no run checks. They are reported as not judged.
     fn unjudged(&self) -> Vec<String> {
         Vec::new()
     }
