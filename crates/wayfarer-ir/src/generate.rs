@@ -26,6 +26,7 @@ pub fn generate(seed: u64) -> Program {
     generator.bodies();
     generator.rules();
     generator.properties();
+    generator.levels();
     generator.program
 }
 
@@ -44,6 +45,13 @@ struct Callee {
 }
 
 impl Generator {
+    /// In one program of four the rules have levels.
+    fn levels(&mut self) {
+        if self.chance(25) {
+            self.program.levels = (0..self.program.rules.len()).map(|_| self.below(3) as u32).collect();
+        }
+    }
+
     fn below(&mut self, bound: usize) -> usize {
         self.rng.below(bound as u64) as usize
     }

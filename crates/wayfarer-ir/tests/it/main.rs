@@ -3,6 +3,7 @@
 mod effects;
 mod firing;
 mod meaning;
+mod passing;
 mod random;
 mod reading;
 mod showing;

@@ -25,7 +25,7 @@ pub struct Automaton {
 /// A control state.
 #[derive(Clone, Debug, Default)]
 pub struct ControlState {
-    /// What leads out of it.
+    /// The transitions out of it.
     pub transitions: Vec<Transition>,
     /// A process may stay here for ever.
     pub may_end: bool,

@@ -21,7 +21,7 @@ use wayfarer_space::FaultClass;
 pub struct Lowered {
     /// The program; it is verified.
     pub program: Program,
-    /// What each fault of class *limit* was about.
+    /// The limit behind each fault of class *limit*.
     pub limits: HashMap<u32, Limit>,
     /// Which process and transition a rule belongs to.
     pub rules: Vec<RuleOf>,
@@ -91,7 +91,7 @@ struct Lowering<'a> {
     registers: u32,
     /// The control states of each process type from which a process may go on alone.
     passed: Vec<Vec<bool>>,
-    /// What a process that is not there has is zero, and no fault.
+    /// Variables of a process that is not there are zero, and no fault.
     lenient: bool,
 }
 
@@ -100,7 +100,7 @@ struct Lowering<'a> {
 struct Here {
     slot: usize,
     ty: usize,
-    /// What `timeout` is.
+    /// The value of `timeout`.
     timeout: bool,
 }
 

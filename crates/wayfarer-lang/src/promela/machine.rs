@@ -70,7 +70,7 @@ pub enum Trouble {
     TooMany,
 }
 
-/// What a transition came to.
+/// The result of a transition.
 #[derive(Clone, Debug)]
 pub struct Taken {
     /// The process that moved, or sent.
@@ -90,7 +90,7 @@ pub struct Machine<'a> {
     model: &'a Model,
     /// Statements executed so far.
     work: Cell<usize>,
-    /// What was stored in variables so far, on the way to a state as well: `d_step` may end where it began.
+    /// The values stored in variables so far, also on the way to a state: a `d_step` may end where it began.
     stored: RefCell<HashMap<(Option<usize>, LeafId), (i64, i64)>>,
 }
 
@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
 }
 
 impl Trouble {
-    /// What it means, in words.
+    /// Its meaning in words.
     pub fn words(self) -> &'static str {
         match self {
             Trouble::Index => "an index is out of bounds",

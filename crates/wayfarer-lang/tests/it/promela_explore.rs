@@ -27,7 +27,7 @@ pub fn model(name: &str, text: &str) -> Model {
     model.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
 }
 
-/// What is wrong with a text.
+/// The findings about a text.
 pub fn findings(text: &str) -> String {
     let source = Source::new("t.pml", text);
     read(&source, &[], &|_| None).1.render(&source, false)
