@@ -152,7 +152,8 @@ impl Stepper<'_> {
         let Some((location, rest)) = frames.split_first() else { return Vec::new() };
         let Some(location) = self.system.locations.get(*location as usize) else { return Vec::new() };
         let (values, rest) = rest.split_at(location.parameters.len());
-        let known: HashMap<VariableId, Term> = location.parameters.iter().copied().zip(values.iter().map(|value| Term::Value(Value(*value)))).collect();
+        let known: HashMap<VariableId, Term> =
+            location.parameters.iter().copied().zip(values.iter().map(|value| Term::Value(Value(*value)))).collect();
         let mut multis = Vec::new();
         for summand in &location.summands {
             let mut known = known.clone();
@@ -179,7 +180,14 @@ impl Stepper<'_> {
     }
 
     /// Lets actions communicate: `done` are results, which do not communicate again; `apart` are choices of actions that have different arguments.
-    fn communicate(&self, list: &[(Vec<String>, String)], multi: Multi, done: Vec<(ActionId, Vec<Term>)>, apart: &[Vec<usize>], out: &mut Vec<Multi>) {
+    fn communicate(
+        &self,
+        list: &[(Vec<String>, String)],
+        multi: Multi,
+        done: Vec<(ActionId, Vec<Term>)>,
+        apart: &[Vec<usize>],
+        out: &mut Vec<Multi>,
+    ) {
         for (from, to) in list {
             let mut choices = Vec::new();
             self.choices(from, &multi, &mut Vec::new(), &mut choices);

@@ -115,7 +115,10 @@ impl System {
             return ("a component has more local states than its field can hold".to_string(), crate::Place::default());
         }
         if fault.0 == DISAGREE {
-            return ("two implementations of the semantics have different steps here: this is a defect of Wayfarer".to_string(), crate::Place::default());
+            return (
+                "two implementations of the semantics have different steps here: this is a defect of Wayfarer".to_string(),
+                crate::Place::default(),
+            );
         }
         let summand = self.summands.iter().flatten().find(|summand| summand.number == fault.0 / HALTS);
         let message = match fault.0 % HALTS {
@@ -183,7 +186,8 @@ impl System {
     pub(crate) fn plain_label(&self, rule: u32, shown: &[Value]) -> Vec<(crate::ActionId, Vec<Value>)> {
         let Some(actions) = self.rules.get(rule as usize) else { return Vec::new() };
         let arity = |action: &crate::ActionId| self.specification.actions[action.index()].arguments.len();
-        let mut label: Vec<_> = actions.iter().zip(shown).map(|(action, tuple)| (*action, self.data.values.arguments(*tuple, arity(action)))).collect();
+        let mut label: Vec<_> =
+            actions.iter().zip(shown).map(|(action, tuple)| (*action, self.data.values.arguments(*tuple, arity(action)))).collect();
         let name = |action: &crate::ActionId| &self.specification.actions[action.index()].name;
         label.sort_by(|(one, terms), (other, others)| (name(one), one, terms).cmp(&(name(other), other, others)));
         label

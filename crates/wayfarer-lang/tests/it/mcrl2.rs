@@ -216,49 +216,91 @@ fn operators_follow_the_semantics_of_multi_actions() {
 
 #[test]
 fn wrong_specifications_are_refused_where_they_are_wrong() {
-    refused("act a; init b;", expect![[r#"
+    refused(
+        "act a; init b;",
+        expect![[r#"
         1:13: unknown action or process `b`
-    "#]]);
-    refused("act a: Nat; init a(true);", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a: Nat; init a(true);",
+        expect![[r#"
         1:18: `a` takes Nat, but is given arguments of sort Bool
-    "#]]);
-    refused("sort A = struct c | d; B = struct c | e; act a: Bool; init a(c == c);", expect![[r#"
+    "#]],
+    );
+    refused(
+        "sort A = struct c | d; B = struct c | e; act a: Bool; init a(c == c);",
+        expect![[r#"
         1:61: this can be read in more than one way
-    "#]]);
-    refused("map f: Nat -> Bool; var n: Nat; eqn f(n) = n; init delta;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "map f: Nat -> Bool; var n: Nat; eqn f(n) = n; init delta;",
+        expect![[r#"
         1:37: the left side has sort Bool, but the right side has sort Nat
-    "#]]);
-    refused("map f: Nat -> Nat; var n, m: Nat; eqn f(n) = m; init delta;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "map f: Nat -> Nat; var n, m: Nat; eqn f(n) = m; init delta;",
+        expect![[r#"
         1:39: the variable `m` does not occur on the left side
-    "#]]);
-    refused("act a; proc P = P + a; init P;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; proc P = P + a; init P;",
+        expect![[r#"
         1:17: the process `P` calls itself before any action
-    "#]]);
-    refused("act a; proc P = a . (P || P); init P;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; proc P = a . (P || P); init P;",
+        expect![[r#"
         1:21: processes can only be put in parallel at the top: not behind an action, in a choice, or in a process that calls itself
-    "#]]);
-    refused("act a; proc P = a || P; init P;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; proc P = a || P; init P;",
+        expect![[r#"
         1:22: the process `P` puts itself in parallel without end
-    "#]]);
-    refused("act a; init a@3;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; init a@3;",
+        expect![[r#"
         1:14: time (`@`) is not supported
-    "#]]);
-    refused("act a; init dist b: Bool[1/2]. a;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; init dist b: Bool[1/2]. a;",
+        expect![[r#"
         1:13: probabilities (`dist`) are not supported
-    "#]]);
-    refused("act a; proc P(n: Nat) = a . P(n", expect![[r#"
+    "#]],
+    );
+    refused(
+        "act a; proc P(n: Nat) = a . P(n",
+        expect![[r#"
         1:32: expected `)`, but the text ends here
-    "#]]);
-    refused("sort S = S2; S2 = S; init delta;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "sort S = S2; S2 = S; init delta;",
+        expect![[r#"
         1:10: the sort `S` is defined by itself
         1:19: the sort `S2` is defined by itself
-    "#]]);
-    refused("init unknown_;", expect![[r#"
+    "#]],
+    );
+    refused(
+        "init unknown_;",
+        expect![[r#"
         1:6: unknown action or process `unknown_`
-    "#]]);
-    refused("", expect![[r#"
+    "#]],
+    );
+    refused(
+        "",
+        expect![[r#"
         1:1: the specification has no initial process
-    "#]]);
+    "#]],
+    );
     refused("act a; b: Nat; init comm({a|b -> a}, a || b(1));", expect![[r#""#]]);
 }
 
@@ -302,7 +344,8 @@ fn our_models_are_as_their_headers_say() {
             Some("not found") => assert!(!counts.complete, "{name}"),
             verdict => {
                 let found = format!("{} {} {}", counts.states, counts.transitions, counts.deadlocks);
-                let said = format!("{} {} {}", field("states").unwrap_or("?"), field("transitions").unwrap_or("?"), field("deadlocks").unwrap_or("0"));
+                let said =
+                    format!("{} {} {}", field("states").unwrap_or("?"), field("transitions").unwrap_or("?"), field("deadlocks").unwrap_or("0"));
                 assert_eq!(said, found, "{name}");
                 assert!(counts.fault.is_none(), "{name}");
                 assert_eq!(verdict == Some("violated"), field("deadlocks").is_some() && field("ends").is_none(), "{name}");
@@ -324,8 +367,13 @@ fn generated(rng: &mut Rng) -> String {
             let sum = pick(&["", "sum m: Nat. (m < 3) -> ", "sum m: Nat. ", "sum b: Bool. ", "(n < 2) -> ", "sum m: Nat. (m < 2 && m != n) -> "]);
             let argument = if sum.contains("m: Nat") { pick(&["m", "n", "m"]) } else { pick(&["n", "(n + 1) mod 3", "1"]) };
             // A sum without a bound must receive.
-            let action = if sum == "sum m: Nat. " { pick(&["r(m)", "r'(m)", "r(m)|x(1)"]) } else { pick(&["s(A)", "s'(A)", "x(A)", "r(A)", "s(A)|x(n)"]).replace('A', &argument) };
-            let next = pick(&["P0(A)", "P1(A)", "P2(n)", "x(A) . P1(n)", "(A == 1) -> P0(n) <> P1(A)", "(x(0) + s(A)) . P2(A)", "delta"]).replace('A', &argument);
+            let action = if sum == "sum m: Nat. " {
+                pick(&["r(m)", "r'(m)", "r(m)|x(1)"])
+            } else {
+                pick(&["s(A)", "s'(A)", "x(A)", "r(A)", "s(A)|x(n)"]).replace('A', &argument)
+            };
+            let next = pick(&["P0(A)", "P1(A)", "P2(n)", "x(A) . P1(n)", "(A == 1) -> P0(n) <> P1(A)", "(x(0) + s(A)) . P2(A)", "delta"])
+                .replace('A', &argument);
             summands.push(format!("{sum}{action} . {}", if next.contains("->") { format!("({next})") } else { next }));
         }
         processes.push_str(&format!("P{process}(n: Nat) = {};\n", summands.join(" + ")));
@@ -402,7 +450,8 @@ fn counts_are_those_of_the_mcrl2_tools() {
             continue;
         }
         complete += 1;
-        let system = specification.map(|specification| System::new(specification).unwrap_or_else(|wrong| panic!("{file}: {wrong:?}"))).expect("typed");
+        let system =
+            specification.map(|specification| System::new(specification).unwrap_or_else(|wrong| panic!("{file}: {wrong:?}"))).expect("typed");
         let counts = explore(&system, &AlgebraSpace::new(&system, wide(&system)), 200_000);
         let found = (counts.states as u64, counts.transitions as u64, counts.deadlocks as u64);
         let number = |name: &str| known[name].as_u64().unwrap_or(0);

@@ -25,7 +25,8 @@ fn begins(text: &str) -> bool {
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     refuse_constants(source, options, "an mCRL2 specification")?;
     if options.find.is_some() {
-        let message = format!("`{}` has processes, whose states have no predicates; `--find-rule 'name(arguments)'` looks for an action", source.name());
+        let message =
+            format!("`{}` has processes, whose states have no predicates; `--find-rule 'name(arguments)'` looks for an action", source.name());
         return Err(LoadError::Read(message));
     }
     let (specification, mut diagnostics) = mcrl2::load(source);
@@ -156,7 +157,11 @@ impl Words for Processes {
                 let line = self.source.position(frame.place.start).line;
                 let process = if frame.is_whole { frame.process.clone() } else { format!("{}, line {line}", frame.process) };
                 values.push(ValueFacts { path: path(depth), value: process, defined: true });
-                let named = frame.variables.iter().map(|(name, value)| ValueFacts { path: format!("{}.{name}", path(depth)), value: value.clone(), defined: true });
+                let named = frame.variables.iter().map(|(name, value)| ValueFacts {
+                    path: format!("{}.{name}", path(depth)),
+                    value: value.clone(),
+                    defined: true,
+                });
                 values.extend(named);
             }
         }
