@@ -103,14 +103,6 @@ impl Data {
         self.values.intern(Node::Bag(Box::new([])), true)
     }
 
-    /// The constructors of a sort, if it has any.
-    pub(crate) fn constructors(&self, sort: SortId) -> &[FunctionId] {
-        match self.sorts.get(sort.index()) {
-            Some(Sort::Data { constructors, .. }) => constructors,
-            _ => &[],
-        }
-    }
-
     /// All values of a sort in their order, if these are not too many.
     pub(crate) fn all_values(&self, sort: SortId) -> Option<Arc<[Value]>> {
         self.finite.get(sort.index())?.get_or_init(|| self.enumerate(sort, &mut Vec::new())).clone()

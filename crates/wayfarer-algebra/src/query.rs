@@ -224,7 +224,7 @@ fn inside(compiler: &Compiler, pattern: &Term, value: Term, open: &[VariableId],
         && let Some(meaning) = compiler.data.unabbreviated(*function, arguments)
     {
         return match &meaning {
-            Term::Variable(variable) => open.contains(variable).then(|| (*variable, value)),
+            Term::Variable(variable) => open.contains(variable).then_some((*variable, value)),
             _ => inside(compiler, &meaning, value, open, depth + 1),
         };
     }
@@ -255,11 +255,6 @@ impl Query {
     /// Whether the values are found without a search that may not end.
     pub(crate) fn is_bounded(&self) -> bool {
         self.search.is_none()
-    }
-
-    /// Whether every variable has at most one value once what is outside of the plan is known.
-    pub(crate) fn is_determined(&self) -> bool {
-        self.search.is_none() && self.steps.iter().all(|step| matches!(step.way, Way::Value(_)))
     }
 
     /// About how many candidates are tried; none if that cannot be said.

@@ -30,6 +30,9 @@ pub(crate) struct Joiner<'a> {
     shown: Vec<Value>,
 }
 
+/// How much a part has to try and how many arguments it lacks, its place among those that wait, and the arguments that it can be given.
+type Chance = ((usize, usize), usize, u64, Vec<Value>);
+
 /// A part, its summand, and the arguments that it knows already.
 type Waiting<'a> = (usize, u32, &'a [Option<Value>]);
 
@@ -140,7 +143,7 @@ impl System {
         }
         let Some(known) = self.known_arguments(vector, joiner) else { return };
         // How much each has to try, and how many arguments it lacks, with the values that it can be given.
-        let mut best: Option<((usize, usize), usize, u64, Vec<Value>)> = None;
+        let mut best: Option<Chance> = None;
         for (index, (part, summand, own)) in joiner.waiting.iter().enumerate() {
             let (mut mask, mut values, mut lacking, mut place) = (0, Vec::new(), 0, 0);
             for (group, action) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {

@@ -6,9 +6,10 @@ use crate::data::Data;
 use crate::machine::{FUEL, Halt, Machine};
 use crate::network::{self, Alphabet, Network, Start, Vector};
 use crate::query::{Query, Wanted};
-use crate::sequential::{Failure, Location, LocationId, Locations, Summand, Wrong};
+use crate::sequential::{Failure, Location, LocationId, Locations, Summand};
 use crate::specification::{ActionId, Operation, Place, Process, Specification, Term, Variable};
 use crate::value::Value;
+use crate::wrong::Wrong;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
