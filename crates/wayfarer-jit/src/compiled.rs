@@ -174,7 +174,8 @@ impl Compiled {
             target,
         };
         compiled.rows = if compiled.is_plain() { Rows::of(&compiled.program) } else { None };
-        if compiled.rows.is_some() && compiled.rules as usize > MANY_RULES {
+        // Masks know nothing of levels.
+        if compiled.rows.is_some() && compiled.rules as usize > MANY_RULES && wayfarer_ir::levels::Levels::of(&compiled.program).is_none() {
             compiled.masks = Masks::of(&compiled.program);
         }
         compiled.list_parameters();
