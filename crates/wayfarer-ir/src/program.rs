@@ -35,6 +35,8 @@ pub struct Program {
     pub passing: Option<PassingField>,
     /// Says of a state in which no rule is enabled whether it may be the last; where there is no formula, none may.
     pub ends: Option<Formula>,
+    /// The names of properties that no run judges. They are reported as not judged.
+    pub unjudged: Vec<String>,
 }
 
 /// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not states of their own. Where

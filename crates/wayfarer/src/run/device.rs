@@ -3,7 +3,7 @@
 //! `--device auto` begins on the CPU. Most searches end there before a GPU would have begun. One that lasts longer starts again on the GPU, which has found
 //! again within a fraction of a second what took the CPU that long; if there is no GPU, or it cannot run the model, the search goes on where it is.
 
-use super::expected_omissions;
+use super::{expected_omissions, is_empty};
 use crate::auditing::Reserve;
 use crate::device::{LANES, LevelsOnDevice, WalksOnDevice, asked};
 use crate::memory::Budget;
@@ -126,7 +126,7 @@ impl Plan {
         }
         let Carried { outcome, away, store, course, cover } = carried;
         let explored = started.elapsed();
-        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+        if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
         }
         let confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
