@@ -37,6 +37,8 @@ pub struct Program {
     pub passing: Option<PassingField>,
     /// The condition under which a state without enabled rules is a valid end; without a formula, none is.
     pub ends: Option<Formula>,
+    /// The names of properties that no run judges. They are reported as not judged.
+    pub unjudged: Vec<String>,
 }
 
 /// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not

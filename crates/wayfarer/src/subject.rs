@@ -106,6 +106,11 @@ pub trait Subject: Send + Sync {
         Vec::new()
     }
 
+    /// Whether a model without start states is explored as empty, with a remark. If not, it is refused.
+    fn may_be_empty(&self) -> bool {
+        false
+    }
+
     /// Its parts, for `wayfarer info`.
     fn facts(&self) -> Facts {
         Facts::of_rules(self.rules(), self.properties())

@@ -37,6 +37,9 @@ pub fn print(program: &Program) -> String {
     if let Some(ends) = &program.ends {
         out.line(format!("(ends (registers {}) {})", ends.registers, expr(&ends.value)));
     }
+    for name in &program.unjudged {
+        out.line(format!("(unjudged {})", quote(name)));
+    }
     for (number, function) in program.functions.iter().enumerate() {
         print_function(&mut out, number, function);
     }

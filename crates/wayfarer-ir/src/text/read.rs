@@ -53,6 +53,7 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 program.passing = Some(PassingField { offset: part.field("offset")?, bits: part.field("bits")?, endless: part.fault()? });
             }
             "ends" => program.ends = Some(Formula { registers: part.field("registers")?, value: part.expr()? }),
+            "unjudged" => program.unjudged.push(part.string()?),
             "start" => program.starts.push(read_rule(&mut part)?),
             "rule" => program.rules.push(read_rule(&mut part)?),
             "property" => {

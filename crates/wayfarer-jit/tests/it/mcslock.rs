@@ -167,6 +167,7 @@ pub(crate) fn program() -> Arc<Program> {
         levels: Vec::new(),
         passing: None,
         ends: None,
+        unjudged: Vec::new(),
         source: "mcslock1".into(),
         types,
         variables: vec![variable("P", 5, 64), variable("R", 6, 0), variable("localpred", 7, 32), variable("lock", 3, LOCK)],

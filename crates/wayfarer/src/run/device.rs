@@ -4,7 +4,7 @@
 //! again on the GPU, which makes up for the lost time within a fraction of a second; if there is no GPU, or it cannot
 //! run the model, the search continues on the CPU.
 
-use super::expected_omissions;
+use super::{expected_omissions, is_empty};
 use crate::auditing::Reserve;
 use crate::device::{LANES, LevelsOnDevice, WalksOnDevice, asked};
 use crate::memory::Budget;
@@ -127,7 +127,7 @@ impl Plan {
         }
         let Carried { outcome, away, store, course, cover } = carried;
         let explored = started.elapsed();
-        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+        if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
         }
         let confidence = (outcome.verdict() == Verdict::NotFound).then(|| {

@@ -73,7 +73,12 @@ pub trait Programmed: Send + Sync {
 
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<String> {
-        Vec::new()
+        self.program().unjudged.clone()
+    }
+
+    /// As [`Subject::may_be_empty`].
+    fn may_be_empty(&self) -> bool {
+        true
     }
 
     /// As [`Subject::facts`].
@@ -167,6 +172,10 @@ impl<P: Programmed> Subject for P {
 
     fn unjudged(&self) -> Vec<String> {
         Programmed::unjudged(self)
+    }
+
+    fn may_be_empty(&self) -> bool {
+        Programmed::may_be_empty(self)
     }
 
     fn facts(&self) -> Facts {
