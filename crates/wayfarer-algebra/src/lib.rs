@@ -29,7 +29,6 @@ mod wrong;
 
 pub use machine::{FUEL, Halt};
 pub use plain::PlainSpace;
-pub use sequential::Wrong;
 pub use space::{AlgebraSpace, ComponentState, FrameState, Layout};
 pub use specification::{
     Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId,
