@@ -1,5 +1,5 @@
-//! States per CPU second against SPIN: on models of ours and their Promela twins in `bench/promela`, which have the same states, and on Promela models of
-//! others that both sides read as they are.
+//! States per CPU second against SPIN: on our own models and equivalent Promela models in `bench/promela`, which have
+//! the same states, and on Promela models of others that both sides read as they are.
 
 use crate::Request;
 use crate::process::{self, Cost};
@@ -81,7 +81,7 @@ fn measure_promela(request: &Request, results: &mut Results) {
     }
 }
 
-/// As [`compare`], where both sides read the same text.
+/// As [`compare`], if both sides read the same text.
 fn compare_text(request: &Request, twin: &Twin, text: &Path) -> Result<(u64, f64, f64), String> {
     let pan = build(request, text, twin)?;
     let (mut states, mut best_theirs, mut best_ours) = (0, 0f64, 0f64);

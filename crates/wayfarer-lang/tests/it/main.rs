@@ -1,5 +1,6 @@
 //! The one integration-test binary of this crate; each module is a suite.
 
+mod mcrl2;
 mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;
