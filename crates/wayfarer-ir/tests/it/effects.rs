@@ -32,6 +32,10 @@ fn rules_touch_no_more_than_is_said() {
                 let mut kept = own.guard_reads.clone();
                 kept.union(&own.reads);
                 assumed.iter().for_each(|bits| kept.union(bits));
+                // The guards of rules with a smaller level decide whether this one counts.
+                for (_, rule) in program.rules.iter().enumerate().filter(|(other, _)| program.level_of(*other) < program.level_of(family)) {
+                    kept.union(&effects.family(rule).guard_reads);
+                }
                 let other = shaken(state, space.packing().masks(), kept.masks(), &mut rng);
                 let (mut left, mut right) = (Vec::new(), Vec::new());
                 let ends = (space.fire(state, Firing::of(instance), &mut left), space.fire(&other, Firing::of(instance), &mut right));
