@@ -15,13 +15,13 @@ fn a_net_is_checked_and_shown_as_markings() {
         .exits(1)
         .prints("deadlock")
         .prints("witness of 5 steps")
-        .prints("takeLeft, p: ")
+        .prints("take left, p: ")
         .prints("hungry[5]: 1");
     wayfarer(&["replay", &file, &witness]).exits(0).prints("replays");
     let states: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&witness).unwrap()).unwrap();
     assert_eq!(states["states"][0]["fork[1]"], 1);
     let report = wayfarer(&["check", &file, "--deadlock", "off", "--json"]).exits(0).json();
-    assert_eq!((&report["states"], &report["rules_fired"], &report["rules"][0]["rule"]), (&82.into(), &265.into(), &"takeLeft".into()));
+    assert_eq!((&report["states"], &report["rules_fired"], &report["rules"][0]["rule"]), (&82.into(), &265.into(), &"take left".into()));
     for (store, strategy) in [("tree", "bfs"), ("difference", "bfs"), ("compact", "bfs"), ("exact", "dfs")] {
         let report = wayfarer(&["check", &file, "--deadlock", "off", "--json", "--store", store, "--strategy", strategy]).exits(0).json();
         assert_eq!((&report["states"], &report["rules_fired"]), (&82.into(), &265.into()), "{store}");
@@ -37,7 +37,9 @@ fn nets_are_described_simulated_stepped_and_drawn() {
     assert_eq!(wayfarer(&["info", &file, "--json"]).exits(0).json()["places"][0]["name"], "on");
     wayfarer(&["simulate", &file, "--seed", "1", "--steps", "3"]).exits(0).prints("move, t: ");
     wayfarer_with_input(&["step", &file], "1\ns\nq\n").exits(0).prints("move, t: ").prints("on[");
-    wayfarer(&["graph", &file]).exits(0).prints("move");
+    let drawn = Folder::new();
+    wayfarer(&["graph", &file, "-o", &drawn.path("trains.dot")]).exits(0);
+    assert!(std::fs::read_to_string(drawn.path("trains.dot")).unwrap().contains("move, t: red, s: 1"));
     wayfarer(&["check", &file, "--find-rule", "move, t: green, s: 3"]).exits(1).prints("found");
     wayfarer(&["check", &file, "--find-rule", "moove"]).exits(2).complains("did you mean");
     wayfarer_with_input(&["check", "-", "--deadlock", "off"], &std::fs::read_to_string(&file).unwrap()).exits(0).prints("holds");
@@ -72,10 +74,10 @@ fn all_formulas_of_a_file_are_answered_in_one_run() {
     assert!(xml.contains("failures=\"2\""), "{xml}");
     // A budget that ends first leaves questions open, and calls nothing false.
     let report =
-        wayfarer(&["check", &file, "--properties", &questions, "--steps", "50", "--strategy", "bfs", "--threads", "1", "--json"]).exits(0).json();
+        wayfarer(&["check", &file, "--properties", &questions, "--steps", "5", "--strategy", "bfs", "--threads", "1", "--json"]).exits(0).json();
     let answers: Vec<&str> = report["checks"].as_array().unwrap().iter().filter_map(|check| check["answer"].as_str()).collect();
     assert_eq!(answers, ["open", "open", "open"]);
-    wayfarer(&["check", &file, "--properties", &questions, "--steps", "50", "--strategy", "bfs", "--threads", "1", "--exhaustive"]).exits(4);
+    wayfarer(&["check", &file, "--properties", &questions, "--steps", "5", "--strategy", "bfs", "--threads", "1", "--exhaustive"]).exits(4);
     wayfarer(&["check", &file, "--properties", &file]).exits(2).complains("a file of formulas begins with");
     let wrong = folder.file("wrong.xml", QUESTIONS.replace("<place>b</place>", "<place>q</place>"));
     wayfarer(&["check", &file, "--properties", &wrong]).exits(2).complains("no place is called `q`").complains("wrong.xml:2:");
@@ -89,6 +91,5 @@ fn a_net_without_a_bound_runs_until_the_budget_ends() {
     let file = folder.file("unbounded.pnml", text);
     let report = wayfarer(&["check", &file, "--states", "5000", "--json"]).exits(0).json();
     assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"states".into()));
-    assert!(report["restarts"].as_u64().unwrap() > 0);
     wayfarer(&["check", &folder.file("cut.pnml", &text[..150])]).exits(2).complains("cut.pnml:").complains("not well-formed XML");
 }

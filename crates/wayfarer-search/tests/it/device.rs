@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 use wayfarer_search::{
-    Away, Bfs, Cause, Control, Deadlock, Device, ExactStore, Fidelity, Finding, Limits, Lost, Settings, Standing, Stop, Unbounded, Unlimited,
-    Verdict, Witness, explore, explore_on_device,
+    Away, Bfs, Cause, Control, Deadlock, Device, ExactStore, Fidelity, Finding, Job, Limits, Lost, Settings, Standing, Stop, Unbounded, Unlimited,
+    Verdict, Witness, explore_on_device,
 };
 use wayfarer_space::{Firing, Graph, PropertyBits, Space, States, Steps, Word};
 
@@ -114,7 +114,7 @@ fn a_device_gives_the_outcome_of_breadth_first_search() {
     for bad in [vec![], vec![77]] {
         let graph = ladder(bad);
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 24).expect("room");
-        let expected = explore(&graph, &store, &mut Bfs::new(&Limits::default()), &settings(), &mut Unbounded);
+        let expected = Job::new(&graph, &store, &mut Bfs::new(&Limits::default()), &settings()).run(&mut Unbounded);
         for remembers in [true, false] {
             let mut device = Sets { remembers, ..Sets::new(&graph) };
             let outcome = explore_on_device(&graph, &mut device, &settings(), &mut Unbounded).expect("a device");
