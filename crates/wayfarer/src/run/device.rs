@@ -289,7 +289,7 @@ impl Control for Moving<'_> {
             return Some(stop);
         }
         self.asked = self.asked.wrapping_add(1);
-        if !self.tried && self.asked % 64 == 0 && self.started.elapsed() > PATIENCE {
+        if !self.tried && self.asked.is_multiple_of(64) && self.started.elapsed() > PATIENCE {
             self.tried = true;
             self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok_and(|device| device.free() > 0);
         }
