@@ -1,5 +1,6 @@
-//! Petri nets against LoLA 2, an explicit tool of the Model Checking Contest: complete state spaces of place/transition nets. The program is `bin/lola` of the
-//! repository yanntm/ExtractLola-2021, to be put on the path as `lola2`; what Debian packages as `lola` is another program.
+//! Petri nets against LoLA 2, an explicit-state tool of the Model Checking Contest: complete state spaces of
+//! place/transition nets. The program is `bin/lola` of the repository yanntm/ExtractLola-2021, to be put on the path
+//! as `lola2`; Debian's package `lola` is another program.
 
 use crate::Request;
 use crate::process::{self, Cost};
@@ -8,7 +9,7 @@ use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
-/// The nets of the comparison, and the ratio that is wanted on each.
+/// The nets of the comparison, and the target ratio on each.
 const NETS: [&str; 4] = ["EisenbergMcGuire-PT-04", "HouseConstruction-PT-00005", "CircadianClock-PT-000010", "NQueens-PT-08"];
 const WANTED: (f64, f64) = (2.5, 4.0);
 

@@ -3,8 +3,9 @@
 //! A vector says which components take part in a step, with a multi-action of which kind each, which of their actions must have equal arguments, and which actions are
 //! seen in the end. What `allow` lets through is carried down to the components first, so that only vectors come up that may be let through.
 
-use crate::sequential::{LocationId, Locations, Wrong};
+use crate::sequential::{LocationId, Locations};
 use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, Specification, Term, VariableId};
+use crate::wrong::Wrong;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Operators over components.

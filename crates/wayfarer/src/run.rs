@@ -92,7 +92,7 @@ impl Plan {
         if let Some(misuse) = subject.misuse() {
             return Err(misuse);
         }
-        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+        if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
         }
         // The strategy's memory is no longer needed, and the audit must fit into the budget, too.
@@ -269,6 +269,9 @@ impl Plan {
             let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
+        if is_empty(outcome) {
+            remarks.push("the model has no start state, so there was nothing to explore".to_string());
+        }
         let unjudged = subject.unjudged();
         if !unjudged.is_empty() {
             remarks.push(format!("not judged: {}", unjudged.join(", ")));
@@ -319,6 +322,11 @@ impl Plan {
             remarks,
         }
     }
+}
+
+/// Whether a search ended at once because there is no start state.
+fn is_empty(outcome: &Outcome) -> bool {
+    outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted
 }
 
 /// The expected number of states that the store took for known ones; `None` if it forgets.

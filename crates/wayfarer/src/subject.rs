@@ -101,9 +101,14 @@ pub trait Subject: Send + Sync {
         true
     }
 
-    /// The names of claims of the model that no run judges. They are reported as not judged.
+    /// The names of the model's claims that no run checks. They are reported as not judged.
     fn unjudged(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether a model without start states is explored as empty, with a remark. If not, it is refused.
+    fn may_be_empty(&self) -> bool {
+        false
     }
 
     /// Its parts, for `wayfarer info`.

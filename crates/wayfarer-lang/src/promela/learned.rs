@@ -1,6 +1,6 @@
-//! What is assumed of a model before it is compiled: how many processes there are, what runs where, how large values become, how full channels get.
+//! The assumptions under which a model is compiled: how many processes there are, what runs where, how large values become, how full channels get.
 //!
-//! All of it is learned from a short look-ahead. What lies beyond is a fault of class *limit* in the compiled program; the model is then compiled
+//! All of it is learned from a short look-ahead. Everything beyond is a fault of class *limit* in the compiled program; the model is then compiled
 //! again with the limit that was met made wider.
 
 use super::machine::{Machine, State, Trouble};
@@ -33,7 +33,7 @@ pub struct Origin {
 /// The least and the largest value.
 pub type Range = (i64, i64);
 
-/// What is assumed.
+/// The assumptions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learned {
     /// The process types that may run in each slot.
@@ -250,7 +250,7 @@ impl Learned {
                 let range = self.ranges.entry((home, id)).or_insert((0, 0));
                 let wider = doubled(*range, ty);
                 let changed = std::mem::replace(range, wider) != wider;
-                // What one process needs, others of its type need as well.
+                // Other processes of the type will need as much.
                 for ((_, other), range) in &mut self.ranges {
                     if *other == id && model.leaf(id).written {
                         *range = (range.0.min(wider.0), range.1.max(wider.1));

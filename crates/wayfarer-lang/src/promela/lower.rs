@@ -14,18 +14,17 @@ use super::learned::{Learned, Limit};
 use super::model::Model;
 use layout::Layout;
 use std::collections::HashMap;
-use wayfarer_ir::{At, BinaryOp, Block, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
+use wayfarer_ir::{At, BinaryOp, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
 use wayfarer_space::FaultClass;
 
 /// A compiled model with the limits it may meet.
 pub struct Lowered {
     /// The program; it is verified.
     pub program: Program,
-    /// What each fault of class *limit* was about.
+    /// The limit behind each fault of class *limit*.
     pub limits: HashMap<u32, Limit>,
     /// Which process and transition a rule belongs to.
     pub rules: Vec<RuleOf>,
-    layout: Layout,
 }
 
 /// The transition that a rule takes.
@@ -61,11 +60,11 @@ pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
     };
     lowering.rules()?;
     lowering.find();
-    let Lowering { layout, program, limits, rules, .. } = lowering;
+    let Lowering { program, limits, rules, .. } = lowering;
     let errors = wayfarer_ir::verify(&program);
     match errors.first() {
         Some(error) => Err(format!("the model cannot be represented: {error}")),
-        None => Ok(Lowered { program, limits, rules, layout }),
+        None => Ok(Lowered { program, limits, rules }),
     }
 }
 
@@ -92,7 +91,7 @@ struct Lowering<'a> {
     registers: u32,
     /// The control states of each process type from which a process may go on alone.
     passed: Vec<Vec<bool>>,
-    /// What a process that is not there has is zero, and no fault.
+    /// Variables of a process that is not there are zero, and no fault.
     lenient: bool,
 }
 
@@ -101,7 +100,7 @@ struct Lowering<'a> {
 struct Here {
     slot: usize,
     ty: usize,
-    /// What `timeout` is.
+    /// The value of `timeout`.
     timeout: bool,
 }
 
@@ -216,13 +215,4 @@ fn any(parts: Vec<Expr>) -> Expr {
 
 fn store(offset: u32, bits: u8, value: Expr) -> Stmt {
     Stmt::Store { place: fixed(offset), bits, value }
-}
-
-/// One of several blocks, by the value of a selector; a fault where it is none of them.
-fn switch(selector: &Expr, cases: Vec<(i64, Block)>, otherwise: Block) -> Block {
-    let branches: Vec<(Expr, Block)> = cases.into_iter().map(|(value, block)| (equal(selector.clone(), value), block)).collect();
-    if branches.is_empty() {
-        return otherwise;
-    }
-    vec![Stmt::If { branches, otherwise }]
 }

@@ -195,8 +195,7 @@ impl Strategy for Bfs<'_> {
         if sources > 0 {
             self.heavy = steps > MANY && sources == 1;
             if let Some(place) = self.crew.filter(|_| self.heavy) {
-                let words = candidates.steps.states.get(0).len();
-                place.crew.weigh(steps * (words * size_of::<Word>() + STEP));
+                place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
         }
         if steps > STEPS {

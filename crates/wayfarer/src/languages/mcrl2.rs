@@ -25,8 +25,10 @@ fn begins(text: &str) -> bool {
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     refuse_constants(source, options, "an mCRL2 specification")?;
     if options.find.is_some() {
-        let message =
-            format!("`{}` has processes, whose states have no predicates; `--find-rule 'name(arguments)'` looks for an action", source.name());
+        let message = format!(
+            "`{}` has processes, whose states have no predicates; the option `find-rule` looks for an action: 'name(arguments)'",
+            source.name()
+        );
         return Err(LoadError::Read(message));
     }
     let (specification, mut diagnostics) = mcrl2::load(source);

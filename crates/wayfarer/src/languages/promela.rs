@@ -42,6 +42,9 @@ fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     Ok(Opened { subject: Arc::new(subject), warnings: reading.diagnostics.render(source, options.colour) })
 }
 
+/// The variable that says which process goes on alone.
+const ALONE: &str = "goes on alone";
+
 /// A model compiled with what was learned of it so far.
 struct Compiled {
     model: Arc<Model>,
@@ -53,7 +56,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
-        let Lowered { program, limits, rules, .. } = lower(&model, &learned)?;
+        let Lowered { program, limits, rules } = lower(&model, &learned)?;
         Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
     }
 }
@@ -139,7 +142,11 @@ impl Words for Compiled {
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
-        self.program.values(state)
+        // Processes that are not there have no variables, and no state is one in which a process goes on alone.
+        let mut values = self.program.values(state);
+        let gone: Vec<String> = values.iter().filter(|value| value.value == "-").map(|value| format!("{}.", value.path)).collect();
+        values.retain(|value| value.path != ALONE && !gone.iter().any(|process| value.path.starts_with(process)));
+        values
     }
 
     fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {

@@ -73,7 +73,12 @@ pub trait Programmed: Send + Sync {
 
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<String> {
-        Vec::new()
+        self.program().unjudged.clone()
+    }
+
+    /// As [`Subject::may_be_empty`].
+    fn may_be_empty(&self) -> bool {
+        true
     }
 
     /// As [`Subject::facts`].
@@ -169,6 +174,10 @@ impl<P: Programmed> Subject for P {
         Programmed::unjudged(self)
     }
 
+    fn may_be_empty(&self) -> bool {
+        Programmed::may_be_empty(self)
+    }
+
     fn facts(&self) -> Facts {
         Programmed::facts(self)
     }
@@ -208,7 +217,7 @@ impl Words for Program {
             _ => Kind::Fault,
         };
         let endless = (site.kind == FaultKind::Endless)
-            .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));
+            .then(|| format!("one firing may take {} loop rounds and calls; the option `loop-limit` changes that", plan.loop_limit));
         FaultFacts { kind, message: site.message.clone(), at: place(self, site.at), note: endless }
     }
 
@@ -313,7 +322,7 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
     match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
         Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
         Some(asymmetry) => {
-            let word = if asymmetry.certain { "" } else { "; --symmetry on uses it all the same" };
+            let word = if asymmetry.certain { "" } else { "; the option `symmetry` on uses it all the same" };
             Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
         }
         None => {

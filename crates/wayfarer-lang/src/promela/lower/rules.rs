@@ -23,7 +23,7 @@ pub(super) struct Way<'m> {
 /// How a sender and a receiver meet.
 struct Meeting {
     guard: Expr,
-    /// What is sent, as the channel's fields hold it.
+    /// The message, as the channel's fields hold it.
     message: Vec<Ranged>,
 }
 

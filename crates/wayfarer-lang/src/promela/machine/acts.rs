@@ -14,7 +14,7 @@ enum Flow {
     Jump(std::sync::Arc<str>, u32),
 }
 
-/// What a transition that begins with a reception receives, and what is left of its `d_step`, from the inside out.
+/// The channel and fields of a transition that begins with a reception, and the rest of its `d_step`, from the inside out.
 pub(in crate::promela) fn reception(act: &ActKind) -> Option<(&Place, &[Match], Vec<&[Node]>)> {
     let mut nodes = match act {
         ActKind::Receive { channel, fields, .. } => return Some((channel, fields, Vec::new())),
@@ -50,7 +50,7 @@ impl Machine<'_> {
                 Ok(_) => {}
             }
         }
-        // What cannot be executed is found out without a copy of the state where that is easy.
+        // Most statements that block are found without a copy of the state.
         match self.blocks(state, pid, &transition.act.kind, timeout) {
             Ok(true) => return,
             Ok(false) => {}
