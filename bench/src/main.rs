@@ -13,6 +13,7 @@ mod accept;
 mod beyond;
 mod calibration;
 mod finds;
+mod lola;
 mod models;
 mod nets;
 mod omissions;
@@ -49,7 +50,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 22] = [
+const PARTS: [(&str, Part); 23] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -67,6 +68,7 @@ const PARTS: [(&str, Part); 22] = [
     ("threads", threads::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
+    ("lola", lola::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),

@@ -31,7 +31,7 @@ const SNIPPETS: [&str; 5] = [
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in ["parse", "elaborate", "ir_text"] {
+    for folder in ["parse", "elaborate", "ir_text", "pnml"] {
         std::fs::create_dir_all(root.join("corpus").join(folder)).expect("the corpus folder can be made");
     }
     let mut texts: Vec<(String, String)> = SNIPPETS.iter().enumerate().map(|(number, text)| (format!("snippet{number}"), text.to_string())).collect();
@@ -55,6 +55,11 @@ fn main() {
             Some(program) => write("ir_text", name, &text::print(&program)),
             None => panic!("{name} is refused: {}", diagnostics.render(&Source::new(name, text.as_str()), false)),
         }
+    }
+    let nets = std::fs::read_dir(root.join("../models/pnml")).expect("the nets are there");
+    for path in nets.map(|entry| entry.expect("readable").path()) {
+        let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+        write("pnml", &name, &std::fs::read_to_string(&path).expect("a net is text"));
     }
     println!("{written} seeds");
 }

@@ -34,8 +34,6 @@ pub(crate) enum Code {
 /// A function by its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Lambda {
-    /// How many values of free variables come first in its frame.
-    pub(crate) captured: u16,
     pub(crate) parameters: u16,
     /// Places of its frame.
     pub(crate) slots: u16,
@@ -71,6 +69,11 @@ impl<'a> Compiler<'a> {
     /// A compiler for a frame in which nothing is bound yet.
     pub(crate) fn new(data: &'a Data) -> Self {
         Compiler { data, extra: Vec::new(), slots: HashMap::new(), next: 0, most: 0 }
+    }
+
+    /// A compiler that knows variables beside those of the specification.
+    pub(crate) fn with_variables(data: &'a Data, extra: Vec<SortId>) -> Self {
+        Compiler { extra, ..Compiler::new(data) }
     }
 
     /// A variable that the specification does not have.
@@ -188,7 +191,7 @@ impl<'a> Compiler<'a> {
         }
         let body = inner.compile(body)?;
         let slots = inner.slots();
-        let lambda = Lambda { captured: used.len() as u16, parameters: parameters.len() as u16, slots, body: Arc::new(body), role };
+        let lambda = Lambda { parameters: parameters.len() as u16, slots, body: Arc::new(body), role };
         Ok(Code::Closure(self.data.lambda(lambda), captured))
     }
 

@@ -27,13 +27,14 @@ struct Local {
     offers: OnceLock<Offers>,
 }
 
+/// A local state, a summand, what is received, and whether that is by whole actions.
+type ReceivedKey = (u32, u32, u64, bool);
+
 /// What a summand does with received arguments.
 #[derive(Debug)]
 struct Received {
-    local: u32,
-    summand: u32,
-    mask: u64,
-    arguments: Box<[Value]>,
+    key: ReceivedKey,
+    values: Box<[Value]>,
     offers: Box<[Offer]>,
 }
 
@@ -152,30 +153,48 @@ impl Component {
 
     /// What a summand offers once it has received arguments: bit k of `mask` for argument k, with the values of these in `arguments`.
     pub(crate) fn receive(&self, system: &System, local: u32, summand: u32, mask: u64, arguments: &[Value]) -> Result<&[Offer], Halt> {
-        let hash_of = |local: u32, summand: u32, mask: u64, arguments: &[Value]| {
-            FxBuildHasher.hash_one((local, summand, mask, arguments)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        };
-        let hash = hash_of(local, summand, mask, arguments);
-        let is_same = |number: &u32| {
-            self.received
-                .get(*number)
-                .is_some_and(|known| known.local == local && known.summand == summand && known.mask == mask && *known.arguments == *arguments)
-        };
+        self.received((local, summand, mask, false), arguments, &mut |found| {
+            let mut machine = Machine::new(&system.data, system.fuel);
+            self.solve(system, &mut machine, local, summand, mask, arguments, found)
+        })
+    }
+
+    /// The same for all arguments of some actions: bit k of `actions` for action k, with its arguments as one value in `tuples`.
+    pub(crate) fn receive_tuples(&self, system: &System, local: u32, summand: u32, actions: u64, tuples: &[Value]) -> Result<&[Offer], Halt> {
+        self.received((local, summand, actions, true), tuples, &mut |found| {
+            let location = self.frames(local)[0] as usize;
+            let (mut mask, mut arguments, mut place, mut given) = (0, Vec::new(), 0, tuples.iter());
+            for (index, (_, codes)) in system.summands[location][summand as usize].actions.iter().enumerate() {
+                if actions >> index & 1 == 1
+                    && let Some(tuple) = given.next()
+                {
+                    arguments.extend(system.data.values.arguments(*tuple, codes.len()));
+                    mask |= ((1u64 << codes.len()) - 1) << place;
+                }
+                place += codes.len();
+            }
+            let mut machine = Machine::new(&system.data, system.fuel);
+            self.solve(system, &mut machine, local, summand, mask, &arguments, found)
+        })
+    }
+
+    /// Looks up what is kept under a key and values, and finds it first if it is not there.
+    fn received(&self, key: ReceivedKey, values: &[Value], find: &mut dyn FnMut(&mut Vec<Offer>) -> Result<(), Halt>) -> Result<&[Offer], Halt> {
+        let hash_of = |key: ReceivedKey, values: &[Value]| FxBuildHasher.hash_one((key, values)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = hash_of(key, values);
+        let is_same = |number: &u32| self.received.get(*number).is_some_and(|known| known.key == key && *known.values == *values);
         let offers = |number: u32| self.received.get(number).map_or(&[][..], |known| &known.offers);
         if let Some(found) = self.received_index.lock().unwrap_or_else(PoisonError::into_inner).find(hash, is_same) {
             return Ok(offers(*found));
         }
         let mut found = Vec::new();
-        let mut machine = Machine::new(&system.data, system.fuel);
-        self.solve(system, &mut machine, local, summand, mask, arguments, &mut found)?;
+        find(&mut found)?;
         let mut index = self.received_index.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = index.find(hash, is_same) {
             return Ok(offers(*found));
         }
-        let entry = Received { local, summand, mask, arguments: arguments.into(), offers: found.into() };
-        let number = self.received.push(entry).ok_or(Halt::NoRoom)?;
-        let rehash = |number: &u32| self.received.get(*number).map_or(0, |known| hash_of(known.local, known.summand, known.mask, &known.arguments));
-        index.insert_unique(hash, number, rehash);
+        let number = self.received.push(Received { key, values: values.into(), offers: found.into() }).ok_or(Halt::NoRoom)?;
+        index.insert_unique(hash, number, |number| self.received.get(*number).map_or(0, |known| hash_of(known.key, &known.values)));
         Ok(offers(number))
     }
 

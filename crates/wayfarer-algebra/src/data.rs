@@ -1,10 +1,11 @@
 //! The data part of a specification, ready to be evaluated: sorts, functions with their decision trees, and the table of values.
 
-use crate::code::{Lambda, TooMany};
+use crate::code::{Lambda, TooMany, substitute};
 use crate::matching::{self, Rules};
 use crate::segments::Segments;
-use crate::specification::{Equation, Function, FunctionId, Role, Sort, SortId, Specification, Variable};
+use crate::specification::{Equation, Function, FunctionId, Role, Sort, SortId, Specification, Term, Variable, VariableId};
 use crate::value::{NoRoom, Node, Value, Values};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 /// The most values of a sort that are enumerated at once.
@@ -24,6 +25,8 @@ pub(crate) struct Data {
     /// All values of a sort, if it is finite and small.
     finite: Vec<OnceLock<Option<Arc<[Value]>>>>,
     with_equations: Vec<bool>,
+    /// Functions that are an abbreviation: one equation, without conditions, over variables only.
+    abbreviations: HashMap<FunctionId, (Vec<VariableId>, Term)>,
 }
 
 impl Data {
@@ -43,6 +46,19 @@ impl Data {
             by_function[equation.function.index()].push(equation);
             data.with_equations[equation.function.index()] = true;
         }
+        for (index, equations) in by_function.iter().enumerate() {
+            if let [equation] = equations.as_slice()
+                && equation.condition.is_none()
+            {
+                let variable = |term: &Term| if let Term::Variable(variable) = term { Some(*variable) } else { None };
+                let parameters: Option<Vec<VariableId>> = equation.patterns.iter().map(variable).collect();
+                if let Some(parameters) = parameters
+                    && parameters.iter().collect::<HashSet<_>>().len() == parameters.len()
+                {
+                    data.abbreviations.insert(FunctionId(index as u32), (parameters, equation.right.clone()));
+                }
+            }
+        }
         // Codes refer to functions by number, so that the order of compiling does not matter.
         let mut rules = Vec::new();
         for equations in by_function {
@@ -59,6 +75,12 @@ impl Data {
     /// Whether a function is a constructor that no equation rewrites.
     pub(crate) fn is_plain_constructor(&self, function: FunctionId) -> bool {
         matches!(self.functions[function.index()].role, Role::Constructor(_)) && !self.has_equations(function)
+    }
+
+    /// The meaning of a function that is an abbreviation, with its arguments in place.
+    pub(crate) fn unabbreviated(&self, function: FunctionId, arguments: &[Term]) -> Option<Term> {
+        let (parameters, right) = self.abbreviations.get(&function)?;
+        (parameters.len() == arguments.len()).then(|| substitute(right, &parameters.iter().copied().zip(arguments.iter().cloned()).collect()))
     }
 
     pub(crate) fn lambda(&self, lambda: Lambda) -> u32 {
@@ -79,14 +101,6 @@ impl Data {
 
     pub(crate) fn empty_bag(&self) -> Result<Value, NoRoom> {
         self.values.intern(Node::Bag(Box::new([])), true)
-    }
-
-    /// The constructors of a sort, if it has any.
-    pub(crate) fn constructors(&self, sort: SortId) -> &[FunctionId] {
-        match self.sorts.get(sort.index()) {
-            Some(Sort::Data { constructors, .. }) => constructors,
-            _ => &[],
-        }
     }
 
     /// All values of a sort in their order, if these are not too many.

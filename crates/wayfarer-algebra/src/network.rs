@@ -3,8 +3,9 @@
 //! A vector says which components take part in a step, with a multi-action of which kind each, which of their actions must have equal arguments, and which actions are
 //! seen in the end. What `allow` lets through is carried down to the components first, so that only vectors come up that may be let through.
 
-use crate::sequential::{LocationId, Locations, Wrong};
+use crate::sequential::{LocationId, Locations};
 use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, Specification, Term, VariableId};
+use crate::wrong::Wrong;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Operators over components.
@@ -154,18 +155,18 @@ pub(crate) struct Outcome {
 
 /// Multi-actions that may be part of one that what stands around lets through.
 #[derive(Clone, Debug, Default)]
-struct Filter {
+pub(crate) struct Filter {
     /// All sorted lists of names that are let through, and all parts of them; none if nothing restricts them.
     parts: Option<HashSet<Vec<String>>>,
     /// Names that do not count.
-    free: BTreeSet<String>,
+    pub(crate) free: BTreeSet<String>,
     /// Names that are not let through at all.
-    blocked: BTreeSet<String>,
+    pub(crate) blocked: BTreeSet<String>,
 }
 
 impl Filter {
     /// Lets through what is a part of one of these lists.
-    fn of(lists: impl IntoIterator<Item = Vec<String>>, free: BTreeSet<String>) -> Self {
+    pub(crate) fn of(lists: impl IntoIterator<Item = Vec<String>>, free: BTreeSet<String>) -> Self {
         let mut parts = HashSet::new();
         for names in lists {
             if names.len() > 12 || parts.len() > 1 << 20 {
@@ -183,7 +184,7 @@ impl Filter {
     }
 
     /// Whether a multi-action of these names may be part of one that is let through.
-    fn lets(&self, names: &[&str]) -> bool {
+    pub(crate) fn lets(&self, names: &[&str]) -> bool {
         if names.iter().any(|name| self.blocked.contains(*name)) {
             return false;
         }
@@ -430,7 +431,7 @@ fn joined(one: &Vector, other: &Vector) -> Vector {
 }
 
 /// What may be let through below a renaming.
-fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Filter {
+pub(crate) fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Filter {
     let back = |name: &String| {
         let mut names: Vec<String> = pairs.iter().filter(|(_, to)| to == name).map(|(from, _)| from.clone()).collect();
         if !pairs.iter().any(|(from, _)| from == name) {
@@ -454,7 +455,7 @@ fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Filter {
 }
 
 /// What may be let through below communications: every result may stand for what it is made of.
-fn communicating_filter(list: &[(Vec<String>, String)], filter: &Filter) -> Filter {
+pub(crate) fn communicating_filter(list: &[(Vec<String>, String)], filter: &Filter) -> Filter {
     let taken: BTreeSet<&String> = list.iter().flat_map(|(from, _)| from).collect();
     let blocked: BTreeSet<String> = filter.blocked.iter().filter(|name| !taken.contains(name)).cloned().collect();
     let mut free = filter.free.clone();

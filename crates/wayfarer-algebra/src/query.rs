@@ -145,7 +145,7 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
                     for (pattern, value) in [(one, other), (other, one)] {
                         // A variable inside of constructors is the part of the value at its place. That the value is of this make is checked with the whole condition.
                         if is_known(value)
-                            && let Some((variable, part)) = inside(compiler, pattern, value.clone(), open)
+                            && let Some((variable, part)) = inside(compiler, pattern, value.clone(), open, 0)
                         {
                             return Ok(Some((variable, Way::Value(compiler.compile(&part)?), Vec::new())));
                         }
@@ -216,7 +216,18 @@ fn next(compiler: &mut Compiler, open: &[VariableId], left: &[(Term, Vec<Variabl
 }
 
 /// A variable inside of constructors, and the part of a value at its place.
-fn inside(compiler: &Compiler, pattern: &Term, value: Term, open: &[VariableId]) -> Option<(VariableId, Term)> {
+fn inside(compiler: &Compiler, pattern: &Term, value: Term, open: &[VariableId], depth: u32) -> Option<(VariableId, Term)> {
+    if depth > 32 {
+        return None;
+    }
+    if let Term::Call(function, arguments) = pattern
+        && let Some(meaning) = compiler.data.unabbreviated(*function, arguments)
+    {
+        return match &meaning {
+            Term::Variable(variable) => open.contains(variable).then_some((*variable, value)),
+            _ => inside(compiler, &meaning, value, open, depth + 1),
+        };
+    }
     let (parts, part): (&[Term], &dyn Fn(usize) -> Operation) = match pattern {
         Term::Call(function, parts) if compiler.data.is_plain_constructor(*function) => (parts, &|index| Operation::Part(*function, index as u32)),
         Term::Operation(Operation::Cons, parts) => (parts, &|index| if index == 0 { Operation::Head } else { Operation::Tail }),
@@ -228,7 +239,7 @@ fn inside(compiler: &Compiler, pattern: &Term, value: Term, open: &[VariableId])
             if open.contains(variable) {
                 return Some((*variable, value));
             }
-        } else if let Some(found) = inside(compiler, inner, value, open) {
+        } else if let Some(found) = inside(compiler, inner, value, open, depth + 1) {
             return Some(found);
         }
     }
@@ -244,11 +255,6 @@ impl Query {
     /// Whether the values are found without a search that may not end.
     pub(crate) fn is_bounded(&self) -> bool {
         self.search.is_none()
-    }
-
-    /// Whether every variable has at most one value once what is outside of the plan is known.
-    pub(crate) fn is_determined(&self) -> bool {
-        self.search.is_none() && self.steps.iter().all(|step| matches!(step.way, Way::Value(_)))
     }
 
     /// About how many candidates are tried; none if that cannot be said.

@@ -9,32 +9,13 @@
 
 use crate::code::{Compiler, free, negated, split, substitute};
 use crate::data::Data;
+use crate::free::free_in;
 use crate::keys::{key_of_process, key_of_term};
 use crate::machine::Machine;
 use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, SortId, Specification, Term, Variable, VariableId};
+use crate::wrong::Wrong;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-
-/// A place in the text and what is wrong there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// Where it is.
-    pub place: Place,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: Option<String>,
-}
-
-impl Wrong {
-    pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
-        Wrong { place, message: message.into(), help: None }
-    }
-
-    pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
-        Wrong { help: Some(help.into()), ..self }
-    }
-}
 
 /// The number of a location.
 pub(crate) type LocationId = u32;
@@ -106,6 +87,8 @@ pub(crate) struct Locations<'a> {
     /// Alternatives that were found already, and those that are being looked for.
     items: HashMap<What, Rc<Vec<Item>>>,
     busy: Vec<What>,
+    /// Variables of the definition and the sums around what is looked at.
+    in_scope: Vec<VariableId>,
     /// Which processes can end.
     can_end: Vec<bool>,
     /// Whether what is left to run is kept as a stack.
@@ -165,6 +148,7 @@ impl<'a> Locations<'a> {
             numbers: HashMap::new(),
             items: HashMap::new(),
             busy: Vec::new(),
+            in_scope: Vec::new(),
             can_end: vec![false; specification.processes.len()],
             by_stack,
             machine: Machine::new(data, FOLDING_FUEL),
@@ -177,7 +161,10 @@ impl<'a> Locations<'a> {
                 && definition.parameters.is_empty()
                 && list.iter().all(|process| matches!(process.kind, ProcessKind::Call(..)))
             {
-                let row: Vec<Instance> = list.iter().map(|process| locations.instance(process, &Values::new(), "")).collect();
+                let mut row: Vec<Instance> = list.iter().map(|process| locations.instance(process, &Values::new(), "")).collect();
+                for argument in row.iter_mut().flat_map(|instance| &mut instance.arguments) {
+                    locations.fold(argument);
+                }
                 let key = locations.key(&row);
                 locations.aliases.push((key, ProcessId(index as u32)));
             }
@@ -281,6 +268,8 @@ impl<'a> Locations<'a> {
             return Err(Wrong::new(place, format!("{name} calls itself before any action")).with_help("put an action before the call").into());
         }
         self.busy.push(what.clone());
+        let own = self.parameters(what);
+        let around = std::mem::replace(&mut self.in_scope, own);
         let items = match what {
             What::Process(process) => {
                 let definition = &self.specification.processes[process.index()];
@@ -297,6 +286,7 @@ impl<'a> Locations<'a> {
             What::Delta | What::Actions(_) => Ok(Vec::new()),
         };
         self.busy.pop();
+        self.in_scope = around;
         let items = Rc::new(items?);
         self.made += items.len();
         if self.made > MOST_SUMMANDS {
@@ -330,7 +320,7 @@ impl<'a> Locations<'a> {
         let items = self.items_of(&instance.what, instance.place)?;
         let parameters = self.parameters(&instance.what);
         let values: Values = parameters.into_iter().zip(instance.arguments.iter().cloned()).collect();
-        let mut used = in_use.to_vec();
+        let mut used = [in_use, &self.in_scope].concat();
         instance.arguments.iter().for_each(|term| free(term, &mut used));
         let mut all = Vec::new();
         for item in items.iter() {
@@ -422,8 +412,11 @@ impl<'a> Locations<'a> {
             }
         };
         // All of them, and not only up to the first that has variables.
-        let folded = parts.into_iter().map(|part| self.fold(part)).fold(true, |all, one| all && one);
-        if !folded {
+        let mut is_whole = true;
+        for part in parts {
+            is_whole &= self.fold(part);
+        }
+        if !is_whole {
             return false;
         }
         let mut compiler = Compiler::new(self.machine.data);
@@ -503,7 +496,10 @@ impl<'a> Locations<'a> {
                 items
             }
             ProcessKind::Sum(variables, body) => {
-                let mut items = self.alternatives(body, owner, true)?;
+                self.in_scope.extend(variables);
+                let items = self.alternatives(body, owner, true);
+                self.in_scope.truncate(self.in_scope.len() - variables.len());
+                let mut items = items?;
                 for item in &mut items {
                     item.variables.splice(0..0, variables.iter().copied());
                 }
@@ -629,29 +625,5 @@ impl Summand {
         self.actions.iter().flat_map(|(_, terms)| terms).for_each(|term| free(term, &mut used));
         self.next.iter().flat_map(|(_, terms)| terms).for_each(|term| free(term, &mut used));
         self.variables.retain(|variable| used.contains(variable));
-    }
-}
-
-/// All variables that occur in a process and are not bound in it.
-fn free_in(process: &Process, out: &mut Vec<VariableId>) {
-    match &process.kind {
-        ProcessKind::Delta => {}
-        ProcessKind::Actions(actions) => actions.iter().flat_map(|(_, terms)| terms).for_each(|term| free(term, out)),
-        ProcessKind::Call(_, terms) => terms.iter().for_each(|term| free(term, out)),
-        ProcessKind::Choice(list) | ProcessKind::Sequence(list) | ProcessKind::Parallel(list) => {
-            list.iter().for_each(|process| free_in(process, out))
-        }
-        ProcessKind::Sum(variables, body) => {
-            let mut inner = Vec::new();
-            free_in(body, &mut inner);
-            out.extend(inner.into_iter().filter(|variable| !variables.contains(variable)));
-        }
-        ProcessKind::If(condition, then, other) => {
-            free(condition, out);
-            free_in(then, out);
-            free_in(other, out);
-        }
-        ProcessKind::Block(_, body) | ProcessKind::Hide(_, body) | ProcessKind::Allow(_, body) => free_in(body, out),
-        ProcessKind::Rename(_, body) | ProcessKind::Communicate(_, body) => free_in(body, out),
     }
 }

@@ -3,8 +3,9 @@
 //! How many local states a component has is not known before they are met. A field has a width that was guessed; a number that does not fit is a *limit*, and the run is
 //! started again with wider fields. Local states and offers are kept across that.
 
+use crate::component::Component;
 use crate::machine::Halt;
-use crate::steps::Joiner;
+use crate::steps::{Joiner, Step};
 use crate::system::System;
 use crate::value::Value;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
@@ -31,6 +32,11 @@ impl Layout {
             used += width;
         }
         Layout { bits, places, words: word + 1 }
+    }
+
+    /// Fields that are at least as wide as those of another layout, and wider where this one is.
+    pub fn at_least(&self, other: &Layout) -> Layout {
+        Layout::new(self.bits.iter().zip(&other.bits).map(|(one, other)| *one.max(other)).collect())
     }
 
     fn masks(&self) -> Vec<Word> {
@@ -73,6 +79,8 @@ pub struct AlgebraSpace<'a> {
 
 /// The field of a component is too narrow. Other faults are the number of a summand and the kind of halt.
 const TOO_NARROW: u32 = u32::MAX;
+/// The two implementations of the semantics have different steps.
+const DISAGREE: u32 = u32::MAX - 1;
 const HALTS: u32 = 8;
 
 impl System {
@@ -95,6 +103,7 @@ impl System {
     pub fn fault_class(&self, fault: Fault) -> FaultClass {
         match fault.0 % HALTS {
             _ if fault.0 == TOO_NARROW => FaultClass::Limit,
+            _ if fault.0 == DISAGREE => FaultClass::Unsupported,
             0 | 1 | 3 => FaultClass::Violation,
             _ => FaultClass::Limit,
         }
@@ -104,6 +113,12 @@ impl System {
     pub fn explain_fault(&self, fault: Fault) -> (String, crate::Place) {
         if fault.0 == TOO_NARROW {
             return ("a component has more local states than its field can hold".to_string(), crate::Place::default());
+        }
+        if fault.0 == DISAGREE {
+            return (
+                "two implementations of the semantics have different steps here: this is a defect of Wayfarer".to_string(),
+                crate::Place::default(),
+            );
         }
         let summand = self.summands.iter().flatten().find(|summand| summand.number == fault.0 / HALTS);
         let message = match fault.0 % HALTS {
@@ -118,7 +133,13 @@ impl System {
 
     /// Fields wide enough for all local states that were met, with room for as many again.
     pub fn layout(&self) -> Layout {
-        Layout::new(self.components.iter().map(|component| bits_for(component.len())).collect())
+        // A component that is alone has as many local states as there are states.
+        let least = match self.components.len() {
+            1 => 24,
+            2..=4 => 12,
+            _ => 8,
+        };
+        Layout::new(self.components.iter().map(|component| bits_for(component.len()).max(least)).collect())
     }
 
     /// How many rules there are: one for each multi-action name that is seen, one for termination, and one for what is looked for.
@@ -133,6 +154,70 @@ impl System {
             Some(actions) => actions.iter().map(|action| self.specification.actions[action.index()].name.as_str()).collect::<Vec<_>>().join("|"),
             None => crate::system::TERMINATE.to_string(),
         }
+    }
+
+    /// Whether a name that is looked for can be that of a rule's firings: its own name, or that of one of its actions.
+    pub fn is_label_of(&self, rule: u32, name: &str) -> bool {
+        self.rule_name(rule) == name
+    }
+
+    /// Whether both implementations of the semantics have the same steps out of a state.
+    pub(crate) fn agrees(&self, locals: &[u32]) -> bool {
+        let mut fast = Vec::new();
+        let mut failed = false;
+        let mut take = |step: Step| {
+            let mut next = locals.to_vec();
+            step.moves.iter().for_each(|(component, local)| next[*component] = *local);
+            fast.push((self.plain_label(step.rule, step.shown), next));
+        };
+        self.each_step(locals, &mut Joiner::default(), &mut take, &mut |_| failed = true);
+        match self.plain_steps(locals) {
+            Err(_) => failed,
+            Ok(mut plain) => {
+                plain.sort();
+                fast.sort();
+                // What could not be evaluated is missing on one side only.
+                plain == fast || failed
+            }
+        }
+    }
+
+    /// A label as the plain semantics has it.
+    pub(crate) fn plain_label(&self, rule: u32, shown: &[Value]) -> Vec<(crate::ActionId, Vec<Value>)> {
+        let Some(actions) = self.rules.get(rule as usize) else { return Vec::new() };
+        let arity = |action: &crate::ActionId| self.specification.actions[action.index()].arguments.len();
+        let mut label: Vec<_> =
+            actions.iter().zip(shown).map(|(action, tuple)| (*action, self.data.values.arguments(*tuple, arity(action)))).collect();
+        let name = |action: &crate::ActionId| &self.specification.actions[action.index()].name;
+        label.sort_by(|(one, terms), (other, others)| (name(one), one, terms).cmp(&(name(other), other, others)));
+        label
+    }
+
+    /// Each component with the number of its locations and of their summands.
+    pub fn component_facts(&self) -> Vec<(String, u64, u64)> {
+        let facts = |component: &crate::component::Component| {
+            let reached = self.reachable(component.frames(0));
+            let summands = reached.iter().map(|location| self.summands[*location as usize].len() as u64).sum();
+            (component.name.clone(), reached.len() as u64, summands)
+        };
+        self.components.iter().map(facts).collect()
+    }
+
+    /// The locations that can be reached from frames.
+    fn reachable(&self, frames: &[u32]) -> Vec<u32> {
+        let (mut reached, mut open) = (std::collections::BTreeSet::new(), Vec::new());
+        let mut words = frames;
+        while let Some((location, rest)) = words.split_first() {
+            let Some(known) = self.locations.get(*location as usize) else { break };
+            open.push(*location);
+            words = rest.get(known.parameters.len()..).unwrap_or(&[]);
+        }
+        while let Some(location) = open.pop() {
+            if reached.insert(location) {
+                open.extend(self.summands[location as usize].iter().flat_map(|summand| summand.next.iter().map(|(next, _)| *next)));
+            }
+        }
+        reached.into_iter().collect()
     }
 
     /// The rule of labels that are looked for.
@@ -187,6 +272,29 @@ impl<'a> AlgebraSpace<'a> {
         label
     }
 
+    /// Whether the plain semantics knows a step as well.
+    pub(crate) fn is_plain_step(&self, state: &[Word], firing: Firing, to: &[Word]) -> bool {
+        let (mut locals, mut next, mut joiner, mut count, mut label) = (Vec::new(), Vec::new(), Joiner::default(), 0, None);
+        self.layout.read(state, &mut locals);
+        self.layout.read(to, &mut next);
+        let mut take = |step: Step| {
+            if count == firing.outcome {
+                label = Some(self.system.plain_label(step.rule, step.shown));
+            }
+            count += 1;
+        };
+        self.system.each_step(&locals, &mut joiner, &mut take, &mut |_| {});
+        let Some(label) = label else { return false };
+        self.system.plain_steps(&locals).is_ok_and(|steps| steps.contains(&(label, next)))
+    }
+
+    /// The fault of a state in which the two semantics have different steps.
+    pub(crate) fn disagreement(&self, state: &[Word]) -> Option<Fault> {
+        let mut locals = Vec::new();
+        self.layout.read(state, &mut locals);
+        (!self.system.agrees(&locals)).then_some(Fault(DISAGREE))
+    }
+
     /// The components of a state: for each its name, and its frames with the names and values of their variables, the running one first.
     pub fn show(&self, state: &[Word]) -> Vec<ComponentState> {
         let mut locals = Vec::new();
@@ -213,8 +321,21 @@ impl<'a> AlgebraSpace<'a> {
 pub struct ComponentState {
     /// The name of the component.
     pub component: String,
-    /// Where it is: processes, the running one first, each with its variables.
-    pub frames: Vec<(String, Vec<(String, String)>)>,
+    /// Where it is: processes, the running one first; none if it has ended.
+    pub frames: Vec<FrameState>,
+}
+
+/// A process that runs, or that is left to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameState {
+    /// The name of the process.
+    pub process: String,
+    /// Whether it is at its beginning.
+    pub is_whole: bool,
+    /// Where in the text it is.
+    pub place: crate::Place,
+    /// Its variables with their values.
+    pub variables: Vec<(String, String)>,
 }
 
 impl System {
@@ -228,8 +349,8 @@ impl System {
                 let (values, rest) = rest.split_at(location.parameters.len());
                 let named =
                     |(variable, value): (&crate::VariableId, &u32)| (self.data.variables[variable.index()].name.clone(), self.show(Value(*value)));
-                let name = if location.is_whole { location.name.clone() } else { format!("{}@{}", location.name, location.place.start) };
-                frames.push((name, location.parameters.iter().zip(values).map(named).collect()));
+                let variables = location.parameters.iter().zip(values).map(named).collect();
+                frames.push(FrameState { process: location.name.clone(), is_whole: location.is_whole, place: location.place, variables });
                 words = rest;
             }
             let same = self.components.iter().filter(|other| other.name == component.name).count() > 1;
@@ -346,5 +467,12 @@ impl Space for AlgebraSpace<'_> {
 
     fn fault_class(&self, fault: Fault) -> FaultClass {
         self.system.fault_class(fault)
+    }
+
+    /// After successful termination nothing happens, which is no deadlock.
+    fn may_end(&self, state: &[Word]) -> bool {
+        let mut locals = Vec::new();
+        self.layout.read(state, &mut locals);
+        locals.first() == Some(&Component::END)
     }
 }

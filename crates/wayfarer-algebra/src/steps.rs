@@ -30,6 +30,9 @@ pub(crate) struct Joiner<'a> {
     shown: Vec<Value>,
 }
 
+/// How much a part has to try and how many arguments it lacks, its place among those that wait, and the arguments that it can be given.
+type Chance = ((usize, usize), usize, u64, Vec<Value>);
+
 /// A part, its summand, and the arguments that it knows already.
 type Waiting<'a> = (usize, u32, &'a [Option<Value>]);
 
@@ -57,8 +60,7 @@ impl System {
         for component in 0..locals.len() {
             let Some(offers) = joiner.offers[component] else { continue };
             for (kind, _) in &offers.kinds {
-                let Some(vectors) = self.leading[component].get(kind) else { continue };
-                for vector in vectors {
+                for vector in &self.leading[component][*kind as usize] {
                     self.join(&self.vectors[*vector as usize], locals, joiner, take, fail);
                 }
             }
@@ -128,10 +130,21 @@ impl System {
         if joiner.waiting.is_empty() {
             return self.emit(vector, joiner, take);
         }
+        if let [(part, summand, own)] = joiner.waiting[..]
+            && let Some((mask, count, tuples)) = told(vector, part, &joiner.groups)
+        {
+            // The usual case: one part waits, and others have the arguments of all its actions that communicate.
+            joiner.waiting.clear();
+            let (component, _) = vector.parts[part];
+            let received = self.components[component].receive_tuples(self, locals[component], summand, mask, &tuples[..count]);
+            self.go_on(vector, part, summand, received, locals, joiner, take, fail);
+            joiner.waiting.push((part, summand, own));
+            return;
+        }
         let Some(known) = self.known_arguments(vector, joiner) else { return };
-        // How many arguments each lacks, with the values that it can be given.
-        let mut best: Option<(usize, usize, u64, Vec<Value>)> = None;
-        for (index, (part, _, own)) in joiner.waiting.iter().enumerate() {
+        // How much each has to try, and how many arguments it lacks, with the values that it can be given.
+        let mut best: Option<Chance> = None;
+        for (index, (part, summand, own)) in joiner.waiting.iter().enumerate() {
             let (mut mask, mut values, mut lacking, mut place) = (0, Vec::new(), 0, 0);
             for (group, action) in vector.groups[*part].iter().zip(self.actions_of(vector, *part)) {
                 for position in 0..action {
@@ -147,15 +160,36 @@ impl System {
                     place += 1;
                 }
             }
-            if best.as_ref().is_none_or(|(least, ..)| lacking < *least) {
-                best = Some((lacking, index, mask, values));
+            let component = vector.parts[*part].0;
+            let tries = if joiner.waiting.len() == 1 { 0 } else { self.tries(component, locals[component], *summand, mask) };
+            if best.as_ref().is_none_or(|(least, ..)| (tries, lacking) < *least) {
+                best = Some(((tries, lacking), index, mask, values));
             }
         }
         let Some((_, best, mask, values)) = best else { return };
         let (part, summand, own) = joiner.waiting.remove(best);
         let (component, _) = vector.parts[part];
-        match self.components[component].receive(self, locals[component], summand, mask, &values) {
+        let received = self.components[component].receive(self, locals[component], summand, mask, &values);
+        self.go_on(vector, part, summand, received, locals, joiner, take, fail);
+        joiner.waiting.insert(best, (part, summand, own));
+    }
+
+    /// Goes on with each of a part's offers, now that it has received its arguments.
+    #[allow(clippy::too_many_arguments)]
+    fn go_on<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        part: usize,
+        summand: u32,
+        received: Result<&'a [Offer], Halt>,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
+        match received {
             Err(halt) => {
+                let component = vector.parts[part].0;
                 let location = self.components[component].frames(locals[component]).first().copied().unwrap_or(0);
                 fail((self.summands[location as usize][summand as usize].number, halt));
             }
@@ -170,7 +204,13 @@ impl System {
                 }
             }
         }
-        joiner.waiting.insert(best, (part, summand, own));
+    }
+
+    /// About how many candidates a summand has to try once it has received some arguments.
+    fn tries(&self, component: usize, local: u32, summand: u32, mask: u64) -> usize {
+        let location = self.components[component].frames(local).first().copied().unwrap_or(0);
+        let plan = self.plan(location as usize, summand as usize, mask);
+        plan.ok().and_then(|plan| plan.0.candidates(&self.data)).unwrap_or(usize::MAX)
     }
 
     /// How many arguments each action of a part has.
@@ -232,6 +272,23 @@ fn list_of<'a>(joiner: &Joiner<'a>, component: usize, kind: u32) -> Option<&'a [
     let kinds = &joiner.offers[component]?.kinds;
     let place = kinds.iter().position(|(own, _)| *own == kind)?;
     Some(&kinds[place].1)
+}
+
+/// Actions of which all arguments are looked up together, at most.
+const TOLD: usize = 4;
+
+/// The arguments of all actions of a part that communicate: which actions, how many, and the arguments of each as one value. None if some are not known.
+fn told(vector: &CompiledVector, part: usize, groups: &[Option<Value>]) -> Option<(u64, usize, [Value; TOLD])> {
+    let (mut mask, mut count, mut tuples) = (0, 0, [Value::UNIT; TOLD]);
+    for (action, group) in vector.groups[part].iter().enumerate() {
+        if *group == u32::MAX {
+            continue;
+        }
+        *tuples.get_mut(count)? = (*groups.get(*group as usize)?)?;
+        mask |= 1 << action;
+        count += 1;
+    }
+    Some((mask, count, tuples))
 }
 
 /// Sets the groups of a part's actions to their arguments. Gives back the groups that were set, as bits; none if a group has other arguments already.

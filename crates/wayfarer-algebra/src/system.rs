@@ -6,9 +6,10 @@ use crate::data::Data;
 use crate::machine::{FUEL, Halt, Machine};
 use crate::network::{self, Alphabet, Network, Start, Vector};
 use crate::query::{Query, Wanted};
-use crate::sequential::{Failure, Location, LocationId, Locations, Summand, Wrong};
+use crate::sequential::{Failure, Location, LocationId, Locations, Summand};
 use crate::specification::{ActionId, Operation, Place, Process, Specification, Term, Variable};
 use crate::value::Value;
+use crate::wrong::Wrong;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +27,7 @@ pub struct System {
     pub(crate) network: Network,
     pub(crate) vectors: Vec<CompiledVector>,
     /// For each component, the vectors in which it is the first, by the kind of its multi-action.
-    pub(crate) leading: Vec<HashMap<u32, Vec<u32>>>,
+    pub(crate) leading: Vec<Vec<Vec<u32>>>,
     pub(crate) rules: Vec<Vec<ActionId>>,
     pub(crate) fuel: u64,
 }
@@ -103,6 +104,7 @@ impl System {
         }
         let kinds_of: Vec<Vec<(u32, Vec<ActionId>)>> = starts.iter().map(|start| kinds_of(start, &locations, &summands)).collect();
         let vectors = Alphabet::new(&specification, &kinds_of, initial.place).vectors(&network)?;
+        let kind_count = kinds.len();
         let mut system = System {
             data,
             locations,
@@ -111,7 +113,7 @@ impl System {
             components: Vec::new(),
             network,
             vectors: Vec::new(),
-            leading: starts.iter().map(|_| HashMap::new()).collect(),
+            leading: starts.iter().map(|_| vec![Vec::new(); kind_count]).collect(),
             rules: Vec::new(),
             specification,
             fuel: FUEL,
@@ -158,7 +160,7 @@ impl System {
             let shown = vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| (outcome.action, outcome.sources[0])).collect();
             let number = self.vectors.len() as u32;
             if let Some((component, kind)) = vector.parts.first() {
-                self.leading[*component].entry(*kind).or_default().push(number);
+                self.leading[*component][*kind as usize].push(number);
             }
             self.vectors.push(CompiledVector {
                 rule: numbers.get(&visible).copied().unwrap_or(0),

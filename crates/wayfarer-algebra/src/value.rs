@@ -41,7 +41,7 @@ impl Value {
 
     #[inline]
     pub(crate) fn of_small(number: i64) -> Option<Value> {
-        (LEAST..=MOST).contains(&number).then(|| Value(number as u32 & !SMALL | SMALL))
+        (LEAST..=MOST).contains(&number).then_some(Value(number as u32 & !SMALL | SMALL))
     }
 }
 
@@ -121,11 +121,6 @@ impl Values {
     #[inline]
     pub(crate) fn is_pure(&self, value: Value) -> bool {
         value.small().is_some() || self.entries.get(value.0).is_some_and(|entry| entry.is_pure)
-    }
-
-    /// How many values there are that are not small integers.
-    pub(crate) fn len(&self) -> u32 {
-        self.entries.len()
     }
 
     /// The handle of a node.

@@ -35,7 +35,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
         LabError::Failed(message) => Failure::wrong(message),
     })?;
     if let Some(file) = &page_file {
-        let introduction = "Strategies on one model, all within the same limits. Intervals are 95 %.";
+        let introduction = "Strategies on one model, all within the same limits.";
         outputs::write(file, "--html", &page(&findings.title, introduction, std::slice::from_ref(&findings)))?;
         complain(&format!("page written to {}\n", file.path().display()));
     }

@@ -26,7 +26,7 @@ mod suggest;
 mod witness;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use options::{Command, CommandLine};
 use std::process::ExitCode;
 use wayfarer::{LoadError, Rejection};
@@ -144,5 +144,11 @@ fn usage(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     // A closed pipe is no reason to complain.
     let _ = error.print();
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && std::path::Path::new(word).is_file()
+    {
+        output::complain(&format!("\n`{word}` is a file. To check it: wayfarer check {}\n", wayfarer::options::quoted(word)));
+    }
     ExitCode::from(if asked { Exit::Well } else { Exit::Wrong } as u8)
 }

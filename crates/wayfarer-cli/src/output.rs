@@ -16,10 +16,21 @@ pub(crate) fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// A message of the library as this command puts it: "the option `symmetry`" is called `--symmetry` here.
+pub(crate) fn with_flags(message: &str) -> String {
+    let mut parts = message.split("the option `");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let (name, rest) = part.split_once('`').unwrap_or((part, ""));
+        out.push_str(&format!("--{name}{rest}"));
+    }
+    out
+}
+
 /// Writes an error message.
 pub(crate) fn error(message: &str) {
     let paint = Paint::stderr();
-    complain(&format!("{} {message}\n", paint.bad("error:")));
+    complain(&format!("{} {}\n", paint.bad("error:"), with_flags(message)));
 }
 
 /// Writes a warning.

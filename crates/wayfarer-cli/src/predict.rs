@@ -1,6 +1,7 @@
 //! `wayfarer predict`: exact theory of random searches on a tree, a grid or a graph, or a simulation if that is
 //! infeasible.
 
+mod share;
 mod storage;
 mod table;
 mod watch;
@@ -8,10 +9,11 @@ mod watch;
 use crate::options::{MOST_STEPS, Method, Predict, PredictOutput, Question};
 use crate::output::{Paint, print};
 use crate::signals::Signals;
-use crate::{Exit, Failure, sizes};
+use crate::{Exit, Failure, outputs, sizes};
 use serde_json::{Value, json};
-use std::path::Path;
+use share::{Share, Shares};
 use watch::Watcher;
+use wayfarer::Outlet;
 use wayfarer::theory::{
     Algorithm, Cost, CoverTime, CoverTimes, Coverage, Estimate, ExplicitGraph, Grid, Prediction, SelfLoops, SimulatedCover, SimulatedCoverage,
     Simulation, TheoryError, Tree, density_factor, simulate_cover_times, simulate_coverage,
@@ -32,19 +34,26 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
         Predict::Graph { file, question } => (Subject::file(file)?, question),
         Predict::Storage(options) => return storage::storage(options),
     };
-    if let Some(file) = &question.output.plot {
-        // A wrong name is noticed before the work, and the old contents are kept until there are new ones.
-        std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|error| no_plot(file, &error))?;
-    }
+    let input = match shape {
+        Predict::Graph { file, .. } => file.as_str(),
+        _ => "-",
+    };
+    // A wrong name is noticed before the work.
+    let plot_file = plot_outlet(&question.output, &[input])?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot watch for signals: {error}")))?;
-    let mut answers: Vec<Answer> = Vec::new();
+    let mut algorithms: Vec<Algorithm> = Vec::new();
     for algorithm in &question.strategy {
-        if answers.iter().all(|answer| answer.algorithm != *algorithm) {
-            answers.push(subject.answer(*algorithm, question, &signals)?);
+        if !algorithms.contains(algorithm) {
+            algorithms.push(*algorithm);
         }
     }
+    let figures = if steps(question, subject.nodes).is_some() { 2 } else { 1 };
+    let mut shares = Shares::new(question.time, figures * algorithms.len() as u32);
+    let answers: Vec<Answer> =
+        algorithms.iter().map(|algorithm| subject.answer(*algorithm, question, &signals, &mut shares)).collect::<Result<_, _>>()?;
     give(
         &question.output,
+        plot_file.as_ref(),
         |paint| table::text(&subject, &answers, question, paint),
         || table::json(&subject, &answers, question),
         || table::plot(&subject, &answers),
@@ -52,17 +61,24 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
 }
 
 /// Prints a table or JSON, after drawing the plot if one is requested.
-fn give(output: &PredictOutput, text: impl Fn(Paint) -> String, json: impl Fn() -> Value, plot: impl Fn() -> Plot) -> Result<Exit, Failure> {
-    if let Some(file) = &output.plot {
-        std::fs::write(file, plot().svg()).map_err(|error| no_plot(file, &error))?;
+fn give(
+    output: &PredictOutput,
+    plot_file: Option<&Outlet>,
+    text: impl Fn(Paint) -> String,
+    json: impl Fn() -> Value,
+    plot: impl Fn() -> Plot,
+) -> Result<Exit, Failure> {
+    if let Some(file) = plot_file {
+        outputs::write(file, "--plot", &plot().svg())?;
     }
     let out = if output.json { format!("{}\n", json()) } else { text(Paint::stdout()) };
     print(&out).map_err(Failure::failed)?;
     Ok(Exit::Well)
 }
 
-fn no_plot(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("cannot write the plot to `{}`: {error}", file.display()))
+/// The file of the plot, if one is requested and can be written without harm to the inputs.
+fn plot_outlet(output: &PredictOutput, inputs: &[&str]) -> Result<Option<Outlet>, Failure> {
+    output.plot.as_deref().map(|file| outputs::outlet(file, "--plot", inputs)).transpose()
 }
 
 /// The graph to explore.
@@ -116,15 +132,20 @@ impl Subject {
         Subject { name, nodes, height, density, facts, kind: Kind::Graph(graph) }
     }
 
-    fn answer(&self, algorithm: Algorithm, question: &Question, signals: &Signals) -> Result<Answer, Failure> {
+    fn answer(&self, algorithm: Algorithm, question: &Question, signals: &Signals, shares: &mut Shares) -> Result<Answer, Failure> {
+        let ended = |error: TheoryError| match error {
+            TheoryError::Interrupted if signals.end() => Failure { exit: signals.exit(), ..failure(error) },
+            TheoryError::Interrupted => Failure::failed("there is no exact answer within --time; use --method simulate"),
+            error => failure(error),
+        };
         let mut watcher = Watcher::new(signals, question.quiet, format!("{algorithm}, cover times"));
-        let cover = self.cover(algorithm, question, &mut watcher).map_err(failure)?;
+        let cover = self.cover(algorithm, question, &mut watcher, shares.next(question.method)).map_err(ended)?;
         watcher.finish();
         let after = match steps(question, self.nodes) {
             None => None,
             Some(steps) => {
                 let mut watcher = Watcher::new(signals, question.quiet, format!("{algorithm}, {}", sizes::counted(u64::from(steps), "step")));
-                let after = self.after(algorithm, question, steps, &mut watcher).map_err(failure)?;
+                let after = self.after(algorithm, question, steps, &mut watcher, shares.next(question.method)).map_err(ended)?;
                 watcher.finish();
                 Some(after)
             }
@@ -132,7 +153,14 @@ impl Subject {
         Ok(Answer { algorithm, cover, after })
     }
 
-    fn cover(&self, algorithm: Algorithm, question: &Question, watcher: &mut Watcher) -> Result<Prediction<CoverTimes, SimulatedCover>, TheoryError> {
+    fn cover(
+        &self,
+        algorithm: Algorithm,
+        question: &Question,
+        watcher: &mut Watcher,
+        share: Share,
+    ) -> Result<Prediction<CoverTimes, SimulatedCover>, TheoryError> {
+        watcher.until(share.exact);
         let allowed = question.memory as u64;
         let exact = match (&self.kind, question.method) {
             (_, Method::Simulate) => Err(asked()),
@@ -140,8 +168,8 @@ impl Subject {
             (Kind::Tree(tree), _) => tree.cover_times(algorithm, allowed, &mut |progress| watcher.look(progress)),
             (Kind::Graph(graph), _) => graph.cover_times(algorithm, allowed, &mut |progress| watcher.look(progress)),
         };
-        or_simulated(exact, question, || {
-            self.explicit(|graph| simulate_cover_times(graph, algorithm, simulation(question), &mut |progress| watcher.look(progress)))
+        or_simulated(exact, question, watcher, share, |watcher| {
+            self.explicit(|graph| simulate_cover_times(graph, algorithm, simulation(question, share), &mut |progress| watcher.look(progress)))
         })
     }
 
@@ -151,7 +179,9 @@ impl Subject {
         question: &Question,
         steps: u32,
         watcher: &mut Watcher,
+        share: Share,
     ) -> Result<Prediction<Coverage, SimulatedCoverage>, TheoryError> {
+        watcher.until(share.exact);
         let (allowed, capacity) = (question.memory as u64, question.capacity);
         // The cost of restarts on a graph: for each node, a sum over all earlier steps at each step.
         let renewal = u64::from(steps).saturating_mul(u64::from(steps)) / 2 * u64::from(self.nodes);
@@ -162,8 +192,10 @@ impl Subject {
             (Kind::Tree(tree), _) => tree.coverage(algorithm, capacity, steps, allowed, &mut |progress| watcher.look(progress)),
             (Kind::Graph(graph), _) => graph.coverage(algorithm, capacity, steps, allowed, &mut |progress| watcher.look(progress)),
         };
-        or_simulated(exact, question, || {
-            self.explicit(|graph| simulate_coverage(graph, algorithm, capacity, steps, simulation(question), &mut |progress| watcher.look(progress)))
+        or_simulated(exact, question, watcher, share, |watcher| {
+            self.explicit(|graph| {
+                simulate_coverage(graph, algorithm, capacity, steps, simulation(question, share), &mut |progress| watcher.look(progress))
+            })
         })
     }
 
@@ -229,21 +261,27 @@ fn asked() -> TheoryError {
     TheoryError::Parameter("asked for by --method simulate".to_string())
 }
 
-/// The exact result, or a simulation if the size or the chosen method rules it out.
+/// The exact result, or a simulation if the size, the time or the chosen method rules it out.
 fn or_simulated<E, S>(
     exact: Result<E, TheoryError>,
     question: &Question,
-    simulate: impl FnOnce() -> Result<S, TheoryError>,
+    watcher: &mut Watcher,
+    share: Share,
+    simulate: impl FnOnce(&mut Watcher) -> Result<S, TheoryError>,
 ) -> Result<Prediction<E, S>, TheoryError> {
-    match exact {
-        Ok(exact) => Ok(Prediction::Exact(exact)),
-        Err(error) if error == TheoryError::Interrupted || question.method == Method::Exact => Err(error),
-        Err(why) => Ok(Prediction::Simulated { why, estimate: simulate()? }),
-    }
+    let why = match exact {
+        Ok(exact) => return Ok(Prediction::Exact(exact)),
+        Err(error) if question.method == Method::Exact || watcher.is_interrupted() => return Err(error),
+        Err(TheoryError::Interrupted) => share.too_short(),
+        Err(why) => why,
+    };
+    // A simulation ends by itself, between two runs.
+    watcher.until(None);
+    Ok(Prediction::Simulated { why, estimate: simulate(watcher)? })
 }
 
-fn simulation(question: &Question) -> Simulation {
-    Simulation { runs: question.runs, seed: question.seed, ..Simulation::default() }
+fn simulation(question: &Question, share: Share) -> Simulation {
+    Simulation { runs: question.runs, seed: question.seed, until: share.all, ..Simulation::default() }
 }
 
 /// The number of steps after which coverage is shown, if at all.

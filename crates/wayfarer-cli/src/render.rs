@@ -6,7 +6,7 @@ mod details;
 mod worth;
 
 use crate::formulas;
-use crate::output::{Paint, wrapped};
+use crate::output::{Paint, with_flags, wrapped};
 use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
 use wayfarer::{CheckReport, Kind, Report, Stop, Subject, Verdict, ViolationReport};
@@ -51,7 +51,7 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
     }
     out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
-        out.push_str(&format!("\n{}\n", wrapped(&format!("{} {remark}", view.paint.doubt("note:")), 0)));
+        out.push_str(&format!("\n{}\n", wrapped(&format!("{} {}", view.paint.doubt("note:"), with_flags(remark)), 0)));
     }
     if view.verbose {
         out.push_str(&details::details(report, view));
@@ -116,14 +116,14 @@ fn checked(report: &Report) -> String {
         }
     }
     let properties = !parts.is_empty();
-    for (kind, words) in [(Kind::Fault, "faults of rules"), (Kind::Deadlock, "deadlocks")] {
+    for (kind, words) in [(Kind::Fault, "assertions and faults"), (Kind::Deadlock, "deadlocks")] {
         if judged.iter().any(|check| check.kind == kind) {
             parts.push(words.to_string());
         }
     }
     let mut text = if parts.is_empty() { "nothing".to_string() } else { parts.join(", ") };
     if !properties {
-        text.push_str("; the model has no properties to judge");
+        text.push_str("; the model states no other properties");
     }
     let left: Vec<String> = report.checks.iter().filter(|check| check.verdict == wayfarer::CheckVerdict::NotJudged).map(CheckReport::label).collect();
     match left.len() {
@@ -198,6 +198,11 @@ fn cut(report: &Report, view: &View) -> String {
     }
     let left = "a violation may lie among the states that were not visited";
     let advice = match report.stop {
+        Stop::Memory if report.peak_memory_bytes < view.memory / 4 * 3 && !view.besides_on_top => format!(
+            "The system gave only {} of the {} that were planned: {left}. Look for a limit of the process (ulimit -v) or of its control group.",
+            bytes(report.peak_memory_bytes),
+            bytes(view.memory)
+        ),
         Stop::Memory => format!(
             "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)

@@ -11,7 +11,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, path, rest @ ..] = &arguments[..] else { return Err("which search, of which model?".into()) };
     let mut options = murphi::Options::default();
-    let (mut store, mut gib, mut seconds, mut lanes) = ("exact".to_string(), 0.0, 3.0, 1u64 << 18);
+    let mut parts = None;
+    let (mut store, mut gib, mut seconds, mut lanes) = ("exact".to_string(), 0.0, 3.0, 1u64 << 20);
     for pair in rest {
         let (name, value) = pair.split_once('=').ok_or("NAME=VALUE")?;
         match name {
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "gib" => gib = value.parse()?,
             "seconds" => seconds = value.parse()?,
             "lanes" => lanes = value.parse()?,
+            "parts" => parts = Some(value.parse()?),
             _ => options.constants.push((name.to_string(), murphi::ConstantValue::Number(value.parse()?))),
         }
     }
@@ -26,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (program, diagnostics) = murphi::load(&source::Source::from_bytes(path.clone(), &std::fs::read(path)?), &options);
     let program = program.ok_or_else(|| format!("{diagnostics:?}"))?;
     let limits = Limits::default();
-    let source = Source::new(&program, limits)?;
+    let source = parts.map_or_else(|| Source::new(&program, limits), |parts| Source::unrolled(&program, limits, parts))?;
     let interpreter = Interpreter::new(program, limits);
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
@@ -75,11 +77,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         let first = search.start(&starts)?;
         let cleared = clearing.elapsed();
         let begun = Instant::now();
+        let (mut late, mut last) = (None, None);
         let (mut depth, mut noted, mut widest, mut rounds) = (0u32, first.noted, 0, 0);
         while search.frontier() > 0 && begun.elapsed().as_secs_f64() < seconds && !search.is_full() {
             let round = search.round()?;
             noted += round.noted;
             rounds += 1;
+            // How fast a table is that is nearly full.
+            let (load, now) = (search.load(), begun.elapsed().as_secs_f64());
+            if load >= 0.85 && late.is_none() {
+                late = Some((search.totals().states, now));
+            }
+            if (0.85..=0.905).contains(&load) {
+                last = Some((search.totals().states, now, load));
+            }
             if round.ends_level {
                 widest = widest.max(search.frontier());
                 depth += u32::from(search.frontier() > 0);
@@ -98,6 +109,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             took * 1e3,
             totals.states as f64 / took / 1e6,
         );
+        if let (Some((from, begun)), Some((to, ended, load))) = (late, last) {
+            println!("  from a load of 0.85 to {load:.3}: {:.1} M new states/s", (to - from) as f64 / (ended - begun) / 1e6);
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
 use crate::source::{Search, Source};
 use crate::unsupported::Unsupported;
 use crate::{cache, compile};
+use std::cell::OnceCell;
 use std::ffi::CString;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -24,7 +25,8 @@ pub struct Device {
     name: String,
     capability: (u32, u32),
     multiprocessors: u32,
-    memory: u64,
+    /// Whether a context was made. That takes a while, so it is not done before it is needed.
+    opened: OnceCell<Result<(), DeviceError>>,
 }
 
 impl fmt::Debug for Device {
@@ -41,10 +43,8 @@ impl Device {
         if number >= devices {
             return Err(DeviceError::NoDevice { devices, asked: number });
         }
-        driver.open(number)?;
         let (name, (capability, multiprocessors)) = (driver.name(number)?, driver.capability(number)?);
-        let (_, memory) = driver.memory()?;
-        Ok(Device { driver, number, name, capability, multiprocessors, memory })
+        Ok(Device { driver, number, name, capability, multiprocessors, opened: OnceCell::new() })
     }
 
     /// What it is called.
@@ -52,19 +52,19 @@ impl Device {
         &self.name
     }
 
-    /// All its memory, in bytes.
-    pub fn memory(&self) -> u64 {
-        self.memory
-    }
-
     /// Memory that is free, in bytes.
     pub fn free(&self) -> u64 {
-        self.driver.memory().map_or(0, |(free, _)| free)
+        self.ready().and_then(|()| self.driver.memory()).map_or(0, |(free, _)| free)
     }
 
     /// Whether it has a compare-and-swap of 128 bits.
     pub fn has_wide_swap(&self) -> bool {
         self.capability >= (9, 0)
+    }
+
+    /// Makes a context for this thread, once.
+    fn ready(&self) -> Result<(), DeviceError> {
+        self.opened.get_or_init(|| self.driver.open(self.number)).clone()
     }
 
     /// Compiles a program's kernels, or finds them compiled, and loads them. `depth` bounds how deep functions may call themselves.
@@ -75,17 +75,29 @@ impl Device {
             if stack > MOST_STACK {
                 return Err(LoadError::Unsupported(Unsupported::Recursion));
             }
+            self.ready()?;
             self.driver.set_stack(stack)?;
         }
         let text = source.with_kernels(search);
-        let kept = cache::look_up(&text, self.capability).and_then(|code| self.driver.load(&code).ok());
+        let kept = cache::look_up(&text, self.capability);
+        // What was kept and cannot be loaded is compiled again.
+        let kept = kept.and_then(|code| self.ready().and_then(|()| self.driver.load(&code)).ok());
         let is_compiled = kept.is_none();
         let module = match kept {
             Some(module) => module,
             None => {
-                let code = compile::compile(&text, self.capability)?;
+                // The context is made while the compiler works.
+                let (text, capability) = (&text, self.capability);
+                let (code, ready) = std::thread::scope(|scope| {
+                    let compiling = scope.spawn(move || compile::compile(text, capability));
+                    let ready = self.ready();
+                    let failed = || Err(DeviceError::Compile("the compiler failed".to_string()));
+                    (compiling.join().unwrap_or_else(|_| failed()), ready)
+                });
+                let code = code?;
+                ready?;
                 let module = self.driver.load(&code)?;
-                cache::keep(&text, self.capability, &code);
+                cache::keep(text, capability, &code);
                 module
             }
         };
@@ -108,7 +120,9 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        self.driver.close(self.number);
+        if let Some(Ok(())) = self.opened.get() {
+            self.driver.close(self.number);
+        }
     }
 }
 

@@ -89,6 +89,8 @@ pub struct Levels<'m> {
     pub(crate) memory: Memory<'m>,
     pub(crate) params: Params,
     pub(crate) tight: usize,
+    /// Words that a level has of each state: the state itself, or its place in the arena.
+    pub(crate) entry: usize,
     slots: Slots,
     /// Counts and firings as they were read last.
     pub(crate) counts: Vec<u64>,
@@ -112,6 +114,7 @@ impl<'m> Levels<'m> {
         let (tight, rules, words) = (source.tight, source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
         let firings_at = count::REACHED + words;
         let memory = Memory::new(machine, tight as u64, slots, bytes, ((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8)?;
+        let entry = if slots == Slots::Arena { 1 } else { tight };
         let mut judged = asked.judged.clone();
         judged.resize(words, 0);
         judged.extend(&asked.sought);
@@ -119,8 +122,8 @@ impl<'m> Levels<'m> {
         let small = memory.small(judged.len() as u64 + tight as u64)?;
         machine.write(small, &judged)?;
         let params = Params {
-            output_stride: tight as u64,
-            input_stride: tight as u64,
+            output_stride: entry as u64,
+            input_stride: entry as u64,
             table: memory.table,
             buckets: memory.buckets,
             arena: memory.arena,
@@ -140,6 +143,7 @@ impl<'m> Levels<'m> {
             memory,
             params,
             tight,
+            entry,
             slots,
             counts: vec![0; firings_at + rules],
             firings_at,
@@ -162,14 +166,15 @@ impl<'m> Levels<'m> {
         self.waiting.clear();
         self.next_waiting.clear();
         (self.input, self.cursor, self.before, self.found, self.found_in_host, self.states) = (0, 0, 0, 0, 0, 0);
-        (self.params.input_stride, self.params.output_stride) = (self.tight as u64, self.tight as u64);
+        (self.params.input_stride, self.params.output_stride) = (self.entry as u64, self.entry as u64);
         let mut round = Round { ends_level: true, ..Round::default() };
         // The buffer that takes them in is the one that is expanded later.
         let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
         for some in states.chunks(most) {
             self.machine.write(self.memory.buffers[0], some)?;
             let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
-            let params = Params { input, end, output: self.memory.buffers[1], room: self.room(), ..self.params };
+            let input_stride = self.tight as u64;
+            let params = Params { input, input_stride, end, output: self.memory.buffers[1], room: self.room(), ..self.params };
             self.machine.run(Kernel::Start, &params, end)?;
             let more = self.after(end)?;
             round.fresh += more.fresh;
@@ -243,8 +248,13 @@ impl<'m> Levels<'m> {
         match self.slots {
             Slots::Bits => false,
             Slots::Arena => self.counts[count::ARENA] >= self.params.arena_room,
-            slots => self.states as f64 > 0.97 * (self.memory.buckets * slots.per_bucket()) as f64,
+            _ => self.load() > 0.97,
         }
+    }
+
+    /// The share of the store's slots that are taken; for a Bloom filter, states for each of its bits.
+    pub fn load(&self) -> f64 {
+        self.states as f64 / (self.memory.buckets * self.slots.per_bucket()) as f64
     }
 
     /// How many states are expected to have been taken for others.
@@ -313,8 +323,18 @@ impl<'m> Levels<'m> {
         let _ = self.machine.write(self.params.counts.plus(count::FOUND as u64), &[0]);
     }
 
-    /// The states of the level on the device, and how many words each takes.
+    /// Where the level's part on the device lies, how many states it has, and what lies in the host's memory.
     pub(crate) fn level(&self) -> (Address, u64, &[Vec<Word>]) {
         (self.memory.buffers[0], self.input, &self.waiting)
+    }
+
+    /// A tight state from what a level has of it.
+    pub(crate) fn state_of(&self, entry: &[Word]) -> Result<Vec<Word>, DeviceError> {
+        if self.slots != Slots::Arena {
+            return Ok(entry.to_vec());
+        }
+        let mut state = vec![0; self.tight];
+        self.machine.read(self.params.arena.plus(entry[0] * self.tight as u64), &mut state)?;
+        Ok(state)
     }
 }

@@ -34,6 +34,8 @@ const WALKS: &str = include_str!("cuda/walks.h");
 pub const MOST_BITS: usize = 4096;
 /// The most rules, parameters fixed.
 pub const MOST_RULES: u64 = 1 << 16;
+/// Parts of guards that are written once for each rule.
+const GUARD_PARTS: usize = 4_000;
 /// The most words of the frame of a command or function.
 const MOST_FRAME: u32 = 1024;
 
@@ -70,6 +72,12 @@ pub struct Source {
 impl Source {
     /// Writes a verified program.
     pub fn new(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
+        Source::unrolled(program, limits, GUARD_PARTS)
+    }
+
+    /// The same. Guards are written once for each rule, parameters fixed, while they have no more parts than this together: code that is faster, and takes longer to
+    /// compile.
+    pub fn unrolled(program: &Program, limits: Limits, guard_parts: usize) -> Result<Self, Unsupported> {
         let packing = program.packing();
         refuse(program, &packing)?;
         let bounds = Bounds::of(program, &limits);
@@ -95,7 +103,7 @@ impl Source {
         text.push('\n');
         tight::write(&packing, &mut text);
         parts::write(program, &bounds, &mut text);
-        whole::write(program, &bounds, &mut text);
+        whole::write(program, &bounds, guard_parts, &mut text);
         Ok(Source {
             text,
             words: program.words as usize,

@@ -2,7 +2,7 @@
 //! both halves. What is left between two states of the trail is a few levels, for whoever makes the witness.
 
 use crate::levels::{Levels, count};
-use crate::machine::{DeviceError, Kernel, Params};
+use crate::machine::{Address, DeviceError, Kernel, Params};
 use wayfarer_space::Word;
 
 /// Levels between two states of a trail, at most.
@@ -44,7 +44,7 @@ impl Levels<'_> {
         for level in 0..depth {
             if level == half {
                 middle = self.copy_level()?;
-                self.params.output_stride = self.tight as u64 + 1;
+                self.params.output_stride = self.entry as u64 + 1;
             }
             loop {
                 if !goes_on() {
@@ -56,8 +56,9 @@ impl Levels<'_> {
             }
         }
         let Some(tag) = self.tag_of(to)? else { return Ok(false) };
-        let at = tag as usize * self.tight;
-        let Some(state) = middle.get(at..at + self.tight).map(<[Word]>::to_vec) else { return Ok(false) };
+        let at = tag as usize * self.entry;
+        let Some(entry) = middle.get(at..at + self.entry) else { return Ok(false) };
+        let state = self.state_of(entry)?;
         drop(middle);
         if !self.between(from, &state, half, trail, goes_on)? {
             return Ok(false);
@@ -66,10 +67,10 @@ impl Levels<'_> {
         self.between(&state, to, depth - half, trail, goes_on)
     }
 
-    /// All states of the level, in the order of their numbers: the device's first, then what waits, the last first.
+    /// What the level has of all its states, in the order of their numbers: the device's first, then what waits, the last first.
     fn copy_level(&self) -> Result<Vec<Word>, DeviceError> {
         let (at, states, waiting) = self.level();
-        let mut words = vec![0; states as usize * self.tight];
+        let mut words = vec![0; states as usize * self.entry];
         self.machine.read(at, &mut words)?;
         waiting.iter().rev().for_each(|more| words.extend_from_slice(more));
         Ok(words)
@@ -77,14 +78,24 @@ impl Levels<'_> {
 
     /// The mark of a state of the level.
     fn tag_of(&mut self, state: &[Word]) -> Result<Option<u64>, DeviceError> {
-        let stride = self.params.input_stride as usize;
         let (input, end, waiting) = self.level();
+        self.machine.write(self.params.goal, state)?;
+        if let Some(tag) = self.look(input, end)? {
+            return Ok(Some(tag));
+        }
         for some in waiting {
-            if let Some(found) = some.chunks_exact(stride).find(|found| found[..self.tight] == *state) {
-                return Ok(found.get(self.tight).copied());
+            // Nothing was found for the next level yet, so its buffer is free.
+            let buffer = self.memory.buffers[1];
+            self.machine.write(buffer, some)?;
+            if let Some(tag) = self.look(buffer, some.len() as u64 / self.params.input_stride)? {
+                return Ok(Some(tag));
             }
         }
-        self.machine.write(self.params.goal, state)?;
+        Ok(None)
+    }
+
+    /// Looks for the goal among states on the device.
+    fn look(&self, input: Address, end: u64) -> Result<Option<u64>, DeviceError> {
         self.machine.write(self.params.counts.plus(count::GOAL_AT as u64), &[0])?;
         self.machine.run(Kernel::Find, &Params { input, end, ..self.params }, end)?;
         let mut found = [0];

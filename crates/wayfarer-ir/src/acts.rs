@@ -1,20 +1,20 @@
-//! What functions do besides giving a value. Guards, properties and printed items may call only functions that leave no trace; languages ask here
-//! before they build such a call, and the verifier holds them to it.
+//! The effects of functions. Guards, properties and printed items may call only functions without effects; languages
+//! ask here before they build such a call, and the verifier enforces it.
 
 use crate::code::{Argument, Block, Expr, FunctionId, Place, Root, Stmt};
 use crate::program::{Parameter, Program, Region};
 use crate::walk;
 
-/// What a function does, itself or through those it calls.
+/// The effects of a function, direct or through the functions it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acts {
-    /// Writes the state, directly or through a reference.
+    /// It writes the state, directly or through a reference.
     pub writes_state: bool,
-    /// Writes a caller's frame through a reference.
+    /// It writes a caller's frame through a reference.
     pub writes_callers: bool,
-    /// Can discard the firing.
+    /// It can discard the firing.
     pub discards: bool,
-    /// Can note that a property was reached.
+    /// It can record that a property was reached.
     pub covers: bool,
 }
 
@@ -34,10 +34,11 @@ impl Acts {
     }
 }
 
-/// What each function does. Works on any program, verified or not, whose trees are not too deep; calls of functions that do not exist do nothing.
+/// The effects of each function. Works on any program, verified or not, whose trees are not too deep; calls of
+/// functions that do not exist have none.
 pub fn acts(program: &Program) -> Vec<Acts> {
     let mut known = vec![Acts::default(); program.functions.len()];
-    // A function's acts grow with those of its callees: at most four changes each.
+    // A function's effects grow with those of its callees: at most four changes each.
     loop {
         let before = known.clone();
         for (number, function) in program.functions.iter().enumerate() {
@@ -77,7 +78,7 @@ fn block_acts(block: &Block, references: &[Region], known: &[Acts]) -> Acts {
     walk::expressions_of_block(block, &mut |expr| {
         if let Expr::Call { function: FunctionId(function), arguments, .. } = expr {
             let mut callee = known.get(*function as usize).copied().unwrap_or_default();
-            // What the callee writes through a reference into this function's own frame ends with the frame.
+            // A callee's writes into this function's own frame end with the frame.
             callee.writes_callers &= arguments.iter().any(|argument| matches!(argument, Argument::Place(Place { root: Root::Reference(_), .. })));
             acts = acts.union(callee);
         }

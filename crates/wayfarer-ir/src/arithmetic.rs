@@ -1,9 +1,9 @@
-//! What the operators compute. The interpreter runs this, and whoever folds constants asks here, so that both agree.
+//! The results of the operators. The interpreter and everything that folds constants use this, so that they agree.
 
 use crate::code::{BinaryOp, CheckedOp, UnaryOp};
 
 impl UnaryOp {
-    /// All operators with the words that name them in the text form.
+    /// All operators with their names in the text form.
     pub const ALL: [(UnaryOp, &'static str); 3] = [(UnaryOp::Not, "not"), (UnaryOp::Negate, "negate"), (UnaryOp::Complement, "complement")];
 
     /// The result.
@@ -17,7 +17,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// All operators with the words that name them in the text form.
+    /// All operators with their names in the text form.
     pub const ALL: [(BinaryOp, &'static str); 15] = [
         (BinaryOp::Add, "add"),
         (BinaryOp::Sub, "sub"),
@@ -60,7 +60,7 @@ impl BinaryOp {
 }
 
 impl CheckedOp {
-    /// All operators with the words that name them in the text form.
+    /// All operators with their names in the text form.
     pub const ALL: [(CheckedOp, &'static str); 5] = [
         (CheckedOp::Add, "checked-add"),
         (CheckedOp::Sub, "checked-sub"),
@@ -69,7 +69,7 @@ impl CheckedOp {
         (CheckedOp::Rem, "checked-rem"),
     ];
 
-    /// The result; none for a fault.
+    /// The result; `None` for a fault.
     pub fn apply(self, left: i64, right: i64) -> Option<i64> {
         match self {
             CheckedOp::Add => left.checked_add(right),

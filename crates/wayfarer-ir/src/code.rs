@@ -1,7 +1,7 @@
 //! Expressions and statements. All values are 64-bit two's complement integers; a truth value is 0 or 1.
 //!
-//! Evaluation is strict and from left to right, except where an operator says that it is lazy. Where evaluation
-//! meets a fault, the whole formula or command ends with that fault.
+//! Evaluation is strict and from left to right, except for operators that are marked as lazy. A fault ends the whole
+//! formula or command.
 
 #![allow(missing_docs)] // The fields of a variant are described with the variant.
 
@@ -39,15 +39,15 @@ pub enum Expr {
     Unary(UnaryOp, Box<Expr>),
     /// Two operands, total: never a fault, arithmetic wraps.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// Arithmetic that faults where the mathematical result does not exist or does not fit 64 bits.
+    /// Arithmetic that faults if the mathematical result does not exist or does not fit 64 bits.
     Checked { op: CheckedOp, left: Box<Expr>, right: Box<Expr>, fault: FaultId },
-    /// 1 when all operands are non-zero; lazy, left to right; 1 when empty.
+    /// 1 if all operands are non-zero; lazy, left to right; 1 if empty.
     All(Vec<Expr>),
-    /// 1 when some operand is non-zero; lazy, left to right; 0 when empty.
+    /// 1 if some operand is non-zero; lazy, left to right; 0 if empty.
     Any(Vec<Expr>),
-    /// The second when the first is non-zero, else the third; lazy.
+    /// The second if the first is non-zero, otherwise the third; lazy.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// The value itself when it passes the test, else a fault.
+    /// The value itself if it passes the test, otherwise a fault.
     Require { value: Box<Expr>, test: Test, fault: FaultId },
     /// A bounded loop that folds a value.
     Loop(Box<LoopExpr>),
@@ -58,7 +58,7 @@ pub enum Expr {
 /// Operators of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
-    /// 1 for 0, else 0.
+    /// 1 for 0, otherwise 0.
     Not,
     /// Two's complement negation; wraps.
     Negate,
@@ -87,17 +87,17 @@ pub enum BinaryOp {
     Shr,
     /// Logical shift right by the right operand's low six bits.
     Ushr,
-    /// 1 when equal.
+    /// 1 if equal.
     Eq,
-    /// 1 when different.
+    /// 1 if different.
     Ne,
-    /// 1 when less, signed.
+    /// 1 if less, signed.
     Lt,
-    /// 1 when less or equal, signed.
+    /// 1 if less or equal, signed.
     Le,
-    /// 1 when greater, signed.
+    /// 1 if greater, signed.
     Gt,
-    /// 1 when greater or equal, signed.
+    /// 1 if greater or equal, signed.
     Ge,
 }
 
@@ -116,7 +116,7 @@ pub enum CheckedOp {
     Rem,
 }
 
-/// What a required value must be.
+/// The condition on a required value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
     /// Not 0.
@@ -125,32 +125,32 @@ pub enum Test {
     Between(i64, i64),
 }
 
-/// A loop inside an expression: `register` takes `from`, `from + by`, … while it is not past `to`. `from` and `to` are evaluated once.
-/// `by` is not 0; where it is negative the loop runs downwards. Each round costs one unit of fuel.
+/// A loop inside an expression: `register` takes `from`, `from + by`, … while it is not past `to`. `from` and `to`
+/// are evaluated once. `by` is not 0; if it is negative, the loop runs downwards. Each round costs one unit of fuel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopExpr {
-    /// How the rounds' values are folded.
+    /// The folding of the rounds' values.
     pub kind: LoopKind,
     /// The loop's register.
     pub register: Reg,
     /// First value.
     pub from: Expr,
-    /// Last value that may be taken.
+    /// The last value that may be taken.
     pub to: Expr,
     /// The step.
     pub by: i64,
     /// The value of one round.
     pub body: Expr,
-    /// The fault when the fuel runs out.
+    /// The fault if the fuel runs out.
     pub fuel: FaultId,
 }
 
-/// How a loop folds.
+/// The folding of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoopKind {
-    /// 1 when all rounds give non-zero; stops at the first that does not.
+    /// 1 if all rounds give non-zero; stops at the first that does not.
     All,
-    /// 1 when some round gives non-zero; stops there.
+    /// 1 if some round gives non-zero; stops there.
     Any,
     /// The wrapping sum of all rounds.
     Sum,
@@ -168,7 +168,7 @@ pub enum Argument {
 /// A position in memory, in bits: `offset` plus, for each index, its value times its stride.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// Where the offset counts from.
+    /// The origin of the offset.
     pub root: Root,
     /// Constant part, in bits.
     pub offset: u32,
@@ -176,7 +176,7 @@ pub struct Place {
     pub indices: Vec<Index>,
 }
 
-/// What a place counts from.
+/// The origin of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Root {
     /// The state.
@@ -190,13 +190,13 @@ pub enum Root {
 /// One variable part of a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
-    /// From 0 to `count - 1`; anything else is the fault.
+    /// From 0 to `count - 1`; any other value is a fault.
     pub value: Expr,
     /// Bits from one element to the next.
     pub stride: u32,
     /// Number of elements.
     pub count: u32,
-    /// The fault of a value outside.
+    /// The fault of a value out of bounds.
     pub fault: FaultId,
 }
 
@@ -214,10 +214,11 @@ pub enum Stmt {
     Copy { to: Place, from: Place, bits: u32 },
     /// Zeroes a run of bits: at most 64 inside one word, or whole words.
     Zero { place: Place, bits: u32 },
-    /// Arranges `count` elements, `stride` bits apart, in descending order of their `bits` taken as one number (little end first over the words).
-    /// The place has no indices beyond those given. This is what keeps unordered collections in one canonical order.
+    /// Sorts `count` elements, `stride` bits apart, in descending order of their `bits` taken as one number (little
+    /// end first over the words). The place has no indices beyond those given. This keeps unordered collections in
+    /// one canonical order.
     Sort { place: Place, stride: u32, count: u32, bits: u32 },
-    /// The first branch whose condition is non-zero, else the last block.
+    /// The first branch whose condition is non-zero, otherwise the last block.
     If { branches: Vec<(Expr, Block)>, otherwise: Block },
     /// While the condition is non-zero; each round costs one unit of fuel.
     While { condition: Expr, body: Block, fuel: FaultId },
@@ -225,13 +226,13 @@ pub enum Stmt {
     For { register: Reg, from: Expr, to: Expr, by: i64, body: Block, fuel: FaultId },
     /// Evaluates for its effects.
     Do(Expr),
-    /// Faults when the condition is zero.
+    /// Faults if the condition is zero.
     Check { condition: Expr, fault: FaultId },
     /// Ends with a fault.
     Fault(FaultId),
     /// The firing is not a step after all: an assumption of the model fails.
     Discard,
-    /// Notes that a `Reachable` property was reached.
+    /// Records that a `Reachable` property was reached.
     Cover(PropertyId),
     /// Ends the command, or the function with its result.
     Return(Option<Expr>),
@@ -244,7 +245,7 @@ pub enum Stmt {
 pub enum PrintItem {
     /// Literal text.
     Text(String),
-    /// A value of a scalar type in its *stored* form (0 is undefined where the type has that).
+    /// A value of a scalar type in its *stored* form (0 is undefined if the type has that).
     Value(Expr, TypeId),
     /// The value at a place.
     Place(Place, TypeId),

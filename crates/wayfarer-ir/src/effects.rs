@@ -1,8 +1,9 @@
-//! Which bits of a state a rule or property reads and writes: never fewer than it does, often more. An index that is known only when the code runs
-//! stands for all elements. What a search evaluates counts; printed items do not.
+//! The bits of a state that a rule or property reads and writes: never fewer than it does, often more. An index that
+//! is known only at run time stands for all elements. Only code that a search evaluates counts; printed items do not.
 //!
-//! Functions are analysed once, their references kept apart, and every call puts its places in; functions that call each other are repeated until
-//! nothing is added. That ends soon, because a reference is handed on whole or as a part, never larger.
+//! Functions are analysed once, with their references kept separate, and every call substitutes its places; mutually
+//! recursive functions are repeated until nothing is added. That ends soon, because a reference is passed on whole or
+//! as a part, never larger.
 
 mod bits;
 
@@ -13,25 +14,25 @@ use crate::program::{Function, Parameter, Program, Region, Rule};
 use crate::walk;
 use std::collections::HashMap;
 
-/// What one rule touches.
+/// The bits that one rule accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEffects {
-    /// What its guard reads.
+    /// The bits its guard reads.
     pub guard_reads: Bits,
-    /// What its command reads.
+    /// The bits its command reads.
     pub reads: Bits,
-    /// What its command writes.
+    /// The bits its command writes.
     pub writes: Bits,
 }
 
-/// What a program's functions touch, from which the effects of rules and properties follow.
+/// The bits that a program's functions access, from which the effects of rules and properties follow.
 #[derive(Clone, Debug)]
 pub struct Effects<'a> {
     program: &'a Program,
     functions: Vec<Touched>,
 }
 
-/// Bits read and written, of the state and of the run behind each reference.
+/// Bits read and written, of the state and of the run of bits behind each reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Touched {
     reads: Vec<Bits>,
@@ -64,18 +65,18 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// What any member of a rule family touches.
+    /// The bits that any member of a rule family accesses.
     pub fn family(&self, rule: &Rule) -> RuleEffects {
         self.rule(rule, HashMap::new(), HashMap::new())
     }
 
-    /// What one member touches: indices that its parameters decide are taken as decided.
+    /// The bits that one member accesses: indices that its parameters determine are taken as known.
     pub fn member(&self, rule: &Rule, member: u64) -> RuleEffects {
         let mut values = vec![0; rule.parameters.len()];
         rule.values(member, &mut values);
         let guard: HashMap<Reg, i64> = (0..).map(Reg).zip(values).collect();
         let (mut guard, mut command) = (guard.clone(), guard);
-        // A parameter's register that something sets is no longer the parameter.
+        // A parameter's register that is assigned is no longer the parameter.
         walk::expressions(&rule.guard.value, &mut |expr| forget(expr, &mut guard));
         walk::expressions_of_block(&rule.command.block, &mut |expr| forget(expr, &mut command));
         walk::statements(&rule.command.block, &mut |statement| {
@@ -86,7 +87,7 @@ impl<'a> Effects<'a> {
         self.rule(rule, guard, command)
     }
 
-    /// What a property reads.
+    /// The bits that a property reads.
     pub fn property(&self, number: usize) -> Bits {
         let mut tracer = self.tracer(HashMap::new());
         for (_, conjunct) in &self.program.properties[number].conjuncts {
@@ -116,7 +117,7 @@ fn forget(expr: &Expr, known: &mut HashMap<Reg, i64>) {
     }
 }
 
-/// Collects what a piece of code touches.
+/// Collects the bits that a piece of code accesses.
 struct Tracer<'e> {
     effects: &'e Effects<'e>,
     /// Registers whose value is known throughout.
@@ -132,7 +133,7 @@ enum Access {
 }
 
 impl Tracer<'_> {
-    /// Notes an access to `part` at a place; `more` is a stride and count beyond the place's own indices.
+    /// Records an access to `part` at a place; `more` is a stride and count beyond the place's own indices.
     fn access(&mut self, access: Access, place: &Place, part: &Bits, more: Option<(u32, u32)>) {
         let run = match place.root {
             Root::State => 0,
@@ -255,7 +256,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// The value of an expression that is the same whenever it is evaluated; what would need a fault to be known is not.
+    /// The value of an expression that is the same whenever it is evaluated; `None` if evaluating it may fault.
     fn constant(&self, expr: &Expr) -> Option<i64> {
         match expr {
             Expr::Const(value) => Some(*value),

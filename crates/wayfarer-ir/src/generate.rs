@@ -1,6 +1,6 @@
-//! Random programs from a seed, for fuzzing whatever reads, prints or runs programs. Every program verifies; together they use every form of
-//! expression and statement, and their rules end in states, faults and discards in fair shares. Loops and recursion may run until their fuel ends:
-//! run them with small [`Limits`](crate::Limits).
+//! Random programs from a seed, for fuzzing anything that reads, prints or runs programs. Every program verifies;
+//! together they use every form of expression and statement, and their rules end in states, faults and discards in
+//! fair shares. Loops and recursion may run until their fuel ends: run them with small [`Limits`](crate::Limits).
 
 mod code;
 mod places;
@@ -26,17 +26,18 @@ pub fn generate(seed: u64) -> Program {
     generator.bodies();
     generator.rules();
     generator.properties();
+    generator.levels();
     generator.program
 }
 
 struct Generator {
     rng: Rng,
     program: Program,
-    /// For each function, the types behind its parameters, and whether it leaves no trace.
+    /// For each function, the types of its parameters, and whether it has no effects.
     calls: Vec<Callee>,
 }
 
-/// What a call needs to know of a function.
+/// The signature of a function, for calls.
 #[derive(Clone)]
 struct Callee {
     references: Vec<Option<(Region, TypeId)>>,
@@ -44,6 +45,13 @@ struct Callee {
 }
 
 impl Generator {
+    /// In one program of four the rules have levels.
+    fn levels(&mut self) {
+        if self.chance(25) {
+            self.program.levels = (0..self.program.rules.len()).map(|_| self.below(3) as u32).collect();
+        }
+    }
+
     fn below(&mut self, bound: usize) -> usize {
         self.rng.below(bound as u64) as usize
     }
@@ -118,7 +126,7 @@ impl Generator {
         }
     }
 
-    /// Everything about functions that calls need, so that bodies can call functions written later, or themselves.
+    /// The signatures of all functions, so that bodies can call functions written later, or themselves.
     fn heads(&mut self) {
         for number in 0..self.between(2, 5) {
             let mut callee = Callee { references: Vec::new(), silent: self.chance(50) };
@@ -144,7 +152,7 @@ impl Generator {
         }
     }
 
-    /// The type of a variable or of something inside one, so that places to refer to are easily found.
+    /// The type of a variable or of a part of one, so that places to refer to are easily found.
     fn part_of_state(&mut self) -> TypeId {
         let variable = self.below(self.program.variables.len());
         let mut ty = self.program.variables[variable].ty;
@@ -158,7 +166,7 @@ impl Generator {
         ty
     }
 
-    /// The state's variables and a frame of a few objects; gives also the frame's words.
+    /// The state's variables and a frame of a few objects. Also returns the frame's words.
     fn objects(&mut self) -> (Vec<Object>, u32) {
         let variable = |variable: &Variable| Object { root: Root::State, offset: variable.offset, ty: variable.ty };
         let mut objects: Vec<Object> = self.program.variables.iter().map(variable).collect();

@@ -1,23 +1,27 @@
-//! What a program means. Where another way of running programs disagrees with this one, the other is wrong.
+//! The meaning of programs. If another way of running programs disagrees with this one, the other is wrong.
 //!
-//! [`code`](crate::code) says what each expression and statement does. Beyond that:
+//! [`code`](crate::code) defines each expression and statement. In addition:
 //!
-//! - **Fuel.** Each formula (a guard, or a property with all its conjuncts) and each command starts with [`Limits::fuel`] units, shared by all it
-//!   calls. A loop round takes its unit before its body runs, a `While` after its condition; a call after its arguments. Where none is left, the
-//!   loop's or call's `fuel` fault ends it. A call is also that fault where it would be nested deeper than [`Limits::call_depth`], or where the
-//!   frames of the command and of all running calls would together be larger than [`Limits::frame_words`].
-//! - **Loops.** The register holds the value of the round. After the loop it keeps that of the last round begun, and what it held before where there
-//!   was none. A step that would leave 64 bits ends the loop.
-//! - **Order.** `Copy` finds `to`, then `from`. An index is tested as soon as it is known, before the next one is evaluated. `Copy` reads all of `from`
-//!   before it writes.
+//! - **Fuel.** Each formula (a guard, or a property with all its conjuncts) and each command starts with
+//!   [`Limits::fuel`] units, shared by everything it calls. A loop round takes its unit before its body runs, a
+//!   `While` after its condition; a call after its arguments. If none is left, the loop's or call's `fuel` fault ends
+//!   it. A call is also that fault if it would be nested deeper than [`Limits::call_depth`], or if the frames of the
+//!   command and of all running calls would together be larger than [`Limits::frame_words`].
+//! - **Loops.** The register holds the value of the round. After the loop it keeps that of the last round begun, or
+//!   its previous value if there was none. A step that would leave 64 bits ends the loop.
+//! - **Order.** `Copy` resolves `to`, then `from`. An index is tested as soon as it is known, before the next one is
+//!   evaluated. `Copy` reads all of `from` before it writes.
 //! - **Properties.** The conjuncts share registers, which start at 0.
-//! - **Firings.** The guard false: disabled. A fault of guard or command: a fault. `Discard`: discarded. Then the bits that belong to no scalar
-//!   ([`Program::packing`]) are zeroed, and the assumptions are judged in order: the first that fails discards the firing, the first that meets a
-//!   fault is the firing's fault. Start states alike, on the zeroed state.
-//! - **Levels.** Where rules have several levels, a rule whose guard is true or a fault is enabled only if none of a smaller level is.
-//! - **Covers** count where the firing ended in a state or a fault, and not where it was discarded.
-//! - **Checking.** All properties are judged, also after a fault; the first fault is the one given back.
-//! - **Sampling.** All guards are evaluated; those true or faulting are enabled. One draw below their number chooses, in firing order.
+//! - **Firings.** If the guard is false: disabled. A fault of guard or command: a fault. `Discard`: discarded. Then
+//!   the bits that belong to no scalar ([`Program::packing`]) are zeroed, and the assumptions are checked in order:
+//!   the first that fails discards the firing, the first that faults is the firing's fault. The same holds for start
+//!   states, on the zeroed state.
+//! - **Levels.** If rules have several levels, a rule whose guard is true or a fault is enabled only if none of a
+//!   smaller level is.
+//! - **Covers** count if the firing ended in a state or a fault, and not if it was discarded.
+//! - **Checking.** All properties are checked, also after a fault; the first fault is returned.
+//! - **Sampling.** All guards are evaluated; those true or faulting are enabled. One draw below their number chooses,
+//!   in firing order.
 //!
 //! The program must be one that [`verify`](crate::verify()) accepts; others may panic.
 
@@ -32,12 +36,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// What one formula or command may use.
+/// The limits of one formula or command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Loop rounds and calls together.
     pub fuel: u64,
-    /// Calls inside calls.
+    /// Nested calls.
     pub call_depth: u32,
     /// Words of the frames of a command and all running calls.
     pub frame_words: u32,
@@ -77,12 +81,12 @@ impl Interpreter {
         &self.program
     }
 
-    /// Fires a rule as [`Space::fire`] does and appends what it prints, one string for each `Print` statement.
+    /// Fires a rule as [`Space::fire`] does and appends its output, one string for each `Print` statement.
     pub fn fire_printing(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         self.printing(printed, |machine| self.fire_on(machine, state, firing, out))
     }
 
-    /// Makes a start state as [`Space::initial`] does and appends what it prints.
+    /// Computes a start state as [`Space::initial`] does and appends its output.
     pub fn start_printing(&self, start: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         self.printing(printed, |machine| {
             let Some((family, member)) = self.program.start_of(start) else { return Fired::Disabled };
@@ -96,7 +100,7 @@ impl Interpreter {
         })
     }
 
-    /// The first conjunct of a property that fails, or faults, in a state, and where it was written.
+    /// The first conjunct of a property that fails, or faults, in a state, and its source position.
     pub fn failing_conjunct(&self, property: u32, state: &[Word]) -> Option<(usize, At)> {
         let property = self.program.properties.get(property as usize)?;
         self.with_machine(|machine| {
@@ -129,7 +133,7 @@ impl Interpreter {
         machine.scratch.memory.state.resize(self.program.words as usize, 0);
     }
 
-    /// Evaluates a guard on the machine's state: whether it is true, or the fault it met.
+    /// Evaluates a guard on the machine's state: whether it is true, or its fault.
     fn guard(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Result<bool, Fault> {
         rule.values(member, machine.begin(rule.guard.registers, 0));
         match machine.value(&rule.guard.value) {
@@ -140,7 +144,7 @@ impl Interpreter {
         }
     }
 
-    /// Runs a command on the machine's state, and then judges the assumptions.
+    /// Runs a command on the machine's state, and then checks the assumptions.
     fn command(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Fired {
         machine.scratch.covered.clear();
         rule.values(member, machine.begin(rule.command.registers, rule.command.frame));
@@ -185,7 +189,8 @@ impl Interpreter {
         fired
     }
 
-    /// The smallest level of which a rule is enabled in the machine's state, where rules have several; none where nothing is enabled, too.
+    /// The smallest level with an enabled rule in the machine's state, if rules have several levels; `None` also if
+    /// nothing is enabled.
     fn lowest(&self, machine: &mut Machine) -> Option<u32> {
         let levels = self.levels.as_ref()?;
         levels.all().find(|level| {
@@ -199,7 +204,7 @@ impl Interpreter {
         self.program.rule_of(instance as u32).map_or(0, |(family, _)| self.program.level_of(family))
     }
 
-    /// Writes down what became of a firing whose result is in the machine's state.
+    /// Records the result of a firing, which is in the machine's state.
     fn note(machine: &Machine, fired: Fired, source: u32, firing: Firing, from: &[Word], steps: &mut Steps) {
         match fired {
             Fired::To => steps.push(source, firing, from, &machine.scratch.memory.state),
@@ -333,7 +338,7 @@ impl Space for Interpreter {
     }
 }
 
-/// Judges a property on the machine's state.
+/// Evaluates a property on the machine's state.
 fn holds(machine: &mut Machine, property: &Property) -> Result<bool, FaultId> {
     machine.begin(property.registers, 0);
     let mut judge = |conjunct: &Expr| match machine.value(conjunct) {

@@ -1,8 +1,9 @@
 //! Lays values into words.
 //!
-//! The working layout trades a little room for speed: an object of at most 64 bits lies inside one word, a larger one starts at a word and takes
-//! whole words, and array strides divide the word or are whole words. So a field is one shift and one mask away, whatever index leads to it. The
-//! gaps cost nothing in a store, which keeps states in their tight form.
+//! The working layout trades a little space for speed: an object of at most 64 bits lies inside one word, a larger
+//! one starts at a word and takes whole words, and array strides divide the word or are whole words. So a field is
+//! one shift and one mask away, whatever index leads to it. The gaps cost nothing in a store, which keeps states in
+//! their tight form.
 
 use crate::code::TypeId;
 use crate::types::{Field, Names, Scalar, Type};
@@ -17,7 +18,7 @@ pub fn scalar(name: Option<String>, low: i64, count: u64, undefinable: bool, nam
     Scalar { name, bits, low, count, undefinable, names, elements: Vec::new() }
 }
 
-/// A record of the given fields in this order; none where it is larger than [`MAX_BITS`].
+/// A record of the given fields in this order; `None` if it is larger than [`MAX_BITS`].
 pub fn record(types: &[Type], fields: Vec<(String, TypeId)>) -> Option<Type> {
     let sizes: Vec<u32> = fields.iter().map(|(_, ty)| types[ty.0 as usize].bits()).collect();
     let (offsets, bits) = arrange(&sizes)?;
@@ -25,7 +26,7 @@ pub fn record(types: &[Type], fields: Vec<(String, TypeId)>) -> Option<Type> {
     Some(Type::Record { fields, bits: bits.max(1) })
 }
 
-/// An array of `element`, one for each value of the scalar type `index`; none where it is larger than [`MAX_BITS`].
+/// An array of `element`, one for each value of the scalar type `index`; `None` if it is larger than [`MAX_BITS`].
 pub fn array(types: &[Type], index: TypeId, element: TypeId) -> Option<Type> {
     let count = u32::try_from(types[index.0 as usize].scalar()?.count).ok()?;
     let stride = stride_of(types[element.0 as usize].bits());
@@ -33,7 +34,7 @@ pub fn array(types: &[Type], index: TypeId, element: TypeId) -> Option<Type> {
     Some(Type::Array { index, element, stride, count, bits })
 }
 
-/// An unordered collection of at most `capacity` elements; none where it is larger than [`MAX_BITS`].
+/// An unordered collection of at most `capacity` elements; `None` if it is larger than [`MAX_BITS`].
 pub fn bag(types: &[Type], element: TypeId, capacity: u32) -> Option<Type> {
     let inner = types[element.0 as usize].bits();
     let (element_at, slot_bits) = if inner < 64 { (1, inner + 1) } else { (64, 64 + inner.next_multiple_of(64)) };
@@ -42,8 +43,9 @@ pub fn bag(types: &[Type], element: TypeId, capacity: u32) -> Option<Type> {
     Some(Type::Bag { element, stride, capacity, element_at, slot_bits, bits })
 }
 
-/// Offsets for objects of the given sizes, and the bits taken together. Where they fit one word they follow each other; else large ones take whole
-/// words and small ones fill words first-fit, the largest first. None where it is more than [`MAX_BITS`].
+/// Offsets for objects of the given sizes, and their total bits. If they fit one word, they follow each other;
+/// otherwise large ones take whole words and small ones fill words first-fit, the largest first. `None` if the total
+/// is more than [`MAX_BITS`].
 pub fn arrange(sizes: &[u32]) -> Option<(Vec<u32>, u32)> {
     let sum = sizes.iter().map(|size| u64::from(*size)).sum::<u64>();
     if sum > u64::from(MAX_BITS) {
@@ -80,7 +82,7 @@ pub fn arrange(sizes: &[u32]) -> Option<(Vec<u32>, u32)> {
                 next_word += 1;
             }
         }
-        // Full words need not be looked at again; the list stays short because sizes fall.
+        // Full words need not be considered again; the list stays short because sizes fall.
         open.retain(|(_, used)| *used < 64);
     }
     let bits = next_word.checked_mul(64)?;

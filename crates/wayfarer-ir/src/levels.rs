@@ -1,8 +1,9 @@
-//! Levels of rules: a rule counts only where none of a smaller level is enabled. Promela's `timeout` and Murphi's priorities are levels.
+//! Levels of rules: a rule is enabled only if no rule of a smaller level is. Promela's `timeout` and Murphi's
+//! priorities are levels.
 
 use crate::program::{Program, Rule};
 
-/// Which rules have which level, as masks over the bits of all rules; only where there is more than one level.
+/// The levels of rules, as masks over the bits of all rules; used only if there is more than one level.
 #[derive(Clone, Debug)]
 pub struct Levels {
     /// Levels in ascending order, each with the numbers of its rules as ranges.
@@ -17,7 +18,7 @@ impl Program {
 }
 
 impl Levels {
-    /// The levels of a program; none where all rules have the same.
+    /// The levels of a program; `None` if all rules have the same.
     pub fn of(program: &Program) -> Option<Self> {
         let mut levels: Vec<u32> = (0..program.rules.len()).map(|family| program.level_of(family)).collect();
         levels.sort_unstable();

@@ -1,18 +1,19 @@
-//! Guarded-command programs: the one form into which every modelling language is brought and from which every target is made.
+//! Guarded-command programs: the common form that every modelling language is translated to and every target is
+//! generated from.
 //!
-//! A [`Program`] is a bit-exact layout of the state, start states, rules with their parameters, functions and properties. Expressions and
-//! statements are trees over 64-bit values; every fault is explicit, there are no pointers and no calls to the outside, and loops carry fuel.
-//! Nothing of a language's surface is left in it.
+//! A [`Program`] is a bit-exact layout of the state, start states, rules with their parameters, functions and
+//! properties. Expressions and statements are trees over 64-bit values; every fault is explicit, there are no
+//! pointers and no calls to the outside, and loops carry fuel. Nothing of a language's surface remains in it.
 //!
-//! - [`program`], [`code`], [`types`]: what a program is
-//! - [`layout`]: how values are laid into words
-//! - [`mod@verify`]: the rules a program keeps, listed
+//! - [`program`], [`code`], [`types`]: the parts of a program
+//! - [`layout`]: the layout of values in words
+//! - [`mod@verify`]: the rules for programs, listed
 //! - [`text`]: the text form, written and read back
-//! - [`interpret`]: what a program means
-//! - [`acts`], [`effects`]: what functions do, and which bits a rule or property reads and writes
+//! - [`interpret`]: the meaning of a program
+//! - [`acts`], [`effects`]: the effects of functions, and the bits that a rule or property reads and writes
 //! - [`levels`], [`passing`]: rules that wait for others, and states that are passed through
-//! - [`show`]: rules, states and values as a person reads them
-//! - [`symmetry`]: states up to exchanges of scalarset elements
+//! - [`show`]: rules, states and values in readable form
+//! - [`symmetry`]: states up to permutations of scalarset elements
 //! - [`walk`]: visits every part of a tree
 //! - `generate`: random programs, for fuzzing (feature `generate`)
 

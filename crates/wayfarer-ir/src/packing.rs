@@ -1,4 +1,5 @@
-//! Which bits of a state carry information: those of its scalars and the marks of taken bag slots. What a store keeps follows from it.
+//! The bits of a state that carry information: those of its scalars and the marks of taken bag slots. They determine
+//! what a store keeps.
 
 use crate::code::TypeId;
 use crate::program::Program;
@@ -15,7 +16,7 @@ impl Program {
         Packing::new(masks)
     }
 
-    /// How many bits of a state carry information.
+    /// The number of bits of a state that carry information.
     pub fn state_bits(&self) -> usize {
         self.packing().bits()
     }

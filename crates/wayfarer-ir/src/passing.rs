@@ -5,26 +5,26 @@ use std::cell::Cell;
 use std::ops::Deref;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// States passed through on the way from one state to all that follow.
+/// The most states passed through from one state to all its successors.
 const MOST_PASSED: usize = 1_000_000;
-/// States passed through one after the other.
+/// The most states passed through one after the other.
 const LONGEST: usize = 10_000;
 
-/// A space in which states whose passing field is set are expanded at once. A step leads from one state that stays to another, through any number
-/// that do not; its firing has the rule that fired first, and its outcome counts the ways that begin with that rule, in the order of the rules
-/// along the way.
+/// A space in which states whose passing field is set are expanded at once. A step leads from one permanent state to
+/// another, through any number of passing ones; its firing has the first rule, and its outcome numbers the paths that
+/// begin with that rule, in the order of the rules along the path.
 pub struct Passing<P> {
     inner: P,
     field: PassingField,
 }
 
-/// One of the ways that begin with a rule.
+/// The end of one of the paths that begin with a rule.
 enum End {
     To,
     Fault(Fault),
 }
 
-/// A state on the way, the steps out of it, and which of them come next.
+/// A state on the path, the steps out of it, and the next step to take.
 struct Frame {
     state: Vec<Word>,
     steps: Steps,
@@ -32,10 +32,11 @@ struct Frame {
     fault: usize,
 }
 
-/// Hears of a way's end: the state or fault, the states on the way, and the last firing. Says whether to go on.
+/// Receives the end of a path: the state or fault, the states on the path, and the last firing. Returns whether to
+/// continue.
 type Tell<'t> = dyn FnMut(&[Word], End, &[Frame], Option<Firing>) -> bool + 't;
 
-/// Memory for going through states. Taken while in use.
+/// Memory for passing through states. Taken while in use.
 #[derive(Default)]
 struct Scratch {
     frames: Vec<Frame>,
@@ -53,7 +54,7 @@ impl<P> Passing<P> {
         Passing { inner, field }
     }
 
-    /// The space with them.
+    /// The underlying space, with these states.
     pub fn inner(&self) -> &P {
         &self.inner
     }
@@ -92,8 +93,8 @@ where
         result
     }
 
-    /// Goes through a state that is passed, and tells every way's end, in order, until it is told that this is enough. `frames` holds the states on
-    /// the way.
+    /// Passes through a state and reports the end of every path, in order, until the callback stops it. `frames`
+    /// holds the states on the path.
     fn go(&self, state: &[Word], scratch: &mut Scratch, tell: &mut Tell) {
         let Scratch { frames, batch, .. } = scratch;
         let width = self.inner.width();
@@ -156,7 +157,7 @@ where
         }
     }
 
-    /// Puts what follows from the first steps into `out`; `from` leaves out what comes before a firing.
+    /// Appends the results of the first steps to `out`, except those before the firing `from`.
     fn settle(&self, batch: &States, first: &Steps, from: Firing, out: &mut Steps, scratch: &mut Scratch) {
         out.discarded = first.discarded;
         out.reached.union(&first.reached);
@@ -219,7 +220,7 @@ where
                     true
                 });
                 if told == 0 {
-                    // All that was enabled on the way was discarded.
+                    // Everything enabled on the path was discarded.
                     out.discarded += 1;
                     discarded += 1;
                 }
@@ -256,7 +257,7 @@ where
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
-        // A way that begins with a rule is found again only by all ways that begin with it.
+        // A path that begins with a rule can only be found by enumerating all paths that begin with it.
         let completeness = self.inner.expand(batch, Firing::of(from.rule), steps);
         let (word, mask) = self.word();
         let width = match self.inner.width() {
@@ -279,7 +280,7 @@ where
     }
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
-        // All ways are made, so that each is as likely as any other.
+        // All paths are enumerated, so that each is equally likely.
         let mut batch = States::new(self.inner.width());
         batch.push(state);
         let mut steps = Steps::new(self.inner.width());
@@ -358,7 +359,7 @@ impl<P: Deref + Sync> Passing<P>
 where
     P::Target: Space,
 {
-    /// The firings of the space inside that a firing stands for, in order; none where it is not enabled.
+    /// The firings of the underlying space that make up a firing, in order; `None` if it is not enabled.
     pub fn way(&self, state: &[Word], firing: Firing) -> Option<Vec<(Firing, Vec<Word>)>> {
         let mut first = Vec::new();
         let fired = self.inner.fire(state, Firing::of(firing.rule), &mut first);

@@ -9,13 +9,13 @@ use wayfarer_space::FaultClass;
 /// A model in the form that searches run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// The file it came from, as the user named it; places are shown as `source:line:column`.
+    /// The file it came from, as the user named it; positions are shown as `source:line:column`.
     pub source: String,
     /// All types, referred to by [`TypeId`].
     pub types: Vec<Type>,
     /// The state's variables, in the order in which they are shown.
     pub variables: Vec<Variable>,
-    /// How many words a state has.
+    /// The number of words of a state.
     pub words: u32,
     /// Functions, referred to by `FunctionId`.
     pub functions: Vec<Function>,
@@ -23,41 +23,46 @@ pub struct Program {
     pub starts: Vec<Rule>,
     /// The rules.
     pub rules: Vec<Rule>,
-    /// What must hold.
+    /// The properties.
     pub properties: Vec<Property>,
     /// Every way in which code can fail.
     pub faults: Vec<FaultSite>,
-    /// What tells elements of a scalarset apart, so that states should not be explored up to exchanges of them.
+    /// Constructs that tell elements of a scalarset apart, so that states should not be explored up to permutations
+    /// of them.
     pub asymmetries: Vec<Asymmetry>,
-    /// The level of each family of rules: a rule counts only where none of a smaller level is enabled. Families beyond the list have level 0.
+    /// The level of each family of rules: a rule is enabled only if no rule of a smaller level is. Families beyond
+    /// the list have level 0.
     pub levels: Vec<u32>,
-    /// Which states are not stored but expanded at once, if there are any.
+    /// The field that marks states that are not stored but expanded at once, if there is one.
     pub passing: Option<PassingField>,
-    /// Says of a state in which no rule is enabled whether it may be the last; where there is no formula, none may.
+    /// The condition under which a state without enabled rules is a valid end; without a formula, none is.
     pub ends: Option<Formula>,
+    /// The names of properties that no run judges. They are reported as not judged.
+    pub unjudged: Vec<String>,
 }
 
-/// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not states of their own. Where
-/// nothing is enabled in such a state the field is cleared, and the state is one like any other.
+/// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not
+/// states of their own. If nothing is enabled in such a state, the field is cleared, and the state is one like any
+/// other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassingField {
-    /// Where it lies, in bits from the state's start.
+    /// Its offset in bits from the state's start.
     pub offset: u32,
     /// Its width; it lies inside one word.
     pub bits: u8,
-    /// The fault of passing through states without end.
+    /// The fault of passing through states endlessly.
     pub endless: FaultId,
 }
 
-/// A place in the source whose meaning depends, or may depend, on which element of a scalarset is which. Start states have none: what follows
-/// from one does not depend on which of a set of equals it begins with.
+/// A position in the source whose meaning depends, or may depend, on the identity of a scalarset's elements. Start
+/// states have none: the behaviour does not depend on which of several symmetric states it begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asymmetry {
-    /// Where it was written.
+    /// Its source position.
     pub at: At,
     /// Whether it certainly tells elements apart, or only cannot be shown not to.
     pub certain: bool,
-    /// Why it is one, in words.
+    /// The reason, as text.
     pub message: String,
 }
 
@@ -77,24 +82,24 @@ pub struct Variable {
     pub name: String,
     /// Its type.
     pub ty: TypeId,
-    /// Where it lies, in bits from the state's start.
+    /// Its offset in bits from the state's start.
     pub offset: u32,
-    /// Where it was declared.
+    /// The position of its declaration.
     pub at: At,
 }
 
 /// A family of guarded commands, one for each combination of its parameters' values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its parameters; their values are the first registers of guard and command. The last one varies fastest.
     pub parameters: Vec<RuleParameter>,
-    /// When it may fire. It writes nothing.
+    /// The condition under which it may fire. It writes nothing.
     pub guard: Formula,
-    /// What it does.
+    /// Its command.
     pub command: Body,
-    /// Where it was written.
+    /// Its source position.
     pub at: At,
 }
 
@@ -109,14 +114,14 @@ pub struct RuleParameter {
     pub from: i64,
     /// Step.
     pub by: i64,
-    /// How many values.
+    /// The number of values.
     pub count: u32,
 }
 
 /// An expression with the registers it needs. It writes neither the state nor anything that outlives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Formula {
-    /// How many registers.
+    /// The number of registers.
     pub registers: u32,
     /// The value.
     pub value: Expr,
@@ -125,7 +130,7 @@ pub struct Formula {
 /// Statements with the registers and the frame they need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// How many registers.
+    /// The number of registers.
     pub registers: u32,
     /// Size of the frame in words.
     pub frame: u32,
@@ -136,17 +141,17 @@ pub struct Body {
 /// A function or procedure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Its parameters. Values are its first registers, in order; references are numbered apart, in order.
+    /// Its parameters. Values are its first registers, in order; references are numbered separately, in order.
     pub parameters: Vec<Parameter>,
-    /// Whether it gives a value.
+    /// Whether it returns a value.
     pub result: bool,
-    /// The fault when it ends without `Return` although it has a result.
+    /// The fault if it ends without `Return` although it has a result.
     pub no_result: FaultId,
-    /// What it does.
+    /// Its body.
     pub body: Body,
-    /// Where it was written.
+    /// Its source position.
     pub at: At,
 }
 
@@ -159,7 +164,7 @@ pub enum Parameter {
     Reference { region: Region, bits: u32 },
 }
 
-/// Where a reference points.
+/// The target region of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Region {
     /// Into the state.
@@ -168,7 +173,7 @@ pub enum Region {
     Frame,
 }
 
-/// What a property asks for.
+/// The kind of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyKind {
     /// It holds in every reachable state.
@@ -182,28 +187,29 @@ pub enum PropertyKind {
 /// A named condition on states.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it asks for.
+    /// Its kind.
     pub kind: PropertyKind,
-    /// How many registers its conjuncts need.
+    /// The number of registers that its conjuncts need.
     pub registers: u32,
-    /// The condition is their conjunction, evaluated lazily in order; kept apart so that the failing one can be named.
+    /// The condition is their conjunction, evaluated lazily in order; kept separate so that the failing one can be
+    /// named.
     pub conjuncts: Vec<(At, Expr)>,
-    /// Where it was written.
+    /// Its source position.
     pub at: At,
 }
 
 /// One way in which code can fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FaultSite {
-    /// Whether it speaks against the model, or only about what can be represented.
+    /// Whether it is a violation by the model, or only a limit of representation.
     pub class: FaultClass,
-    /// What went wrong.
+    /// Its kind.
     pub kind: FaultKind,
-    /// The message, in words.
+    /// The message.
     pub message: String,
-    /// Where.
+    /// Its source position.
     pub at: At,
 }
 
@@ -226,14 +232,14 @@ pub enum FaultKind {
     Overflow,
     /// A loop or recursion did not end.
     Endless,
-    /// A collection was full, or what was to be removed was not there.
+    /// A collection was full, or an element to be removed was absent.
     Collection,
     /// A function ended without a result.
     NoResult,
 }
 
 impl FaultKind {
-    /// All kinds with the words that name them in the text form and in reports.
+    /// All kinds with their names in the text form and in reports.
     pub const ALL: [(FaultKind, &'static str); 10] = [
         (FaultKind::Assertion, "assertion"),
         (FaultKind::Error, "error"),
@@ -247,14 +253,14 @@ impl FaultKind {
         (FaultKind::NoResult, "no-result"),
     ];
 
-    /// The word for it.
+    /// The name of the kind.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("fault", |(_, word)| word)
     }
 }
 
 impl Rule {
-    /// How many guarded commands the family has.
+    /// The number of guarded commands in the family.
     pub fn instances(&self) -> u64 {
         self.parameters.iter().map(|parameter| u64::from(parameter.count)).product()
     }

@@ -1,4 +1,4 @@
-//! A program's rules, states and values as a person reads them: reports, witnesses and simulations speak through this.
+//! A program's rules, states and values in readable form, for reports, witnesses and simulations.
 
 use crate::code::TypeId;
 use crate::packing::ones;
@@ -10,44 +10,44 @@ use wayfarer_space::Word;
 /// One scalar of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<'a> {
-    /// How a person names it: `Cache[1].State`, and `Net{0}.Src` inside a bag's first element.
+    /// Its path: `Cache[1].State`, and `Net{0}.Src` inside a bag's first element.
     pub path: String,
     /// Its type.
     pub scalar: &'a Scalar,
-    /// Where it lies, in bits from the state's start.
+    /// Its offset in bits from the state's start.
     pub bit: usize,
-    /// What is stored there.
+    /// The stored form.
     pub stored: Word,
 }
 
 impl Leaf<'_> {
-    /// Its value as it is written.
+    /// Its value as text.
     pub fn text(&self) -> String {
         self.scalar.show(self.stored)
     }
 }
 
-/// A place at which two states differ.
+/// A difference between two states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// How a person names it. A bag gives one difference for each element that came or went, named `Net{}`.
+    /// Its path. A bag gives one difference for each element that was added or removed, named `Net{}`.
     pub path: String,
-    /// The old value; `absent` for an element that came.
+    /// The old value; `absent` for an element that was added.
     pub old: String,
-    /// The new value; `absent` for an element that went.
+    /// The new value; `absent` for an element that was removed.
     pub new: String,
 }
 
-/// What stands for an element that is not there.
+/// The text for an absent element.
 pub const ABSENT: &str = "absent";
 
 impl Program {
-    /// The rule family of an instance and its number there; none past the last instance.
+    /// The rule family of an instance and its number there; `None` past the last instance.
     pub fn rule_of(&self, instance: u32) -> Option<(usize, u64)> {
         family_of(&self.rules, instance)
     }
 
-    /// The family of a start state and its number there; none past the last instance.
+    /// The family of a start state and its number there; `None` past the last instance.
     pub fn start_of(&self, instance: u32) -> Option<(usize, u64)> {
         family_of(&self.starts, instance)
     }
@@ -62,7 +62,7 @@ impl Program {
         describe(self, &self.starts, instance)
     }
 
-    /// The scalars of a state in the order of the variables, made one at a time. Free slots of bags are left out.
+    /// The scalars of a state in the order of the variables, computed one at a time. Free slots of bags are left out.
     pub fn scalars<'a>(&'a self, state: &'a [Word]) -> Scalars<'a> {
         Scalars { program: self, state, variable: 0, open: Vec::new(), path: String::new() }
     }
@@ -76,7 +76,7 @@ impl Program {
         lines
     }
 
-    /// Where two states differ, in the order of the variables.
+    /// The differences between two states, in the order of the variables.
     pub fn differences(&self, old: &[Word], new: &[Word]) -> Vec<Difference> {
         let mut found = Vec::new();
         for variable in &self.variables {
@@ -120,7 +120,7 @@ pub struct Scalars<'a> {
     state: &'a [Word],
     /// The next variable to enter.
     variable: usize,
-    /// The compound values around the present position, outermost first.
+    /// The compound values around the current position, outermost first.
     open: Vec<Open<'a>>,
     path: String,
 }
@@ -193,7 +193,7 @@ impl<'a> Iterator for Scalars<'a> {
 
 fn compare(program: &Program, ty: TypeId, bit: usize, path: &str, (old, new): (&[Word], &[Word]), found: &mut Vec<Difference>) {
     let ty = &program.types[ty.0 as usize];
-    // Whole equal parts are passed over, so that a large array costs what changed in it.
+    // Equal parts are skipped as a whole, so that the cost for a large array depends on its changes.
     if run(old, bit, ty.bits()) == run(new, bit, ty.bits()) {
         return;
     }
@@ -214,7 +214,7 @@ fn compare(program: &Program, ty: TypeId, bit: usize, path: &str, (old, new): (&
             }
         }
         Type::Bag { element, stride, capacity, element_at, slot_bits, .. } => {
-            // Slots are sorted, so one element that comes moves others: what counts is which elements came and went.
+            // Slots are sorted, so a new element moves others: only additions and removals count.
             let mut balance: BTreeMap<Run, (i64, String)> = BTreeMap::new();
             for (state, sign) in [(old, -1), (new, 1)] {
                 for slot in (0..*capacity as usize).map(|part| bit + part * *stride as usize) {
@@ -262,7 +262,7 @@ pub(crate) fn scalar_text(program: &Program, ty: TypeId, stored: Word) -> String
     program.types.get(ty.0 as usize).and_then(Type::scalar).map_or_else(|| stored.to_string(), |scalar| scalar.show(stored))
 }
 
-/// How the n-th value of an index type is written.
+/// The text of the n-th value of an index type.
 fn index_name(program: &Program, index: TypeId, part: u32) -> String {
     match program.types.get(index.0 as usize).and_then(Type::scalar) {
         Some(scalar) => scalar.show(scalar.store(scalar.low.wrapping_add(i64::from(part)))),

@@ -1,14 +1,15 @@
-//! States up to exchanges of scalarset elements.
+//! States up to permutations of scalarset elements.
 //!
-//! Two states that differ only in which element of a scalarset plays which role are members of one *orbit*; what can happen in one can happen in the
-//! other with other names. [`Symmetry::canonicalise`] leads from every state to one member of its orbit, the same for all of them, and [`Orbits`] makes of
-//! a space one whose states are these members: exact orbits, no heuristic.
+//! Two states that differ only in the roles of a scalarset's elements are members of one *orbit*; the same can happen
+//! in both, with other names. [`Symmetry::canonicalise`] maps every state to one member of its orbit, the same for
+//! all of them, and [`Orbits`] turns a space into one whose states are these members: exact orbits, no heuristic.
 //!
-//! Elements are coloured by how they occur in the state, and colours are refined by those of the elements next to them until nothing more is told apart
-//! (McKay, *Practical graph isomorphism*, 1981). Where elements of one colour are left, they are either twins, whose exchange leaves the state as it
-//! is, or each in turn is told apart from the others and refining goes on; the least of the states so reached is the representative. A choice that
-//! leads to a state seen before under another choice at the same place is given up. Colours are hashes: a collision costs time, never the answer.
-//! Departure: automorphisms are used where they are met, and not kept as a group.
+//! Elements are coloured by their occurrences in the state, and colours are refined by those of neighbouring elements
+//! until they no longer change (McKay, *Practical graph isomorphism*, 1981). If elements of one colour remain, they
+//! are either twins, whose exchange leaves the state unchanged, or each in turn is distinguished from the others and
+//! refinement continues; the smallest of the states so reached is the representative. A choice that leads to a state
+//! seen before under another choice at the same point is given up. Colours are hashes: a collision costs time, never
+//! correctness. Departure: automorphisms are used when they are found, and not kept as a group.
 
 #[cfg(feature = "generate")]
 pub mod brute;
@@ -27,11 +28,11 @@ use places::{Cell, Fixed, Row, Slots, Unit};
 use std::fmt;
 use wayfarer_space::Word;
 
-/// Where elements of scalarsets lie in the states of a program.
+/// The positions of scalarset elements in the states of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Symmetry {
     sets: Vec<Set>,
-    /// How many vertices are elements; they come first.
+    /// The number of vertices that are elements; they come first.
     elements: usize,
     /// The index of each vertex in its set or bag.
     index: Vec<u16>,
@@ -41,7 +42,7 @@ pub struct Symmetry {
     fixed: Vec<Fixed>,
     units: Vec<Unit>,
     cells: Vec<Cell>,
-    /// The vertices around all cells.
+    /// The corners of all cells.
     corners: Vec<u16>,
     /// From stored values to vertices, for all references.
     tables: Vec<u16>,
@@ -61,7 +62,7 @@ struct Set {
     crossed: bool,
 }
 
-/// A program's scalarsets, or what is indexed by them, are too large to be permuted.
+/// A program's scalarsets, or the data indexed by them, are too large to be permuted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -74,8 +75,8 @@ impl fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 impl Symmetry {
-    /// The symmetry of a verified program; none where no scalarset of two elements or more occurs in its states. Whether the program's rules
-    /// respect it is another question, which [`Program::asymmetries`] answers.
+    /// The symmetry of a verified program; `None` if no scalarset of two elements or more occurs in its states.
+    /// [`Program::asymmetries`] says whether the program's rules respect it.
     pub fn of(program: &Program) -> Result<Option<Symmetry>, TooLarge> {
         survey::Surveyor::survey(program)
     }

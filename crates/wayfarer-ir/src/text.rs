@@ -1,4 +1,4 @@
-//! Programs as text: to be looked at, kept as test data, and read back exactly as they were.
+//! Programs as text: to be inspected, kept as test data, and read back exactly.
 //!
 //! Everything is a parenthesised list that begins with a word; `;` starts a comment. Ids carry a mark: `t0` a type, `f0` a function, `p0` a property, `r0`
 //! a register, `!0` a fault. A place is `(state 12 …)`, `(frame 0 …)` or `(ref0 4 …)`, its offset followed by its indices `(value stride count !fault)`.

@@ -1,5 +1,5 @@
-//! What the bits of a state mean to a person: names of values, fields and elements, and where they lie. A search never looks at this;
-//! reports, witnesses, tight layouts and symmetry do.
+//! The meaning of the bits of a state for people: names of values, fields and elements, and their positions. A search
+//! never uses this; reports, witnesses, tight layouts and symmetry do.
 //!
 //! Layout rule, kept by [`crate::layout`] and checked by the verifier: an object of at most 64 bits lies inside one word; a larger one
 //! starts at a word and takes whole words. So every scalar lies inside one word, and every copy is a masked move or a run of words.
@@ -17,8 +17,9 @@ pub enum Type {
     Record { fields: Vec<Field>, bits: u32 },
     /// `count` elements, `stride` bits apart, numbered by the values of the scalar type `index`.
     Array { index: TypeId, element: TypeId, stride: u32, count: u32, bits: u32 },
-    /// An unordered collection: `capacity` slots, `stride` bits apart. The slot's bit 0 says that it is taken and the element lies at
-    /// `element_at` inside the slot; free slots are zero. Between steps the slots are sorted in descending order of their `slot_bits`.
+    /// An unordered collection: `capacity` slots, `stride` bits apart. The slot's bit 0 says whether it is taken, and
+    /// the element lies at `element_at` inside the slot; free slots are zero. Between steps the slots are sorted in
+    /// descending order of their `slot_bits`.
     Bag { element: TypeId, stride: u32, capacity: u32, element_at: u32, slot_bits: u32, bits: u32 },
 }
 
@@ -33,7 +34,8 @@ pub struct Field {
     pub offset: u32,
 }
 
-/// A scalar type. A value `v` is stored as `v - low`, plus 1 where the type has an undefined value, which is stored as 0.
+/// A scalar type. A value `v` is stored as `v - low`, plus 1 if the type has an undefined value, which is stored as
+/// 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
     /// The name it was declared with, for messages.
@@ -42,29 +44,30 @@ pub struct Scalar {
     pub bits: u8,
     /// The smallest value.
     pub low: i64,
-    /// How many values.
+    /// The number of values.
     pub count: u64,
     /// Whether 0 is stored for "undefined".
     pub undefinable: bool,
-    /// How values are written.
+    /// The text of its values.
     pub names: Names,
-    /// Which of its values are elements of a scalarset, in ascending order: all of a scalarset's own type, and for each scalarset in a union a part.
+    /// The values that are elements of a scalarset, in ascending order: all of a scalarset's own type, and for each
+    /// scalarset in a union a part.
     pub elements: Vec<Elements>,
 }
 
-/// A run of values that are the elements of a scalarset, in the scalarset's order. Elements of one scalarset can be exchanged for each other
-/// throughout a state without changing what can happen.
+/// A run of values that are the elements of a scalarset, in the scalarset's order. Elements of one scalarset can be
+/// permuted throughout a state without changing its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elements {
     /// The scalarset's number.
     pub set: u32,
-    /// How far the first element is from the type's smallest value.
+    /// The distance of the first element from the type's smallest value.
     pub first: u64,
-    /// How many there are; the same wherever the set occurs.
+    /// The number of elements; the same wherever the set occurs.
     pub count: u64,
 }
 
-/// How a scalar's values are written.
+/// The text of a scalar's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Names {
     /// As numbers.
@@ -74,7 +77,7 @@ pub enum Names {
 }
 
 impl Type {
-    /// Width in bits, padding inside included.
+    /// Width in bits, including inner padding.
     pub fn bits(&self) -> u32 {
         match self {
             Type::Scalar(scalar) => u32::from(scalar.bits),
@@ -92,12 +95,12 @@ impl Type {
 }
 
 impl Scalar {
-    /// What is stored for a value of the type.
+    /// The stored form of a value.
     pub fn store(&self, value: i64) -> u64 {
         (value.wrapping_sub(self.low) as u64).wrapping_add(u64::from(self.undefinable))
     }
 
-    /// The value of a stored form; none where it is undefined.
+    /// The value of a stored form; `None` if it is undefined.
     pub fn value(&self, stored: u64) -> Option<i64> {
         if self.undefinable && stored == 0 {
             return None;
@@ -105,7 +108,7 @@ impl Scalar {
         Some((stored.wrapping_sub(u64::from(self.undefinable)) as i64).wrapping_add(self.low))
     }
 
-    /// How a stored form is written.
+    /// The text of a stored form.
     pub fn show(&self, stored: u64) -> String {
         match (self.value(stored), &self.names) {
             (None, _) => "undefined".to_string(),

@@ -1,27 +1,33 @@
-//! The rules every program keeps. Whatever runs programs may rely on them: a verified program reads and writes only its own memories, never straddles a
-//! word, and runs in bounded stack and time. A program that breaks one shows a mistake in what built it, not in the user's model.
+//! The rules for programs. All code that runs programs may rely on them: a verified program reads and writes only its
+//! own memories, never straddles a word, and runs in bounded stack and time. A violation is a mistake in the code
+//! that built the program, not in the user's model.
 //!
-//! **Ids.** Types, functions, faults, properties, registers and reference parameters that are named exist.
+//! **Ids.** All types, functions, faults, properties, registers and reference parameters that are referred to exist.
 //!
-//! **Sizes.** States and frames have at most [`MAX_WORDS`] words; a body has at most [`MAX_REGISTERS`] registers; there are at most
-//! [`MAX_INSTANCES`] rules and as many start states, parameters fixed; sorted runs have at most [`MAX_SORTED`] elements; expressions and statements
-//! nest at most [`MAX_DEPTH`] deep, types at most [`MAX_TYPE_DEPTH`].
+//! **Sizes.** States and frames have at most [`MAX_WORDS`] words; a body has at most [`MAX_REGISTERS`] registers;
+//! there are at most [`MAX_INSTANCES`] rules and as many start states, parameters fixed; sorted runs have at most
+//! [`MAX_SORTED`] elements; expressions and statements nest at most [`MAX_DEPTH`] deep, types at most
+//! [`MAX_TYPE_DEPTH`].
 //!
-//! **Types** do not contain themselves. A scalar has 1 to 64 bits and they hold its values. Parts of a type lie inside it and apart from each other.
-//! An object of at most 64 bits lies inside one word, a larger one starts at a word and takes whole words. An array has one element for each value of
-//! its index type. The mark of a bag's slot lies apart from the element.
+//! **Types** do not contain themselves. A scalar has 1 to 64 bits, enough for its values. Parts of a type lie inside
+//! it and do not overlap. An object of at most 64 bits lies inside one word, a larger one starts at a word and takes
+//! whole words. An array has one element for each value of its index type. The mark of a bag's slot does not overlap
+//! the element.
 //!
-//! **Variables** lie inside the state, apart from each other, as objects do.
+//! **Variables** lie inside the state and do not overlap, with the alignment of objects.
 //!
-//! **Places.** For every value its indices can take, a place lies inside its root: the state, the frame, or the run of bits its reference stands for. A
-//! run of at most 64 bits lies inside one word, a longer one takes whole words; `Load` and `Store` move 1 to 64 bits.
+//! **Places.** For every value its indices can take, a place lies inside its root: the state, the frame, or the run
+//! of bits of its reference. A run of at most 64 bits lies inside one word, a longer one takes whole words; `Load`
+//! and `Store` move 1 to 64 bits.
 //!
-//! **Code.** `by` of a loop is not 0, and its body does not set its register, nor does a loop inside. Arguments match parameters: a value for a value; for a
-//! reference a place in the same region, of the same number of bits. `Return` gives a value exactly in functions that have a result. Parameters
-//! have registers. `Cover` names a `Reachable` property. Sorted elements do not overlap.
+//! **Code.** `by` of a loop is not 0, and its body does not set its register, nor does an inner loop. Arguments match
+//! parameters: a value for a value; for a reference a place in the same region, of the same number of bits. `Return`
+//! gives a value exactly in functions that have a result. Parameters have registers. `Cover` names a `Reachable`
+//! property. Sorted elements do not overlap.
 //!
-//! **Formulas** (guards and properties) have no frame and call only functions that neither write the state nor discard nor cover. Printed items
-//! moreover call none that write their callers' frames, so that printing leaves no trace.
+//! **Formulas** (guards and properties) have no frame and call only functions that neither write the state nor
+//! discard nor cover. In addition, printed items call none that write their callers' frames, so that printing has no
+//! effects.
 
 mod code;
 mod layout;
@@ -31,52 +37,52 @@ use crate::program::{Body, Function, Parameter, Program, Rule};
 use code::Code;
 use std::fmt;
 
-/// Most words of a state, and of a frame.
+/// The most words of a state, and of a frame.
 pub const MAX_WORDS: u32 = 1 << 16;
-/// Most registers of a formula, command or function.
+/// The most registers of a formula, command or function.
 pub const MAX_REGISTERS: u32 = 4096;
-/// Most rules, and most start states, parameters fixed.
+/// The most rules, and the most start states, parameters fixed.
 pub const MAX_INSTANCES: u64 = 1 << 24;
-/// Most elements of a `Sort`.
+/// The most elements of a `Sort`.
 pub const MAX_SORTED: u32 = 4096;
-/// Deepest nesting of expressions and statements.
+/// The deepest nesting of expressions and statements.
 pub const MAX_DEPTH: u32 = 300;
-/// Deepest nesting of types.
+/// The deepest nesting of types.
 pub const MAX_TYPE_DEPTH: u32 = 64;
 
-/// A rule of programs that was broken.
+/// A violation of a rule for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyError {
     /// The part of the program, such as ``rule `Send`, guard``.
     pub part: String,
-    /// What is wrong there.
+    /// The problem there.
     pub problem: Problem,
 }
 
-/// What can be wrong with a program.
+/// A problem of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// Something is named that does not exist.
+    /// A reference to something that does not exist.
     Missing {
-        /// What kind of thing.
+        /// The kind of thing.
         what: &'static str,
         /// Its number.
         number: u32,
     },
     /// Something is larger than allowed.
     TooLarge {
-        /// What.
+        /// The kind of thing.
         what: &'static str,
         /// Its size.
         size: u64,
         /// The largest allowed.
         limit: u64,
     },
-    /// A place, variable or part reaches past the end of what it lies in.
+    /// A place, variable or part reaches past the end of its container.
     Outside {
         /// The first bit after it.
         end: u64,
-        /// The bits of what it should lie in.
+        /// The size of its container in bits.
         size: u64,
     },
     /// A run of bits that can lie across a word's edge, or a long one that does not take whole words.
@@ -84,7 +90,7 @@ pub enum Problem {
         /// Its length.
         bits: u32,
     },
-    /// A number of bits other than 1 to 64 where one word is moved, or none at all.
+    /// A number of bits other than 1 to 64 for a move of one word, or none at all.
     Bits(u32),
     /// Two parts that overlap, by name.
     Overlap(String, String),
@@ -95,7 +101,7 @@ pub enum Problem {
         /// The first argument that does not match.
         argument: usize,
     },
-    /// Anything else.
+    /// Any other problem.
     Wrong(&'static str),
 }
 
@@ -122,13 +128,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All rules that a program breaks; empty for a verified program.
+/// All violations in a program; empty for a verified program.
 pub fn verify(program: &Program) -> Vec<VerifyError> {
     let mut verifier = Verifier { program, acts: Vec::new(), errors: Vec::new() };
     verifier.sizes();
     layout::verify(&mut verifier);
     verifier.depths();
-    // What follows descends into trees and trusts sizes.
+    // The following checks descend into trees and trust sizes.
     if verifier.errors.is_empty() {
         verifier.acts = acts(program);
         verifier.code();
@@ -172,7 +178,7 @@ impl Verifier<'_> {
                 let parameters = rule.parameters.len() as u64;
                 self.registers(&part, rule.guard.registers, parameters);
                 self.body_sizes(&part, &rule.command, parameters);
-                // Families multiply their counts in order, and that must not overflow even where a later count is 0.
+                // Families multiply their counts in order, and that must not overflow even if a later count is 0.
                 if counts().try_fold(1u64, u64::checked_mul).is_none() {
                     self.error(&part, Problem::TooLarge { what: "instances", size: u64::MAX, limit: MAX_INSTANCES });
                 }

@@ -1,4 +1,5 @@
-//! Visits every part of a tree once, for analyses that look for something rather than compute something. Printed items are visited too.
+//! Visits every part of a tree once, for analyses that search for something rather than compute something. Printed
+//! items are visited too.
 
 use crate::code::{Argument, Block, Expr, Place, PrintItem, Stmt};
 
@@ -49,7 +50,7 @@ pub fn expressions_of_block<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Exp
     });
 }
 
-/// Visits an expression and all inside it.
+/// Visits an expression and all its subexpressions.
 pub fn expressions<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
     visit(expr);
     match expr {
@@ -87,7 +88,7 @@ fn expressions_of_place<'a>(place: &'a Place, visit: &mut impl FnMut(&'a Expr)) 
     place.indices.iter().for_each(|index| expressions(&index.value, visit));
 }
 
-/// Visits the operands of an expression, indices of places and arguments included, and not what is inside them.
+/// Visits the operands of an expression, including indices of places and arguments, but not their subexpressions.
 pub fn operands<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
     match expr {
         Expr::Const(_) | Expr::Reg(_) => {}
@@ -119,7 +120,8 @@ pub fn operands<'a>(expr: &'a Expr, visit: &mut impl FnMut(&'a Expr)) {
     }
 }
 
-/// Visits the outermost expressions of one statement that a search evaluates: not those of statements inside it, and nothing that is printed.
+/// Visits the outermost expressions of one statement that a search evaluates: neither those of inner statements nor
+/// those of printed items.
 pub fn operands_of_statement<'a>(statement: &'a Stmt, visit: &mut impl FnMut(&'a Expr)) {
     match statement {
         Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => visit(expr),

@@ -1,7 +1,8 @@
-//! Measures what one expansion, one sample and one check cost. Takes the path of a program in the text form (`-` for the MCS
-//! lock), the most states, and how often to expand them.
+//! Measures the cost of one expansion, one sample and one check. Takes the path of a program in the text form (`-`
+//! for the MCS lock), the most states, and the number of times to expand them.
 //!
-//! The walk over the states is breadth first over at most a million, with a table that costs extra and is not counted.
+//! The walk over the states is breadth first over at most a million, with a table that costs extra and is not
+//! counted.
 
 #[path = "../tests/it/mcslock.rs"]
 mod mcslock;
@@ -14,7 +15,8 @@ use wayfarer_ir::{Limits, text};
 use wayfarer_jit::Compiled;
 use wayfarer_space::{Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
-/// Nanoseconds of processor time, so that other work on the machine counts less; of the clock where the system does not tell.
+/// Nanoseconds of processor time, so that other work on the machine counts less; of wall-clock time if the system
+/// does not provide it.
 struct Watch(u64, Instant);
 
 impl Watch {

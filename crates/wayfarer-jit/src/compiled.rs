@@ -18,24 +18,25 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use wayfarer_ir::{FunctionId, Interpreter, Limits, Program, PropertyKind, Rule};
 use wayfarer_space::{Packing, Space, Word};
 
-/// Rules beyond this many are not all compiled with their parameters fixed.
+/// The most rules that are all compiled with their parameters fixed.
 const MOST_FIXED_GUARDS: u64 = 16_384;
-/// A family's guards are fixed where instances times nodes are at most this.
+/// A family's guards are compiled with fixed parameters if instances times nodes are at most this.
 const MOST_FIXED_GUARD_NODES: u64 = 400_000;
-/// A family's commands are fixed where instances times nodes are at most this, or where a command has at most [`SMALL_COMMAND`] nodes.
+/// A family's commands are compiled with fixed parameters if instances times nodes are at most this, or if a command
+/// has at most [`SMALL_COMMAND`] nodes.
 const MOST_FIXED_COMMAND_NODES: u64 = 60_000;
 const SMALL_COMMAND: u64 = 200;
-/// Bodies past this size are interpreted: the time to compile grows faster than they do.
+/// Larger bodies are interpreted: the time to compile grows faster than their size.
 const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
-/// Programs of more rules than this have their guards in masks, if they can.
+/// Programs of more rules than this have their guards in masks, if possible.
 pub(crate) const MANY_RULES: usize = 8_192;
-/// Nodes of guards that go into one function.
+/// The nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
-/// Code that was not compiled yet.
+/// Code that is not compiled yet.
 const NOT_YET: usize = 0;
-/// Code that is left to the interpreter.
+/// Code that is interpreted.
 pub(crate) const INTERPRETED: usize = 1;
 
 pub(crate) type GuardsCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
@@ -58,27 +59,27 @@ pub struct Compiled {
     /// The guards of such a program, if there are very many.
     pub(crate) masks: Option<Masks>,
     pub(crate) segments: Vec<Segment>,
-    /// Guards that are decided together.
+    /// Guards that are evaluated together.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) groups: usize,
-    /// The rules of each level as bits, group by group, where there are several levels.
+    /// The rules of each level as bits, group by group, if there are several levels.
     pub(crate) levels: Vec<Vec<u64>>,
-    /// Read by the guards' code, which knows where they lie.
+    /// Tables read by the guards' code, which contains their addresses.
     tables: Mutex<Vec<Vec<u64>>>,
-    /// The judgement of all properties, if there are any.
+    /// The check of all properties, if there are any.
     pub(crate) check: Option<GuardsCode>,
     pub(crate) check_groups: usize,
-    /// Properties one by one; 0 where they were not needed yet.
+    /// Properties one by one; 0 if they were not needed yet.
     pub(crate) properties: Box<[AtomicUsize]>,
     pub(crate) assumptions: Option<AtomicUsize>,
     /// Functions of the model that have code of their own.
     functions: Box<[AtomicUsize]>,
-    /// Code of commands by rule, for those that need nothing but a state; 0 for all others.
+    /// Code of commands by rule, for those that need only a state; 0 for all others.
     pub(crate) quick: Box<[AtomicUsize]>,
     /// The parameters of each rule in `quick`, and where they begin.
     pub(crate) parameters: Vec<i64>,
     pub(crate) parameters_at: Vec<u32>,
-    /// Some guards are always asked one by one.
+    /// Whether some guards are always evaluated one by one.
     pub(crate) lone: bool,
     pub(crate) covers: bool,
     pub(crate) recursive: bool,
@@ -92,7 +93,7 @@ pub struct Compiled {
 pub(crate) struct Family {
     pub(crate) first: u32,
     pub(crate) instances: u64,
-    /// Own code of the guards: one for each instance, or one for all.
+    /// The guards' own code: one for each instance, or one for all.
     pub(crate) guards: Codes,
     pub(crate) commands: Codes,
 }
@@ -108,19 +109,19 @@ pub(crate) struct Segment {
     pub(crate) first: u32,
     pub(crate) group: usize,
     pub(crate) groups: usize,
-    /// The one family whose guards are asked one by one; else they are decided together.
+    /// The one family whose guards are evaluated one by one; `None` if they are evaluated together.
     pub(crate) alone: Option<usize>,
     families: Range<usize>,
 }
 
-/// A function that decides the guards of some groups.
+/// A function that evaluates the guards of some groups.
 pub(crate) struct Chunk {
     pub(crate) code: GuardsCode,
     pub(crate) group: usize,
-    /// The segment it is part of, and which of its groups.
+    /// The segment it is part of, and its groups there.
     segment: usize,
     groups: Range<usize>,
-    /// The function that is asked where the order of conjuncts matters.
+    /// The function to call if the order of conjuncts matters.
     pub(crate) ordered: AtomicUsize,
 }
 
@@ -133,7 +134,8 @@ impl Compiled {
         let target = foundry.target();
         let functions = zeros(program.functions.len() * 2);
         let recursive = (0..program.functions.len()).any(|number| shape.is_recursive(FunctionId(number as u32)));
-        // Frames that lie apart are together within the limit, but for that of the command itself, which no limit holds.
+        // Frames outside the stack are together within the limit, except for that of the command itself, to which no
+        // limit applies.
         let largest = program.rules.iter().chain(&program.starts).map(|rule| rule.command.frame).max().unwrap_or(0);
         let heap_words = if shape.has_far_frames(&program, largest) { limits.frame_words as usize + largest as usize } else { 0 };
         let interpreter = Interpreter::new(program.clone(), limits);
@@ -142,7 +144,7 @@ impl Compiled {
             rules: interpreter.rules(),
             words: program.words as usize,
             families: families(&program.rules, &shape, MOST_FIXED_COMMANDS),
-            // Each start state is made once in a search: code of its own would never pay.
+            // Each start state is computed once in a search: code of its own would never pay.
             starts: families(&program.starts, &shape, 1),
             rows: None,
             masks: None,
@@ -172,7 +174,8 @@ impl Compiled {
             target,
         };
         compiled.rows = if compiled.is_plain() { Rows::of(&compiled.program) } else { None };
-        if compiled.rows.is_some() && compiled.rules as usize > MANY_RULES {
+        // Masks know nothing of levels.
+        if compiled.rows.is_some() && compiled.rules as usize > MANY_RULES && wayfarer_ir::levels::Levels::of(&compiled.program).is_none() {
             compiled.masks = Masks::of(&compiled.program);
         }
         compiled.list_parameters();
@@ -184,13 +187,13 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// Leaves commands to the interpreter once there is this much machine code, those that cover properties excepted.
+    /// Interprets further commands once there is this much machine code, except those that cover properties.
     pub fn with_code_limit(mut self, bytes: usize) -> Self {
         self.code_limit = bytes;
         self
     }
 
-    /// Tells someone what compiling takes.
+    /// Sets the functions that measure the memory of compiling.
     pub fn with_meter(self, meter: Meter) -> Self {
         self.foundry().set_meter(meter);
         self
@@ -201,14 +204,14 @@ impl Compiled {
         &self.program
     }
 
-    /// Bytes of machine code and tables made so far.
+    /// Bytes of machine code and tables so far.
     pub fn code_bytes(&self) -> usize {
-        // One lock at a time: whoever compiles guards takes the tables while it holds the foundry.
+        // One lock at a time: code that compiles guards takes the tables while it holds the foundry.
         let tables: usize = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().map(|table| table.len() * 8).sum();
         tables + self.foundry().bytes() + self.masks.as_ref().map_or(0, |masks| masks.table_words() * 8)
     }
 
-    /// Functions made so far.
+    /// The number of functions compiled so far.
     pub fn code_functions(&self) -> usize {
         self.foundry().functions()
     }
@@ -221,7 +224,7 @@ impl Compiled {
         Setting { program: &self.program, shape: &self.shape, limits: self.limits, target: self.target, functions: self.functions.as_ptr() as usize }
     }
 
-    /// Writes down the parameters of all rules that may get quick code.
+    /// Lists the parameters of all rules that may get quick code.
     fn list_parameters(&mut self) {
         for rule in self.program.rules.iter().filter(|_| !self.quick.is_empty()) {
             for member in 0..rule.instances() {
@@ -269,7 +272,7 @@ impl Compiled {
                     end += 1;
                 }
                 let address = self.make_guards(&mut self.foundry(), &mut guards, start..end, &format!("guards {number}.{start}"))?;
-                // SAFETY: the function was written with these parameters and this result.
+                // SAFETY: the function was emitted with these parameters and this result.
                 let code = unsafe { std::mem::transmute::<*const u8, GuardsCode>(address) };
                 chunks.push(Chunk { code, group: segment.group + start, segment: number, groups: start..end, ordered: AtomicUsize::new(NOT_YET) });
                 start = end;
@@ -295,7 +298,7 @@ impl Compiled {
         }
     }
 
-    /// The function that decides the guards of a chunk where the order of their conjuncts matters.
+    /// The function that evaluates the guards of a chunk if the order of their conjuncts matters.
     pub(crate) fn ordered_code(&self, chunk: &Chunk) -> GuardsCode {
         let address = self.code(&chunk.ordered, || {
             let mut foundry = self.foundry();
@@ -312,7 +315,7 @@ impl Compiled {
             chunk.ordered.store(address, Ordering::Release);
             address
         });
-        // SAFETY: the function was written with these parameters and this result.
+        // SAFETY: the function was emitted with these parameters and this result.
         unsafe { std::mem::transmute::<usize, GuardsCode>(address) }
     }
 
@@ -328,12 +331,12 @@ impl Compiled {
                 Err(property) => asked[property] = true,
             }
         };
-        // SAFETY: the function was written with these parameters and this result.
+        // SAFETY: the function was emitted with these parameters and this result.
         self.check = Some(unsafe { std::mem::transmute::<*const u8, GuardsCode>(address) });
         Ok(())
     }
 
-    /// The address in a cell; compiles what it stands for if it is not there yet.
+    /// The address in a cell; compiles the function if it is not there yet.
     #[inline]
     pub(crate) fn code(&self, cell: &AtomicUsize, compile: impl FnOnce() -> usize) -> usize {
         match cell.load(Ordering::Acquire) {
@@ -342,7 +345,7 @@ impl Compiled {
         }
     }
 
-    /// Compiles a function into a cell, with all it calls.
+    /// Compiles a function into a cell, with all its callees.
     #[cold]
     pub(crate) fn compile(&self, cell: &AtomicUsize, name: &str, words: usize, write: impl Fn(FunctionBuilder, Metering) -> Outcome<()>) -> usize {
         let mut foundry = self.foundry();
@@ -373,7 +376,7 @@ impl Compiled {
         }
     }
 
-    /// Gives a function of the model code of its own; whether that was possible.
+    /// Compiles a function of the model on its own. Returns whether that was possible.
     #[cold]
     pub(crate) fn make_function(&self, slot: usize) -> bool {
         let (function, depth) = functions::at(slot);
@@ -396,7 +399,7 @@ impl Compiled {
         if starts { (&self.starts[number], &self.program.starts[number]) } else { (&self.families[number], &self.program.rules[number]) }
     }
 
-    /// Whether commands need nothing but a state.
+    /// Whether commands need only a state.
     pub(crate) fn is_plain(&self) -> bool {
         self.assumptions.is_none() && !self.covers && !self.recursive && self.heap_words == 0
     }
@@ -447,7 +450,7 @@ impl Codes {
         }
     }
 
-    /// The parameters' values where the code is for one instance.
+    /// The parameters' values if the code is for one instance.
     fn values(&self, rule: &Rule, member: u64) -> Option<Vec<i64>> {
         match self {
             Codes::Fixed(_) => {
@@ -460,7 +463,7 @@ impl Codes {
     }
 }
 
-/// Instances of rules, of which at most `most` have code of their own.
+/// Instances of rules; at most `most` of them have code of their own.
 fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> {
     let (mut first, mut fixed) = (0u64, 0u64);
     rules

@@ -1,9 +1,10 @@
-//! Writes the code of one function: a guard, a command, a property, or a function of the model.
+//! Emits the code of one function: a guard, a command, a property, or a function of the model.
 //!
-//! The writer folds as it goes. Registers whose value is known stay out of the code, loops with known bounds are unrolled while they are small, and
-//! calls are written in place with their references replaced by what they refer to. What is left goes to Cranelift, which shares common parts.
+//! The emitter folds constants as it goes. Registers whose value is known stay out of the code, loops with known
+//! bounds are unrolled while they are small, and calls are inlined with their references replaced by their targets.
+//! The rest goes to Cranelift, which eliminates common subexpressions.
 //!
-//! A fault leaves by one of three doors, see [`Faults`].
+//! There are three ways to handle a fault, see [`Faults`].
 
 mod call;
 mod expression;
@@ -25,70 +26,71 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use std::collections::HashMap;
 use wayfarer_ir::{FaultId, Program};
 
-/// Why a function was not written to its end.
+/// The reason why a function was not emitted to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It needs branches where none may be.
+    /// It needs branches where none are allowed.
     Branches,
     /// Its fuel is not bounded by its shape: it must be counted.
     Meter,
-    /// It is too large to be written in place.
+    /// It is too large to be inlined.
     Large,
 }
 
 pub(crate) type Outcome<T> = Result<T, Stop>;
 
-/// What a function gives back where it ended well.
+/// The status of a function that ended normally.
 pub(crate) const DONE: i64 = 0;
-/// What it gives back where the firing was discarded.
+/// The status if the firing was discarded.
 pub(crate) const DISCARDED: i64 = 1;
-/// There was not enough stack for a recursion: nothing is known, call again with more.
+/// There was not enough stack for a recursion: there is no result, call again with more.
 pub(crate) const NO_STACK: i64 = 2;
-/// A function that was called has no code yet: nothing is known, call again when it has.
+/// A called function has no code yet: there is no result, call again when it has.
 pub(crate) const NO_CODE: i64 = 3;
-/// A fault f is given back as this plus f.
+/// The status of a fault f is this plus f.
 pub(crate) const FIRST_FAULT: i64 = 4;
 
-/// What code written here reaches through its last parameter.
+/// The data that emitted code accesses through its last parameter.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Environment {
-    /// Fuel left, while a function of the model is called.
+    /// The remaining fuel, while a function of the model is called.
     pub(crate) fuel: u64,
     /// The parameters of a rule, for code that serves its whole family.
     pub(crate) parameters: *const i64,
     /// One bit for each property that was covered.
     pub(crate) covered: *mut u64,
-    /// Calls that are running, where that is not known beforehand.
+    /// The number of running calls, if it is not known statically.
     pub(crate) depth: u64,
-    /// Words of the frames that are in use, where that is not known beforehand.
+    /// The words of the frames in use, if they are not known statically.
     pub(crate) frame_words: u64,
     /// The stack must not grow below this address.
     pub(crate) stack_end: u64,
-    /// Where the next large frame begins.
+    /// The start of the next large frame.
     pub(crate) heap: *mut u64,
-    /// The place in the table of functions of one that has no code yet.
+    /// The index in the table of functions of one that has no code yet.
     pub(crate) missing: u64,
 }
 
-/// Where faults go.
+/// The handling of faults.
 pub(crate) enum Faults {
-    /// The function ends and says which.
+    /// The function ends and returns the fault.
     Told(HashMap<FaultId, Block>),
-    /// Control goes to one place, whatever the fault.
+    /// Control goes to one block, whatever the fault.
     Go(Block),
-    /// Nothing branches: it is noted whether there was a fault. What is computed after one has no meaning, but does no harm.
+    /// Nothing branches: a flag records whether there was a fault. Values computed after one are meaningless, but
+    /// harmless.
     Noted(Noted),
 }
 
-/// Faults noted so far.
+/// Faults recorded so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Noted {
     /// Whether the current part of the expression is evaluated at all.
     active: Condition,
     /// Whether there was a fault.
     pub(crate) any: Condition,
-    /// Which, while it can only be one.
+    /// The fault, while it can only be one.
     which: Option<FaultId>,
     several: bool,
 }
@@ -99,9 +101,9 @@ impl Noted {
     }
 }
 
-/// How fuel is accounted for.
+/// The accounting of fuel.
 pub(crate) enum Fuel {
-    /// Not at all: this many units at most, which must stay within the limit.
+    /// None: it takes at most this many units, which must stay within the limit.
     Bounded(u64),
     /// In a variable.
     Counted(Variable),
@@ -110,37 +112,37 @@ pub(crate) enum Fuel {
 /// A register.
 #[derive(Clone, Copy)]
 pub(crate) enum Register {
-    /// Has this value here, on every way that leads here.
+    /// It has this value here, on every path that leads here.
     Holds(Val),
-    /// Differs between ways.
+    /// It differs between paths.
     Varies(Variable),
 }
 
-/// The locals of the command, formula or function that is being written.
+/// The locals of the command, formula or function being emitted.
 pub(crate) struct Activation {
     pub(crate) registers: Vec<Register>,
-    /// Registers of loop expressions that are read outside of their loop: always held in a variable.
+    /// Registers of loop expressions that are read outside their loop: always held in a variable.
     pub(crate) leaking: Vec<bool>,
     pub(crate) frame: Option<Area>,
     pub(crate) references: Vec<Spot>,
     /// Branches and loops around the current statement that depend on the state.
     pub(crate) nesting: u32,
-    /// Where `Return` goes, once one was nested.
+    /// The target of `Return`, once one was nested.
     pub(crate) exit: Option<(Block, Variable)>,
     /// The result of a `Return` that was not nested.
     pub(crate) result: Option<Val>,
 }
 
-/// Whether the bounds on nested calls must be tested.
+/// Whether the limits on nested calls must be tested.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Depth {
-    /// The shape of the program keeps them.
+    /// The shape of the program guarantees them.
     Bounded,
     /// Counted in the environment.
     Counted,
 }
 
-/// What the writer must know of its surroundings.
+/// The context of an emitter.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) program: &'a Program,
@@ -151,7 +153,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) functions: usize,
 }
 
-/// Writes one function.
+/// Emits one function.
 pub(crate) struct Emitter<'a, 'f> {
     pub(crate) builder: FunctionBuilder<'f>,
     pub(crate) setting: Setting<'a>,
@@ -161,19 +163,19 @@ pub(crate) struct Emitter<'a, 'f> {
     pub(crate) state: Area,
     pub(crate) activations: Vec<Activation>,
     pub(crate) environment: Option<Value>,
-    /// Nodes written so far.
+    /// Nodes emitted so far.
     pub(crate) written: usize,
-    /// Nodes after which calls are no longer written in place.
+    /// Nodes after which calls are no longer inlined.
     pub(crate) inline_until: usize,
-    /// Nodes after which the writer gives up.
+    /// Nodes after which the emitter gives up.
     pub(crate) largest: usize,
     entry: Block,
     discarded: Option<Block>,
     locals: Option<StackSlot>,
-    /// Words of the frames in use, and the most there were.
+    /// Words of the frames in use, and their maximum.
     local_words: u32,
     most_local_words: u32,
-    /// Statuses other than `DONE` are given back together with a result.
+    /// Statuses other than `DONE` are returned together with a result.
     pub(crate) gives_result: bool,
     /// The words of the state that may have been written.
     pub(crate) touched: Vec<bool>,
@@ -207,7 +209,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// A writer of code that has no environment.
+    /// An emitter of code that has no environment.
     pub(crate) fn plain(builder: FunctionBuilder<'f>, setting: Setting<'a>) -> Self {
         Emitter::new(builder, setting, Faults::Told(HashMap::new()))
     }
@@ -235,7 +237,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.create_block()
     }
 
-    /// Goes on writing in a block whose ways in are all known.
+    /// Continues in a block whose predecessors are all known.
     pub(crate) fn enter(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.builder.seal_block(block);
@@ -253,7 +255,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         matches!(self.faults, Faults::Noted(_))
     }
 
-    /// Faults where the condition is true.
+    /// Faults if the condition is true.
     pub(crate) fn fault_if(&mut self, condition: Condition, fault: FaultId) -> Outcome<()> {
         if let Faults::Noted(mut noted) = self.faults {
             let here = self.both(noted.active, condition);
@@ -280,7 +282,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         Ok(())
     }
 
-    /// Faults. What is written afterwards is never run; the value stands for one that does not exist.
+    /// Faults. Code emitted afterwards is never run; the value is a placeholder.
     pub(crate) fn always_fault(&mut self, fault: FaultId) -> Outcome<Val> {
         if self.faults_are_noted() {
             self.fault_if(Condition::Known(true), fault)?;
@@ -338,13 +340,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Notes that one more node is written.
+    /// Counts one more emitted node.
     pub(crate) fn write_one(&mut self) -> Outcome<()> {
         self.written += 1;
         if self.written > self.largest { Err(Stop::Large) } else { Ok(()) }
     }
 
-    /// Writes something without branches and says which faults were noted; none where it needs branches or can meet faults of several kinds.
+    /// Emits something without branches and returns the recorded faults; `None` if it needs branches or can have
+    /// faults of several kinds.
     pub(crate) fn without_branches<T>(&mut self, write: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<Option<(T, Condition, Option<FaultId>)>> {
         let units = match self.fuel {
             Fuel::Bounded(units) => units,
@@ -371,7 +374,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Notes faults of what is written only as far as the condition holds.
+    /// Records faults of the emitted code only while the condition holds.
     pub(crate) fn noting_where<T>(&mut self, condition: Condition, write: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
         let Faults::Noted(noted) = self.faults else { unreachable!("faults are noted here") };
         let active = self.both(noted.active, condition);
@@ -397,7 +400,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.builder.ins().stack_addr(types::I64, slot, (word * 8) as i32)
     }
 
-    /// Gives back a status from blocks that were only jumped to, and ends the function.
+    /// Returns a status from blocks that were only jumped to, and ends the function.
     pub(crate) fn finish(mut self) {
         let mut ends = Vec::new();
         if let Faults::Told(blocks) = &self.faults {

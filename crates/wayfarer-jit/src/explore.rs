@@ -1,4 +1,4 @@
-//! The space: enabled rules as bits, and their firings straight into the columns of steps.
+//! The space: enabled rules as bits, and their firings directly into the columns of steps.
 
 #![allow(unsafe_code)]
 
@@ -13,19 +13,19 @@ use wayfarer_space::{
     Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Hash, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash,
 };
 
-/// Groups of guards for which bits are kept on the stack.
+/// The number of groups of guards whose bits are kept on the stack.
 const FEW_GROUPS: usize = 16;
 
 /// Bits of a few groups, on the stack and not cleared.
 type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
 
 impl Compiled {
-    /// How many words a state has.
+    /// The number of words of a state.
     pub fn width_words(&self) -> usize {
         self.words
     }
 
-    /// How many rules are enabled in a state, those included whose guard faults.
+    /// The number of rules enabled in a state, including those whose guard faults.
     pub fn count_enabled(&self, state: &[Word]) -> u32 {
         self.expect_width(state);
         if let Some(masks) = &self.masks {
@@ -44,7 +44,8 @@ impl Compiled {
         assert_eq!(state.len(), self.words, "a state of another width");
     }
 
-    /// Decides the guards that are decided together. Words of enabled and of undecided rules alternate; gives back whether any is undecided.
+    /// Evaluates the guards that are evaluated together. Words of enabled and of undecided rules alternate. Returns
+    /// whether any is undecided.
     ///
     /// # Safety
     /// The state must have the program's width, and there must be room for two words for each group.
@@ -52,7 +53,7 @@ impl Compiled {
     unsafe fn decide(&self, state: *const Word, bits: *mut u64) -> u64 {
         let mut undecided = 0;
         for chunk in &self.chunks {
-            // SAFETY: the code was made with these parameters; the rest is the caller's promise.
+            // SAFETY: the code was emitted with these parameters; the rest is guaranteed by the caller.
             let here = unsafe { (chunk.code)(state, bits.add(chunk.group * 2)) };
             undecided |= if here == NOT_FINE {
                 // SAFETY: as above.
@@ -64,7 +65,7 @@ impl Compiled {
         undecided
     }
 
-    /// Uses the bits of a state where there are few and all are decided; the odd ones are zero then.
+    /// Uses the bits of a state if there are few and all are decided; the odd ones are zero then.
     #[inline]
     fn with_few<T>(&self, state: &[Word], act: impl FnOnce(&[u64]) -> Option<T>) -> Option<T> {
         if self.groups > FEW_GROUPS || self.lone {
@@ -81,13 +82,13 @@ impl Compiled {
         act(bits)
     }
 
-    /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard is a fault, as the odd ones. Gives
-    /// back how many there are of both.
+    /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard
+    /// is a fault, as the odd ones. Returns the number of both.
     #[inline]
     pub(crate) fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
         assert!(state.len() == self.words && scratch.bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
         scratch.faults.clear();
-        // SAFETY: just tested.
+        // SAFETY: tested above.
         let undecided = unsafe { self.decide(state.as_ptr(), scratch.bits.as_mut_ptr()) };
         if !self.levels.is_empty() {
             self.decide_levels(state, first_rule, undecided != 0, scratch);
@@ -137,7 +138,7 @@ impl Compiled {
         scratch.bits = bits;
     }
 
-    /// Expands a batch. `W` is the number of words, or 0 where it is known only here.
+    /// Expands a batch. `W` is the number of words, or 0 if it is known only at run time.
     fn expand_batch<const W: usize>(&self, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
@@ -211,7 +212,7 @@ impl Compiled {
     fn fire_rule(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
         match self.quick_code(rule) {
             0 => self.fire_slowly(rule, state, out, scratch),
-            // SAFETY: found just now; the callers see to the widths.
+            // SAFETY: the code was just found; the callers check the widths.
             address => match unsafe { self.fire_quickly(address, rule, state, out) } {
                 DONE => Fired::To,
                 NO_CODE => self.fire_slowly(rule, state, out, scratch),
@@ -220,7 +221,7 @@ impl Compiled {
         }
     }
 
-    /// The code of a command that needs nothing but a state; 0 where there is none, or none yet.
+    /// The code of a command that needs only a state; 0 if there is none, or none yet.
     #[inline]
     fn quick_code(&self, rule: u32) -> usize {
         self.quick.get(rule as usize).map_or(0, |cell| cell.load(Ordering::Acquire))
@@ -229,15 +230,16 @@ impl Compiled {
     /// Fires a rule by its code.
     ///
     /// # Safety
-    /// The address must have been given by [`quick_code`](Self::quick_code) for the rule, and both states must have the program's width.
+    /// The address must have been returned by [`quick_code`](Self::quick_code) for the rule, and both states must
+    /// have the program's width.
     #[inline]
     unsafe fn fire_quickly(&self, address: usize, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
         let mut environment = MaybeUninit::<Environment>::uninit();
         let parameters = self.parameters[self.parameters_at[rule as usize] as usize..].as_ptr();
-        // SAFETY: a field of memory that is there.
+        // SAFETY: a field of valid memory.
         unsafe { (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters) };
-        // SAFETY: the address was made with these parameters. Such code reads nothing of its environment that it did not write, but for the
-        // parameters. The rest is the caller's promise.
+        // SAFETY: the code was emitted with these parameters. It reads nothing of its environment that it did not
+        // write, except for the parameters. The rest is guaranteed by the caller.
         unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
     }
 
@@ -252,7 +254,7 @@ impl Compiled {
         }
     }
 
-    /// Tells what is wrong with a state of which the quick judgement said that something is: by its bits.
+    /// Reports the violations of a state in which the quick check found some, by its bits.
     #[cold]
     fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         let mut result = Ok(());
@@ -273,7 +275,7 @@ impl Compiled {
         result
     }
 
-    /// As [`Space::sample`], where guards are asked one by one.
+    /// As [`Space::sample`], if guards are evaluated one by one.
     fn sample_slowly(&self, state: &[Word], rng: &mut Rng, out: &mut [Word]) -> Option<(Firing, Fired)> {
         self.with_scratch(|scratch| {
             let count = self.enabled(state, 0, scratch);
@@ -308,7 +310,7 @@ impl Compiled {
         })
     }
 
-    /// Tries a start state whose guard is yet to be asked.
+    /// Tries a start state whose guard is not evaluated yet.
     fn start(&self, number: usize, member: u64, zero: &[Word], steps: &mut Steps, scratch: &mut Scratch) {
         let firing = Firing::of(self.starts[number].first + member as u32);
         let out = steps.states.push_dirty(self.words);
@@ -390,7 +392,7 @@ impl Space for Compiled {
                 Some((Firing::of(rule), rows.fire(rule, state, out)))
             });
         }
-        // None where it must be done slowly, and none inside where no rule is enabled.
+        // `None` if it must be done slowly, and an inner `None` if no rule is enabled.
         let drawn = self.with_few(state, |bits| {
             let count = count_even(bits);
             if count == 0 {
@@ -413,7 +415,7 @@ impl Space for Compiled {
         let rule = drawn?;
         let status = match self.quick_code(rule) {
             0 => NO_CODE,
-            // SAFETY: found just now, and both widths are the program's.
+            // SAFETY: the code was just found, and both widths are the program's.
             address => unsafe { self.fire_quickly(address, rule, state, out) },
         };
         let fired = match status {
@@ -457,7 +459,8 @@ impl Space for Compiled {
         let Some(code) = self.check else { return Ok(()) };
         if self.check_groups > FEW_GROUPS {
             let mut judged = vec![0; self.check_groups * 2];
-            // SAFETY: the code was made with these parameters; the state has the program's width and there is room for all groups.
+            // SAFETY: the code was emitted with these parameters; the state has the program's width and there is room
+            // for all groups.
             let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr()) };
             return if told == 0 { Ok(()) } else { self.tell(state, &judged, bits) };
         }
@@ -500,7 +503,7 @@ fn count_even(bits: &[u64]) -> u32 {
     count
 }
 
-/// The place of the set bit that has `rank` set bits below it.
+/// The index of the set bit that has `rank` set bits below it.
 #[inline]
 fn nth_bit(mut word: u64, rank: u32) -> u32 {
     for _ in 0..rank {
@@ -509,7 +512,7 @@ fn nth_bit(mut word: u64, rank: u32) -> u32 {
     word.trailing_zeros()
 }
 
-/// The hash of a state of `W` words, and which of them differ from another.
+/// The hash of a state of `W` words, and the words that differ from another.
 #[inline]
 fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
     let (from, to): (&[Word; W], &[Word; W]) = (from.try_into().expect("a width"), to.try_into().expect("a width"));
@@ -520,7 +523,7 @@ fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
     (hash(to), mask)
 }
 
-/// Writes down a firing that led to no state, and what it covered.
+/// Records a firing that led to no state, and the properties it covered.
 #[cold]
 fn note(source: u32, rule: u32, fired: Fired, faults: &mut Vec<FaultStep>, discarded: &mut u64, reached: &mut PropertyBits, scratch: &mut Scratch) {
     match fired {
@@ -531,7 +534,7 @@ fn note(source: u32, rule: u32, fired: Fired, faults: &mut Vec<FaultStep>, disca
     take_covered(scratch, (fired != Fired::Discarded).then_some(reached));
 }
 
-/// Which words differ: bit w for word w, bit 63 for all from word 63 on.
+/// The words that differ: bit w for word w, bit 63 for word 63 and all after it.
 #[inline]
 fn changed(from: &[Word], to: &[Word]) -> u64 {
     let mut mask = 0;
@@ -541,7 +544,7 @@ fn changed(from: &[Word], to: &[Word]) -> u64 {
     mask
 }
 
-/// Forgets what a firing covered, after noting it if it counts.
+/// Clears the properties that a firing covered, after recording them if it counts.
 fn take_covered(scratch: &mut Scratch, mut reached: Option<&mut PropertyBits>) {
     for (index, word) in scratch.covered.iter_mut().enumerate() {
         let covered = std::mem::take(word);

@@ -1,7 +1,7 @@
-//! Where machine code is made and kept: a Cranelift module over one stretch of executable memory.
+//! Compiles machine code and owns it: a Cranelift module over one contiguous area of executable memory.
 //!
-//! Commands are compiled one at a time, on their first firing. Giving each its own page would put all their beginnings into the same few sets of
-//! the instruction cache, so they are laid one after another into an `Arena`.
+//! Commands are compiled one at a time, on their first firing. Giving each its own page would put all their
+//! beginnings into the same few sets of the instruction cache, so they are placed one after another into an `Arena`.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module};
 
-/// Why no machine code can be made.
+/// The reason why no machine code can be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JitError {
     /// There is no code generator for this processor; the interpreter still works.
@@ -36,22 +36,22 @@ impl std::fmt::Display for JitError {
 
 impl std::error::Error for JitError {}
 
-/// Makes functions, one at a time, and owns their code.
+/// Compiles functions, one at a time, and owns their code.
 pub(crate) struct Foundry {
     module: Option<JITModule>,
     context: Context,
     builder_context: FunctionBuilderContext,
     bytes: usize,
     functions: usize,
-    /// Told before and after each function is made.
+    /// Called before and after each function is compiled.
     meter: Option<Meter>,
-    /// Where code that was written can be executed.
+    /// The executable mapping of the emitted code.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     views: arena::Views,
 }
 
-/// Counts memory, for those who want to know what compiling takes: the first says how much is taken now, the second is told what the first said before a
-/// function was made, when it has been.
+/// Measures the memory of compiling: the first function returns the bytes in use; the second receives that earlier
+/// value after a function was compiled.
 pub type Meter = (fn() -> usize, fn(usize));
 
 impl Foundry {
@@ -92,27 +92,28 @@ impl Foundry {
         })
     }
 
-    /// Bytes of machine code made so far.
+    /// Bytes of machine code so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Functions made so far.
+    /// The number of functions compiled so far.
     pub(crate) fn functions(&self) -> usize {
         self.functions
     }
 
-    /// What the writer of functions must know of the machine.
+    /// The emitter's information about the machine.
     pub(crate) fn target(&self) -> TargetFrontendConfig {
         self.module().target_config()
     }
 
-    /// From now on someone counts what making functions takes.
+    /// Sets the functions that measure the memory of compiling.
     pub(crate) fn set_meter(&mut self, meter: Meter) {
         self.meter = Some(meter);
     }
 
-    /// Makes a function of `parameters` words that gives back `results` words. `build` writes its body and may give up, which leaves no trace.
+    /// Compiles a function of `parameters` words that returns `results` words. `build` emits its body and may give
+    /// up, which has no effect.
     pub(crate) fn make<E>(
         &mut self,
         name: &str,
@@ -177,8 +178,8 @@ impl Foundry {
 impl Drop for Foundry {
     fn drop(&mut self) {
         if let Some(module) = self.module.take() {
-            // SAFETY: the pointers into this code live only in the `Compiled` that owns the foundry, are called only while it is borrowed, and
-            // it is being dropped.
+            // SAFETY: the pointers into this code live only in the `Compiled` that owns the foundry, are called only
+            // while it is borrowed, and it is being dropped.
             unsafe { module.free_memory() };
         }
     }

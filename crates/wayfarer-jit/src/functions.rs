@@ -2,12 +2,12 @@
 
 use crate::emit::Depth;
 
-/// What lies at a place of the table.
+/// The function at an index of the table.
 pub(crate) fn at(slot: usize) -> (u32, Depth) {
     ((slot / 2) as u32, if slot % 2 == 1 { Depth::Counted } else { Depth::Bounded })
 }
 
-/// The place of a function in the table.
+/// The index of a function in the table.
 pub(crate) fn slot(function: u32, depth: Depth) -> usize {
     function as usize * 2 + usize::from(depth == Depth::Counted)
 }

@@ -1,13 +1,16 @@
-//! All guards at once: which rules are enabled in a state, as a set of bits.
+//! All guards at once: the rules that are enabled in a state, as a set of bits.
 //!
-//! A guard is taken apart into conjuncts. A conjunct that one small field decides becomes a column of that field's table: for each value of the
-//! field, which rules it rules out and for which it is a fault. A state then costs a few loads and masks for 64 rules together, without a branch.
-//! What is left of a guard is evaluated by code, and only where its tables let it through.
+//! A guard is split into conjuncts. A conjunct that one small field decides becomes a column of that field's table:
+//! for each value of the field, the rules it excludes and those for which it is a fault. A state then costs a few
+//! loads and masks for 64 rules together, without a branch. The rest of a guard is evaluated by code, and only if its
+//! tables do not exclude it.
 //!
-//! The result is exact. A fault in a conjunct counts only if the conjuncts before it are true, so in general a rule's tables must be consulted in
-//! the order of its conjuncts, some fields more than once ([`Way::Ordered`]). In most states no field has a value that is a fault for anyone: then
-//! order does not matter, each field is looked at once, and neighbouring fields together ([`Way::Merged`]). Where a fault is met the guard is
-//! *undecided*, as it is where its evaluation is too long to be here; the caller then asks the guard's own code, which also tells the fault.
+//! The result is exact. A fault in a conjunct counts only if the conjuncts before it are true, so in general a rule's
+//! tables must be consulted in the order of its conjuncts, some fields more than once ([`Way::Ordered`]). In most
+//! states no field has a value that is a fault for any guard: then order does not matter, each field is consulted
+//! once, and neighbouring fields together ([`Way::Merged`]). If there is a fault, the guard is *undecided*, and so it
+//! is if its evaluation is too long for this code; the caller then calls the guard's own code, which also returns the
+//! fault.
 
 use crate::emit::{Area, Condition, Emitter, Faults, Fuel, Noted, Outcome, Setting, Stop, Val};
 use crate::probe::{Field, Miss, Probe};
@@ -21,12 +24,12 @@ use wayfarer_ir::{Expr, LoopKind, Reg, Rule, UnaryOp};
 
 /// Fields of at most this many bits get tables.
 const LARGEST_FIELD: u32 = 8;
-/// Of a guard at most this many nodes are evaluated here.
+/// The most nodes of a guard that are evaluated here.
 const LARGEST_REST: usize = 1_500;
 /// Conjuncts of a guard that get tables.
 const MOST_CONJUNCTS: usize = 64;
 
-/// More than all columns of a guard together can stand for.
+/// More fuel than all columns of a guard together can take.
 const ENOUGH_FUEL: u64 = 100_000;
 
 /// A truth value that must hold, under the given values of registers.
@@ -48,7 +51,7 @@ struct Column {
     faults: Values,
 }
 
-/// What is known of one rule's guard.
+/// The analysis of one rule's guard.
 #[derive(Default)]
 struct Analysed<'a> {
     /// Never enabled, and never a fault.
@@ -56,44 +59,45 @@ struct Analysed<'a> {
     columns: Vec<Column>,
     /// Conjuncts to be evaluated by code, in order.
     rest: Vec<Conjunct<'a>>,
-    /// It must be asked after the columns.
+    /// Whether it must be evaluated after the columns.
     ask: bool,
     /// Registers of the guard.
     registers: u32,
-    /// Fuel that its columns stand for.
+    /// The fuel of its columns.
     units: u64,
 }
 
-/// Sixty-four guards, ready to be written.
+/// Sixty-four guards, ready to be emitted.
 struct Group<'a> {
     guards: Vec<Analysed<'a>>,
 }
 
-/// One consultation of a table: for each value of the field, the rules that go on, and the rules that meet a fault.
+/// One lookup in a table: for each value of the field, the rules that remain, and the rules that fault.
 struct Lookup {
     field: Field,
-    /// Where the first table begins in [`Guards::tables`].
+    /// The start of the first table in [`Guards::tables`].
     table: usize,
     faults: bool,
 }
 
-/// How tables are consulted.
+/// The order in which tables are consulted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// All at once, where no field has a value that is a fault for anyone; else the function gives back [`NOT_FINE`].
+    /// All at once, if no field has a value that is a fault for any guard; otherwise the function returns
+    /// [`NOT_FINE`].
     Merged,
     /// In the order of each guard's conjuncts.
     Ordered,
 }
 
-/// What a function written in the merged way gives back where order matters. That all rules of a group are undecided reads the same, and is as well
-/// served by the ordered way.
+/// The result of a function emitted in the merged way if order matters. It equals the result if all rules of a group
+/// are undecided, which the ordered way handles equally well.
 pub(crate) const NOT_FINE: u64 = u64::MAX;
 
-/// Neighbouring fields are looked at together up to this many bits.
+/// Neighbouring fields are consulted together up to this many bits.
 const WINDOW_BITS: u32 = 7;
 
-/// A guard that cannot be written here.
+/// A guard that cannot be emitted here.
 pub(crate) struct Unwritable {
     group: usize,
     bit: usize,
@@ -104,12 +108,12 @@ pub(crate) struct Guards<'a> {
     groups: Vec<Group<'a>>,
     lookups: Vec<Vec<Lookup>>,
     way: Way,
-    /// All tables one after another. Code refers to their addresses, so they must not move once it is written.
+    /// All tables one after another. Code contains their addresses, so they must not move once it is emitted.
     pub(crate) tables: Vec<u64>,
 }
 
 impl<'a> Guards<'a> {
-    /// Takes the guards of all the given rules apart, and all instances of each, sixty-four to a group.
+    /// Splits the guards of all instances of the given rules, sixty-four to a group.
     pub(crate) fn new(setting: Setting<'a>, rules: &'a [Rule], way: Way) -> Self {
         let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), way, tables: Vec::new() };
         for rule in rules {
@@ -138,7 +142,7 @@ impl<'a> Guards<'a> {
         self.groups.len()
     }
 
-    /// How large the code of a group will be, roughly.
+    /// The approximate size of the code of a group.
     pub(crate) fn nodes(&self, setting: Setting<'a>, group: usize) -> usize {
         let rest: usize =
             self.groups[group].guards.iter().flat_map(|guard| &guard.rest).map(|conjunct| setting.shape.nodes_unrolled(conjunct.expr)).sum();
@@ -150,8 +154,9 @@ impl<'a> Guards<'a> {
         self.groups[group].guards[bit].ask = true;
     }
 
-    /// Writes the function that decides the guards of some groups: state, and where to put the words of enabled and of undecided rules, which
-    /// alternate. It gives back whether any is undecided, or [`NOT_FINE`].
+    /// Emits the function that evaluates the guards of some groups. Its parameters are the state and the output, in
+    /// which the words of enabled and of undecided rules alternate. It returns whether any is undecided, or
+    /// [`NOT_FINE`].
     pub(crate) fn write(&self, mut emitter: Emitter<'a, '_>, groups: std::ops::Range<usize>) -> Result<(), Unwritable> {
         let (state, out) = (emitter.parameter(0), emitter.parameter(1));
         emitter.state = Area::fixed(state, emitter.setting.program.words);
@@ -178,7 +183,7 @@ impl<'a> Guards<'a> {
         Ok(())
     }
 
-    /// A value that is not zero where some field has a value that is a fault for some guard of the groups.
+    /// A value that is not zero if some field has a value that is a fault for some guard of the groups.
     fn suspicion(&self, emitter: &mut Emitter, groups: std::ops::Range<usize>) -> Option<Value> {
         let mut faults: BTreeMap<Field, Values> = BTreeMap::new();
         for column in self.groups[groups].iter().flat_map(|group| &group.guards).flat_map(|guard| &guard.columns) {
@@ -186,7 +191,7 @@ impl<'a> Guards<'a> {
             (0..4).for_each(|word| all[word] |= column.faults[word]);
         }
         faults.retain(|_, values| *values != [0; 4]);
-        // Mostly zero is the fault: undefined. One look at a word finds all fields that are zero.
+        // Usually zero is the fault: undefined. One test of a word finds all fields that are zero.
         let mut zeros: BTreeMap<u32, Vec<Field>> = BTreeMap::new();
         let mut suspicious = None;
         let mut suspect = |emitter: &mut Emitter, value: Value| {
@@ -273,7 +278,7 @@ impl<'a> Guards<'a> {
             variable
         });
         let [alive, undecided] = variables;
-        // Sixteen at a time are passed by together where none of them is alive.
+        // Sixteen at a time are skipped together if none of them is alive.
         for quarter in 0..4 {
             let inside = rest & (0xFFFF << (quarter * 16));
             if inside == 0 {
@@ -295,7 +300,7 @@ impl<'a> Guards<'a> {
         Ok((emitter.builder.use_var(alive), emitter.builder.use_var(undecided)))
     }
 
-    /// Evaluates what is left of a guard where it is still alive.
+    /// Evaluates the rest of a guard if it is still alive.
     fn write_rest(&self, emitter: &mut Emitter<'a, '_>, guard: &Analysed<'a>, bit: usize, alive: Variable, undecided: Variable) -> Outcome<()> {
         emitter.fuel = Fuel::Bounded(guard.units);
         let mask = 1i64 << bit;
@@ -413,7 +418,7 @@ fn analyse<'a>(setting: Setting<'a>, rule: &'a Rule, values: &[i64]) -> Analysed
     let mut calls = Vec::new();
     shape::calls_in(&guard.value, &mut calls);
     let leaks = shape::leaking_in(guard.registers, [&guard.value]).contains(&true);
-    // Where fuel is short, it is left to the guard's own code to count it.
+    // If fuel is short, the guard's own code must count it.
     let counts = has_loop_or_call(&guard.value) && setting.limits.fuel < ENOUGH_FUEL;
     if leaks || counts || !setting.shape.keeps_depth(&calls, 0, &setting.limits) {
         result.ask = true;
@@ -456,7 +461,7 @@ fn analyse<'a>(setting: Setting<'a>, rule: &'a Rule, values: &[i64]) -> Analysed
 }
 
 impl Analysed<'_> {
-    /// Appends a column, or joins it with the one before on the same field.
+    /// Appends a column, or merges it with the previous one on the same field.
     fn push(&mut self, column: Column) {
         match self.columns.last_mut() {
             Some(last) if last.field == column.field => {
@@ -514,7 +519,8 @@ fn decide(setting: Setting, conjunct: &Conjunct, units: &mut u64) -> Decided {
     Decided::By(column)
 }
 
-/// Splits what is a conjunction into its parts: `All`, a loop over all rounds with known bounds, and their mirror images under a negation.
+/// Splits a conjunction into its parts: `All`, a loop over all rounds with known bounds, and their duals under a
+/// negation.
 fn take_apart<'a>(conjunct: Conjunct<'a>, out: &mut Vec<Conjunct<'a>>, units: &mut u64, setting: Setting) {
     if out.len() >= MOST_CONJUNCTS {
         out.push(conjunct);
@@ -557,7 +563,7 @@ fn has_loop_or_call(expr: &Expr) -> bool {
     !calls.is_empty() || shape::has_loop(expr)
 }
 
-/// Groups the fields that guards look at into windows of few bits, each inside one word.
+/// Groups the fields that guards read into windows of few bits, each inside one word.
 fn windows(groups: &[Group]) -> Vec<Field> {
     let mut fields: Vec<Field> = groups.iter().flat_map(|group| &group.guards).flat_map(|guard| &guard.columns).map(|column| column.field).collect();
     fields.sort_unstable();
@@ -576,7 +582,7 @@ fn windows(groups: &[Group]) -> Vec<Field> {
 }
 
 impl Group<'_> {
-    /// Fills one table for each window that some guard looks into.
+    /// Fills one table for each window that some guard reads.
     fn merge(&self, windows: &[Field], tables: &mut Vec<u64>) -> Vec<Lookup> {
         let mut lookups = Vec::new();
         for window in windows {
@@ -604,8 +610,8 @@ impl Group<'_> {
         lookups
     }
 
-    /// Finds a sequence of fields in which every guard meets its columns in order, and fills the tables for it. Each step takes the field that is
-    /// next for some guard and that the fewest others still need later.
+    /// Finds a sequence of fields in which every guard finds its columns in order, and fills the tables for it. Each
+    /// step takes the field that is next for some guard and that the fewest others still need later.
     fn schedule(&self, tables: &mut Vec<u64>) -> Vec<Lookup> {
         let mut next = vec![0usize; self.guards.len()];
         let mut lookups = Vec::new();

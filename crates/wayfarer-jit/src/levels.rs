@@ -6,7 +6,7 @@ use wayfarer_ir::levels::Levels;
 use wayfarer_space::Word;
 
 impl Compiled {
-    /// Writes down which bits belong to which level.
+    /// Computes the bits of each level.
     pub(crate) fn list_levels(&mut self) {
         let Some(levels) = Levels::of(&self.program) else { return };
         let mut masks = Vec::new();
@@ -29,7 +29,7 @@ impl Compiled {
         self.levels = masks;
     }
 
-    /// Of the bits of enabled and faulting rules keeps those of the smallest level that has any.
+    /// Keeps, of the bits of enabled and faulting rules, those of the smallest level that has any.
     pub(crate) fn keep_lowest(&self, bits: &mut [u64]) {
         let lowest = self.levels.iter().find(|mask| mask.iter().enumerate().any(|(group, mask)| (bits[group * 2] | bits[group * 2 + 1]) & mask != 0));
         if let Some(mask) = lowest {
@@ -40,7 +40,7 @@ impl Compiled {
         }
     }
 
-    /// Decides all guards, keeps the smallest level, and then leaves out the rules before `first_rule`.
+    /// Evaluates all guards, keeps the smallest level, and then removes the rules before `first_rule`.
     pub(crate) fn decide_levels(&self, state: &[Word], first_rule: u64, undecided: bool, scratch: &mut Scratch) {
         if undecided || self.lone {
             self.ask_undecided(state, 0, scratch);
@@ -68,11 +68,11 @@ impl Compiled {
         scratch.bits = bits;
     }
 
-    /// Whether a rule does not count because one of a smaller level is enabled.
+    /// Whether a rule is not enabled because one of a smaller level is.
     pub(crate) fn is_held_back(&self, state: &[Word], rule: u32) -> bool {
         self.with_scratch(|scratch| {
             scratch.faults.clear();
-            // A bit that stays, or none at all: then the guard alone decides.
+            // If its bit remains, or none at all, the guard alone decides.
             self.all_enabled(state, scratch);
             let some = scratch.bits[..self.groups * 2].iter().any(|word| *word != 0);
             let stays = self.segments.iter().any(|segment| {

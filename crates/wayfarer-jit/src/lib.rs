@@ -1,4 +1,4 @@
-//! Compiles programs to machine code, with Cranelift, and explores them at its speed. Cranelift lives here and nowhere else.
+//! Compiles programs to machine code with Cranelift and explores them at that speed. No other crate uses Cranelift.
 //!
 //! [`Compiled`] is a [`Space`](wayfarer_space::Space) that agrees with [`wayfarer_ir::Interpreter`] on everything: states and their order, faults,
 //! enabled counts, discards, covers, samples under the same generator, and failing properties.
@@ -7,9 +7,9 @@
 //! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
 //! - guards of very many rules that compare fields with constants are tables in two levels, without code (`masks`)
 //! - commands that only add and set constants are rows of a table (`rows`)
-//! - successors are written straight into the columns of steps (`explore`, `run`)
+//! - successors are written directly into the columns of steps (`explore`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
-//! - all machine code lies in one stretch of memory and is counted (`foundry`)
+//! - all machine code is in one contiguous area of memory and is counted (`foundry`)
 
 mod compiled;
 mod emit;

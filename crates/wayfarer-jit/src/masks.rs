@@ -1,6 +1,8 @@
-//! Guards of very many rules, all of which compare fields with constants. Rules are sixty-four to a group and groups sixty-four to a block. For each value
-//! of a field a block's table says which of its groups can have an enabled rule, and a group's table which of its rules can; a state then costs a few loads
-//! for each block and for each group that is left, and nothing for all others. No code is made, so a net of a hundred thousand transitions is ready at once.
+//! Guards of very many rules, all of which compare fields with constants. Rules are sixty-four to a group and groups
+//! sixty-four to a block. For each value of a field, a block's table gives the groups that can have an enabled rule,
+//! and a group's table the rules that can be enabled. A state then costs a few loads for each block and for each
+//! remaining group, and nothing for all others. No code is generated, so a net of a hundred thousand transitions is
+//! ready at once.
 
 use std::collections::BTreeMap;
 use wayfarer_ir::{BinaryOp, Expr, Program, Root};
@@ -15,27 +17,27 @@ pub(crate) struct Masks {
     tables: Vec<u64>,
 }
 
-/// A field that guards compare, and the values from which on something changes for some guard.
+/// A field that guards compare, and the values at which some guard's result changes.
 struct Field {
     word: u32,
     shift: u32,
     mask: u64,
-    /// Values at which a class begins, ascending, the first being 0; empty where each value is a class.
+    /// The first values of the classes, ascending, beginning with 0; empty if each value is a class.
     cuts: Vec<u64>,
 }
 
-/// Tables that are consulted one after the other until nothing is left.
+/// Tables that are consulted one after the other until nothing remains.
 #[derive(Default)]
 struct Lookups {
-    /// What can be enabled before any table is consulted.
+    /// The bits that can be enabled before any table is consulted.
     all: u64,
-    /// A field and where its table begins.
+    /// A field and the start of its table.
     tables: Vec<(u32, u32)>,
 }
 
 /// Fields of at most this many values have a class for each.
 const FEW_VALUES: u64 = 256;
-/// Words of tables, at most.
+/// The most words of tables.
 const MOST_TABLES: usize = 1 << 22;
 
 /// A comparison of a field with a constant.
@@ -47,7 +49,8 @@ struct Test {
 }
 
 impl Masks {
-    /// The masks of a program all of whose guards compare fields with constants; none if some do not, or tables would be too large.
+    /// The masks of a program all of whose guards compare fields with constants; `None` if some do not, or if the
+    /// tables would be too large.
     pub(crate) fn of(program: &Program) -> Option<Self> {
         let mut guards = Vec::with_capacity(program.rules.len());
         for rule in &program.rules {
@@ -57,7 +60,7 @@ impl Masks {
         }
         let mut cuts: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
         for test in guards.iter().flat_map(|(_, tests)| tests) {
-            // The answer changes at the constant and behind it, whatever the comparison.
+            // The result changes at the constant and after it, whatever the comparison.
             let at = [test.value, test.value.saturating_add(1)];
             cuts.entry(test.field).or_default().extend(at.into_iter().filter_map(|at| u64::try_from(at).ok()));
         }
@@ -134,7 +137,7 @@ impl Masks {
         self.finish(lookups).map(|lookups| self.blocks.push(lookups))
     }
 
-    /// Puts the tables that exclude the most first; none if there are too many.
+    /// Puts the tables that exclude the most first; `None` if there are too many.
     fn finish(&self, mut lookups: Lookups) -> Option<Lookups> {
         let left = |(field, table): &(u32, u32)| {
             let classes = self.fields[*field as usize].classes();
@@ -145,7 +148,7 @@ impl Masks {
         (self.tables.len() <= MOST_TABLES).then_some(lookups)
     }
 
-    /// How many words the tables have.
+    /// The number of words of the tables.
     pub(crate) fn table_words(&self) -> usize {
         self.tables.len()
     }
@@ -201,7 +204,7 @@ impl Field {
     }
 }
 
-/// The comparisons of a guard and whether it can be true at all; none if it is more than comparisons.
+/// The comparisons of a guard and whether it can be true at all; `None` if it is more than comparisons.
 fn collect(guard: &Expr, tests: &mut Vec<Test>) -> Option<bool> {
     match guard {
         Expr::Const(value) => Some(*value != 0),

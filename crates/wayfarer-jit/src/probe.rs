@@ -1,7 +1,7 @@
-//! Evaluates a condition of which only one field of the state is known, to learn whether that field decides it.
+//! Evaluates a condition with only one field of the state known, to find out whether that field decides it.
 //!
-//! Most conjuncts of most guards look at one small field: `pc[i] = Waiting`. Evaluated once for each value the field can have, such a conjunct
-//! becomes a table, and the guards of a whole model become a few loads and masks.
+//! Most conjuncts of most guards read one small field: `pc[i] = Waiting`. Evaluated once for each value of the field,
+//! such a conjunct becomes a table, and the guards of a whole model become a few loads and masks.
 
 use crate::shape;
 use wayfarer_ir::{Argument, Expr, FaultId, LoopKind, Place, Program, Root, Test};
@@ -13,14 +13,14 @@ pub(crate) struct Field {
     pub(crate) bits: u32,
 }
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Miss {
     /// This field would have to be known.
     Unknown(Field),
-    /// A fault is met.
+    /// There is a fault.
     Fault(FaultId),
-    /// It is not worth looking further.
+    /// It is not worth evaluating further.
     Hard,
 }
 

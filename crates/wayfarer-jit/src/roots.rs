@@ -12,20 +12,20 @@ use std::mem::offset_of;
 use wayfarer_ir::{Expr, FunctionId, Property, PropertyKind, Reg, Rule};
 use wayfarer_space::Packing;
 
-/// How fuel is accounted for in a function to be written.
+/// The accounting of fuel in a function to be emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metering {
     Off,
     On,
 }
 
-/// What a formula's function gives back where it holds.
+/// The result of a formula's function if the formula holds.
 pub(crate) const HOLDS: i64 = 1;
 
-/// The parameters' values where they are fixed.
+/// The parameters' values if they are fixed.
 pub(crate) type Fixed<'a> = Option<&'a [i64]>;
 
-/// Writes a command: state, where to put the next state, environment.
+/// Emits a command. Its parameters are the state, the next state to write, and the environment.
 pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, packing: &Packing, metering: Metering) -> Outcome<()> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     let (state, out, environment) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
@@ -72,7 +72,7 @@ pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, f
     Ok(())
 }
 
-/// Writes a guard: state, environment.
+/// Emits a guard. Its parameters are the state and the environment.
 pub(crate) fn guard(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     let value = &rule.guard.value;
@@ -88,7 +88,7 @@ pub(crate) fn guard(builder: FunctionBuilder, setting: Setting, rule: &Rule, fix
     Ok(())
 }
 
-/// Writes a property: state, environment.
+/// Emits a property. Its parameters are the state and the environment.
 pub(crate) fn property(builder: FunctionBuilder, setting: Setting, property: &Property, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     let holds = judge(&mut emitter, property, metering)?;
@@ -98,7 +98,7 @@ pub(crate) fn property(builder: FunctionBuilder, setting: Setting, property: &Pr
     Ok(())
 }
 
-/// Writes all assumptions: state, environment. The first that fails or faults decides.
+/// Emits all assumptions. The parameters are the state and the environment. The first that fails or faults decides.
 pub(crate) fn assumptions(builder: FunctionBuilder, setting: Setting, metering: Metering) -> Outcome<()> {
     let mut emitter = formula(builder, setting);
     for property in setting.program.properties.iter().filter(|property| property.kind == PropertyKind::Assumption) {
@@ -123,7 +123,7 @@ pub(crate) fn assumptions(builder: FunctionBuilder, setting: Setting, metering: 
     Ok(())
 }
 
-/// Writes a function of the model.
+/// Emits a function of the model.
 pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: FunctionId, depth: Depth) -> Outcome<()> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     emitter.depth = depth;
@@ -132,13 +132,14 @@ pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: Fun
     Ok(())
 }
 
-/// Properties of more nodes are judged with branches.
+/// Properties of more nodes are checked with branches.
 const EAGER_NODES: usize = 300;
-/// Properties of more nodes have code of their own only.
+/// Properties of more nodes only have code of their own.
 const LARGEST_PROPERTY: usize = 4_000;
 
-/// Writes the judgement of properties, sixty-four to a group: state, and where to put the words of what is to be told and of what is undecided,
-/// which alternate. It gives back whether there is any of either. Properties in `asked` are always undecided.
+/// Emits the check of properties, sixty-four to a group. Its parameters are the state and the output, in which the
+/// words of results to report and of undecided ones alternate. It returns whether there is any of either. Properties
+/// in `asked` are always undecided.
 pub(crate) fn properties(builder: FunctionBuilder, setting: Setting, asked: &[bool]) -> Result<(), usize> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     let (state, out) = (emitter.parameter(0), emitter.parameter(1));
@@ -244,7 +245,7 @@ fn write_property(
     Ok(())
 }
 
-/// Begins a property and judges it; its activation is left for the caller to pop.
+/// Begins a property and evaluates it; the caller pops its activation.
 fn judge(emitter: &mut Emitter, property: &Property, metering: Metering) -> Outcome<Condition> {
     let conjuncts: Vec<&Expr> = property.conjuncts.iter().map(|(_, expr)| expr).collect();
     let mut calls = Vec::new();
@@ -272,7 +273,7 @@ fn formula<'a, 'f>(builder: FunctionBuilder<'f>, setting: Setting<'a>) -> Emitte
     emitter
 }
 
-/// Sets up fuel and the bounds on nested calls.
+/// Sets up fuel and the limits on nested calls.
 fn prepare(emitter: &mut Emitter, calls: &[u32], frame: u32, metering: Metering) {
     if metering == Metering::On {
         emitter.count_fuel();

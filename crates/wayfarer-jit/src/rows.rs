@@ -1,8 +1,9 @@
 //! Commands as rows of a table. A command that only adds constants to fields and sets fields to constants needs no code: for each word of the state it is
 //! two masks and two constants. A net with thousands of transitions is explored without compiling one of them.
 //!
-//! Each field keeps the meaning that the interpreter gives it: a sum that does not fit loses its upper bits and leaves its neighbours alone. So the
-//! highest bit of each field that is added to takes no part in the addition but is exclusive-ored with what would have been carried into it.
+//! Each field keeps the meaning that the interpreter gives it: a sum that does not fit loses its upper bits and does
+//! not affect its neighbours. So the highest bit of each field that is added to takes no part in the addition but is
+//! exclusive-ored with the carry into it.
 
 #![allow(unsafe_code)]
 
@@ -11,23 +12,23 @@ use crate::run::Scratch;
 use wayfarer_ir::{BinaryOp, Expr, Place, Program, Root, Rule, Stmt};
 use wayfarer_space::{Fault, FaultStep, Fired, Firing, Omitted, States, Steps, Word};
 
-/// Words of a state for which rows are kept whole; wider states have the words that change.
+/// The most words of a state for which rows are stored whole; for wider states only the words that change are stored.
 const FEW_WORDS: usize = 4;
 
 /// The commands of all rules of a program.
 pub(crate) struct Rows {
     words: usize,
-    /// What becomes of each word: `words` changes for each rule where states are narrow.
+    /// The changes of all words, `words` for each rule, if states are narrow.
     dense: Vec<Change>,
-    /// What becomes of the words that change, and where those of each rule begin, where states are wide.
+    /// The changes of the words that change, and where those of each rule begin, if states are wide.
     sparse: Vec<(u32, Change)>,
     sparse_at: Vec<u32>,
-    /// What a command tests before it changes anything, and where the tests of each rule begin.
+    /// The tests of a command before it changes anything, and where the tests of each rule begin.
     tests: Vec<Test>,
     tests_at: Vec<u32>,
 }
 
-/// What becomes of a word: `((w & keep) + add) ^ (w & high) ^ flip`.
+/// The change of a word: `((w & keep) + add) ^ (w & high) ^ flip`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Change {
     keep: u64,
@@ -36,13 +37,13 @@ struct Change {
     flip: u64,
 }
 
-/// A field that must not hold more than a number.
+/// An upper limit on the value of a field.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     word: u32,
     shift: u32,
     mask: u64,
-    /// None passes where this is less than 0.
+    /// No value passes if this is less than 0.
     most: i64,
     fault: Fault,
 }
@@ -74,7 +75,7 @@ impl Change {
 }
 
 impl Rows {
-    /// The rows of a program all of whose commands are such, and whose commands need nothing but a state.
+    /// The rows of a program all of whose commands have this form and need only a state.
     pub(crate) fn of(program: &Program) -> Option<Self> {
         let words = program.words as usize;
         let mut rows = Rows { words, dense: Vec::new(), sparse: Vec::new(), sparse_at: Vec::new(), tests: Vec::new(), tests_at: Vec::new() };
@@ -146,7 +147,7 @@ impl Rows {
         tests.iter().find(|test| (state[test.word as usize] >> test.shift & test.mask) as i64 > test.most).map(|test| test.fault)
     }
 
-    /// Writes the state that a rule leads to, tests aside.
+    /// Writes the state that a rule leads to, without the tests.
     #[inline(always)]
     fn write<const W: usize>(&self, rule: u32, state: &[Word], out: &mut [Word]) {
         if W > 0 {
@@ -191,7 +192,7 @@ impl Compiled {
         }
     }
 
-    /// States of one word, nothing to test. Steps to what was met a moment ago are left out.
+    /// States of one word, without tests. Steps to recently found states are left out.
     fn expand_words(&self, rows: &Rows, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
         let words = batch.words();
         steps.sifted = steps.sieve.is_some();
@@ -214,7 +215,7 @@ impl Compiled {
                 firings[arrived] = Firing::of(rule);
                 let mut given = 1;
                 if let Some(sieve) = sieve {
-                    // Without a branch, which nothing could predict. The source itself is known, too.
+                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
                     let changed = next != state;
                     given = usize::from(changed & sieve.is_fresh(next));
                     omitted[left_out] = Omitted { source: source as u32, rule, changed };
@@ -229,7 +230,7 @@ impl Compiled {
         }
     }
 
-    /// States of any number of words; `W` is 0 where it is more than a few.
+    /// States of any number of words; `W` is 0 if it is more than a few.
     fn expand_states<const W: usize>(&self, rows: &Rows, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
@@ -261,7 +262,8 @@ impl Compiled {
         }
     }
 
-    /// Lists the rules that are enabled in a state, and writes down guards that failed and how many rules count as enabled.
+    /// Lists the rules enabled in a state, and records guards that failed and the number of rules that count as
+    /// enabled.
     #[inline]
     fn list_enabled(&self, source: u32, state: &[Word], first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
         if let Some(masks) = &self.masks {
@@ -289,7 +291,7 @@ impl Compiled {
     }
 }
 
-/// The offset of a place that no index moves.
+/// The offset of a place without variable indices.
 fn fixed(place: &Place) -> Option<u32> {
     (place.root == Root::State && place.indices.is_empty()).then_some(place.offset)
 }

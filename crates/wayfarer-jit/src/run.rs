@@ -9,10 +9,10 @@ use std::cell::Cell;
 use wayfarer_ir::Rule;
 use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, Word};
 
-/// Memory that running code needs, kept between calls.
+/// Memory of running code, kept between calls.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// The rules that are enabled, and the classes of fields that tell, where guards are masks.
+    /// The rules that are enabled, and the classes of the fields' values, if guards are masks.
     pub(crate) rules: Vec<u32>,
     pub(crate) classes: Vec<u32>,
     /// Enabled and undecided rules, alternating.
@@ -40,7 +40,7 @@ impl Compiled {
             scratch.covered.resize(self.check_groups, 0);
         }
         if scratch.heap.len() < self.heap_words {
-            // From zeroed pages, of which only those in use cost anything.
+            // From zeroed pages; only those in use cost anything.
             scratch.heap = vec![0; self.heap_words];
         }
         let result = act(&mut scratch);
@@ -48,7 +48,8 @@ impl Compiled {
         result
     }
 
-    /// Runs code that takes an environment; for code that serves a whole family with the parameters of one of its members.
+    /// Runs code that takes an environment; for code that serves a whole family, with the parameters of one of its
+    /// members.
     fn run(&self, scratch: &mut Scratch, general: Option<(&Rule, u64)>, call: impl Fn(*mut Environment) -> i64) -> i64 {
         if let Some((rule, member)) = general {
             scratch.parameters.resize(rule.parameters.len(), 0);
@@ -70,14 +71,14 @@ impl Compiled {
             if status != NO_CODE {
                 return status;
             }
-            // What ran so far wrote nothing that running again does not write as well.
+            // Everything written so far is written again when the code is run again.
             if !self.make_function(environment.missing as usize) {
                 return NO_CODE;
             }
         }
     }
 
-    /// Runs code that may call itself: with more stack as long as it was not enough.
+    /// Runs code that may call itself, with more stack until it is enough.
     #[cold]
     fn run_recursive(environment: &mut Environment, call: &impl Fn(*mut Environment) -> i64) -> i64 {
         const SPARE: usize = 256 << 10;
@@ -107,7 +108,8 @@ impl Compiled {
         let general = matches!(family.guards, Codes::General(_)).then_some((rule, member));
         let status = self.run_formula(address, general, state, scratch);
         truth(status).unwrap_or_else(|| {
-            // A fault of the command, which the interpreter meets as well, is as good as one of the guard: both are the firing's.
+            // A fault of the command, which the interpreter finds as well, serves as one of the guard: both are the
+            // firing's.
             let mut out = vec![0; self.words];
             match self.interpret(starts, family.first + member as u32, state, &mut out, scratch) {
                 Fired::To | Fired::Discarded => Ok(true),
@@ -117,7 +119,7 @@ impl Compiled {
         })
     }
 
-    /// Judges one property by its own code.
+    /// Evaluates one property by its own code.
     pub(crate) fn ask_property(&self, property: usize, state: &[Word], scratch: &mut Scratch) -> Result<bool, Fault> {
         let cell = &self.properties[property];
         let address = self.code(cell, || {
@@ -126,7 +128,7 @@ impl Compiled {
         });
         truth(self.run_formula(address, None, state, scratch)).unwrap_or_else(|| {
             let mut bits = PropertyBits::default();
-            // Where an earlier property is a fault, that is the one told, and this one does not matter.
+            // If an earlier property is a fault, that one is reported, and this one does not matter.
             match self.interpreter.check(state, &mut bits) {
                 Err((number, fault)) if number == property as u32 => Err(fault),
                 _ => Ok(bits.contains(property as u32) == self.asks_to_reach(property as u32)),
@@ -134,17 +136,17 @@ impl Compiled {
         })
     }
 
-    /// Runs the code of a formula; gives back `NO_CODE` where it has none or cannot run to its end.
+    /// Runs the code of a formula; returns `NO_CODE` if it has none or cannot run to its end.
     fn run_formula(&self, address: usize, general: Option<(&Rule, u64)>, state: &[Word], scratch: &mut Scratch) -> i64 {
         assert!(state.len() == self.words, "a state of another width");
         if address == INTERPRETED {
             return NO_CODE;
         }
-        // SAFETY: the address was made with these parameters, and the state has the program's width.
+        // SAFETY: the code was emitted with these parameters, and the state has the program's width.
         self.run(scratch, general, |environment| unsafe { std::mem::transmute::<usize, FormulaCode>(address)(state.as_ptr(), environment) })
     }
 
-    /// Runs a command and judges the assumptions. Where the answer is `To`, the state was written to `out`.
+    /// Runs a command and checks the assumptions. If the result is `To`, the state was written to `out`.
     pub(crate) fn fire_command(&self, starts: bool, number: usize, member: u64, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
         assert!(state.len() == self.words && out.len() == self.words, "a state of another width");
         let address = self.command_code(starts, number, member);
@@ -154,7 +156,7 @@ impl Compiled {
         }
         let general = matches!(family.commands, Codes::General(_)).then_some((rule, member));
         let target = out.as_mut_ptr();
-        // SAFETY: the address was made with these parameters, and both states have the program's width.
+        // SAFETY: the code was emitted with these parameters, and both states have the program's width.
         let status = self
             .run(scratch, general, |environment| unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), target, environment) });
         let status = match (status, &self.assumptions) {
@@ -171,7 +173,7 @@ impl Compiled {
         }
     }
 
-    /// Fires by interpretation what has no code.
+    /// Fires by interpretation a rule that has no code.
     #[cold]
     fn interpret(&self, starts: bool, number: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
         let mut result = std::mem::take(&mut scratch.state);
@@ -188,7 +190,7 @@ impl Compiled {
     }
 }
 
-/// What a command's status means.
+/// The result that a command's status stands for.
 pub(crate) fn outcome(status: i64) -> Fired {
     match status {
         DONE => Fired::To,
@@ -197,7 +199,7 @@ pub(crate) fn outcome(status: i64) -> Fired {
     }
 }
 
-/// What a formula's status means; none where it says nothing.
+/// The result that a formula's status stands for; `None` if there is none.
 fn truth(status: i64) -> Option<Result<bool, Fault>> {
     match status {
         NO_CODE | NO_STACK => None,

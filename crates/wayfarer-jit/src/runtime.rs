@@ -1,20 +1,20 @@
-//! What compiled code calls.
+//! The functions that compiled code calls.
 
 #![allow(unsafe_code)]
 
 use std::cmp::Ordering;
 
-/// Arranges `count` elements, `stride` bits apart, in descending order of their `bits`, starting `shift` bits after the start of the word at
-/// `address`. Elements of at most 64 bits lie inside one word, larger ones take whole words.
+/// Sorts `count` elements, `stride` bits apart, in descending order of their `bits`, starting `shift` bits after the
+/// start of the word at `address`. Elements of at most 64 bits lie inside one word, larger ones take whole words.
 ///
 /// # Safety
 /// The elements must be memory that the caller may read and write.
 pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64, count: u64, bits: u64) {
     let words = (shift + (count - 1) * stride + bits).div_ceil(64);
-    // SAFETY: by the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let memory = unsafe { std::slice::from_raw_parts_mut(address, words as usize) };
     let element = |index: u64| (shift + index * stride) as usize;
-    // By insertion: what a command leaves behind is sorted but for one element or two.
+    // Insertion sort: after a command, the elements are sorted except for one or two.
     for end in 1..count {
         let mut index = end;
         while index > 0 && compare(memory, element(index - 1), element(index), bits) == Ordering::Less {

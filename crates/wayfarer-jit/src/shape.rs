@@ -1,9 +1,9 @@
-//! What the shape of a program says before any code is written: sizes, which functions call themselves, how deep calls go, and which registers
-//! carry a value out of a loop expression.
+//! Static analysis of a program before any code is emitted: sizes, recursive functions, call depth, and registers
+//! that carry a value out of a loop expression.
 
 use wayfarer_ir::{Argument, Block, Expr, Function, FunctionId, Limits, Place, Program, Reg, Stmt};
 
-/// What is known of each function.
+/// The analysis of each function.
 #[derive(Debug, Default)]
 pub(crate) struct Shape {
     functions: Vec<FunctionShape>,
@@ -11,11 +11,12 @@ pub(crate) struct Shape {
 
 #[derive(Clone, Debug, Default)]
 struct FunctionShape {
-    /// Nodes, those of all calls written in place included.
+    /// Nodes, including those of all inlined calls.
     nodes: usize,
     recursive: bool,
     leaking: Vec<bool>,
-    /// Calls nested inside, at most, and the words of their frames; of its own as well. Not meaningful where it is recursive.
+    /// The maximum depth of nested calls and the words of their frames, including its own. Not meaningful if it is
+    /// recursive.
     depth: u32,
     frame_words: u64,
     calls: Vec<u32>,
@@ -89,7 +90,7 @@ impl Shape {
         &self.functions[function.0 as usize].leaking
     }
 
-    /// Nodes of the largest body that running a block can lead to, its own included.
+    /// Nodes of the largest body that running a block can lead to, including its own.
     pub(crate) fn largest_body(&self, program: &Program, block: &Block) -> usize {
         let mut open = Vec::new();
         calls_in_block(block, &mut open);
@@ -104,7 +105,7 @@ impl Shape {
         largest
     }
 
-    /// Nodes of a block, those of all calls written in place included.
+    /// Nodes of a block, including those of all inlined calls.
     pub(crate) fn nodes_with_calls(&self, block: &Block) -> u64 {
         let mut calls = Vec::new();
         calls_in_block(block, &mut calls);
@@ -112,7 +113,7 @@ impl Shape {
         (nodes_in_block(block) + inside) as u64
     }
 
-    /// Nodes of an expression, those of all calls written in place and all rounds of loops with known bounds included.
+    /// Nodes of an expression, including those of all inlined calls and all rounds of loops with known bounds.
     pub(crate) fn nodes_unrolled(&self, expr: &Expr) -> usize {
         let mut total = 1usize;
         each_operand(expr, &mut |operand| total = total.saturating_add(self.nodes_unrolled(operand)));
@@ -138,7 +139,7 @@ impl Shape {
         !calls.iter().any(|callee| self.reaches_recursion(*callee)) && calls.iter().all(fits)
     }
 
-    /// Whether some frame is too large for the stack, alone or with those of what it calls.
+    /// Whether some frame is too large for the stack, alone or with those of its callees.
     pub(crate) fn has_far_frames(&self, program: &Program, of_commands: u32) -> bool {
         let most = self.functions.iter().map(|function| function.frame_words).max().unwrap_or(0) + u64::from(of_commands);
         let largest = program.functions.iter().map(|function| function.body.frame).max().unwrap_or(0).max(of_commands);
@@ -197,14 +198,14 @@ pub(crate) fn assigned_into(block: &Block, registers: &mut Vec<Reg>) {
     });
 }
 
-/// The registers of loop expressions in a body that are read outside of their loop.
+/// The registers of loop expressions in a body that are read outside their loop.
 pub(crate) fn leaking_in_body(registers: u32, block: &Block) -> Vec<bool> {
     let mut search = LeakSearch::new(registers);
     each_expression(block, &mut |expr| search.visit(expr));
     search.finish()
 }
 
-/// The registers of loop expressions that are read outside of their loop.
+/// The registers of loop expressions that are read outside their loop.
 pub(crate) fn leaking_in<'a>(registers: u32, expressions: impl IntoIterator<Item = &'a Expr>) -> Vec<bool> {
     let mut search = LeakSearch::new(registers);
     expressions.into_iter().for_each(|expr| search.visit(expr));
@@ -295,7 +296,7 @@ fn each_statement<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
-/// The outermost expressions of all statements; what is printed is never evaluated.
+/// The outermost expressions of all statements; printed items are never evaluated.
 fn each_expression<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expr)) {
     each_statement(block, &mut |statement| match statement {
         Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => visit(expr),
@@ -318,7 +319,7 @@ fn each_expression<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expr)) {
     });
 }
 
-/// Whether a function is nothing but an expression, and which.
+/// The expression, if a function is only an expression.
 pub(crate) fn as_expression(function: &Function) -> Option<&Expr> {
     match &function.body.block[..] {
         [Stmt::Return(Some(expr))] if function.body.frame == 0 => Some(expr),

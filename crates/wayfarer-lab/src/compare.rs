@@ -4,6 +4,7 @@
 use crate::desk::{Desk, LabError};
 use crate::{Cell, Column, Findings, Form, Line, Plot, Table, grouped, plain};
 use std::sync::Arc;
+use std::time::Instant;
 use wayfarer::memory::Budget;
 use wayfarer::repeated::{length, raw_length, steps};
 use wayfarer::search::Deadlock;
@@ -57,6 +58,7 @@ const BROAD: f64 = 0.07;
 /// Runs the comparison. The returned findings have no claims; the advice is in the notes, followed by the
 /// rule behind it.
 pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError> {
+    let started = Instant::now();
     let mut findings = Findings {
         name: "comparison".to_string(),
         title: format!("Strategies on {}", question.subject.source()),
@@ -97,6 +99,7 @@ pub fn compare(desk: &Desk, question: &Comparison) -> Result<Findings, LabError>
         )?),
     };
     findings.notes = advice(&sides, known);
+    findings.seconds = started.elapsed().as_secs_f64();
     Ok(findings)
 }
 

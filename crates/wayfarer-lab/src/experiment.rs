@@ -60,7 +60,7 @@ impl Experiment {
             title: self.title.to_string(),
             source: self.source.to_string(),
             question: self.question.to_string(),
-            quick: desk.quick,
+            quick: Some(desk.quick),
             seed: desk.seed,
             settings: self.settings(desk.quick).into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
             ..Findings::default()

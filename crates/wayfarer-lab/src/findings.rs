@@ -16,8 +16,9 @@ pub struct Findings {
     pub source: String,
     /// The question it answers.
     pub question: String,
-    /// Whether it ran with the quick settings.
-    pub quick: bool,
+    /// Whether it ran with the quick settings; absent if it has only one kind of settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick: Option<bool>,
     /// The first seed.
     pub seed: u64,
     /// Its settings, by name.
@@ -143,6 +144,11 @@ impl Findings {
     /// Adds a claim with its judgement.
     pub fn claim(&mut self, claim: impl Into<String>, judgement: Judgement, finding: impl Into<String>) {
         self.claims.push(Claim { claim: claim.into(), judgement, finding: finding.into() });
+    }
+
+    /// Whether a table quotes figures of a paper.
+    pub fn quotes(&self) -> bool {
+        self.tables.iter().any(|table| table.columns.iter().any(|column| column.quoted))
     }
 
     /// Adds a note.

@@ -24,11 +24,13 @@ pub fn page(title: &str, introduction: &str, all: &[Findings]) -> String {
         out.push_str("</ol>\n</nav>\n");
     }
     out.push_str("<main>\n");
-    all.iter().for_each(|findings| section(&mut out, findings));
+    // A page about one thing has its title already.
+    all.iter().for_each(|findings| section(&mut out, findings, findings.title != title));
     let _ = writeln!(
         out,
-        "</main>\n<footer><p class=\"soft\">Made by Wayfarer {}. Shaded columns quote the paper; the others were measured or computed here. Intervals are 95 %.</p></footer>\n</body>\n</html>",
-        env!("CARGO_PKG_VERSION")
+        "</main>\n<footer><p class=\"soft\">Made by Wayfarer {}. {}Intervals are 95 %.</p></footer>\n</body>\n</html>",
+        env!("CARGO_PKG_VERSION"),
+        if all.iter().any(Findings::quotes) { "Shaded columns quote the paper; the others were measured or computed here. " } else { "" }
     );
     out
 }
@@ -42,10 +44,13 @@ fn marks(findings: &Findings) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-fn section(out: &mut String, findings: &Findings) {
+fn section(out: &mut String, findings: &Findings, titled: bool) {
     let name = escape(&findings.name);
-    let _ = writeln!(out, "<section id=\"{name}\" aria-labelledby=\"{name}-title\">\n<h2 id=\"{name}-title\">{}</h2>", escape(&findings.title));
-    let _ = writeln!(out, "<p class=\"soft\">{}</p>\n<p>{}</p>", escape(&findings.source), escape(&findings.question));
+    let _ = match titled {
+        true => writeln!(out, "<section id=\"{name}\" aria-labelledby=\"{name}-title\">\n<h2 id=\"{name}-title\">{}</h2>", escape(&findings.title)),
+        false => writeln!(out, "<section id=\"{name}\">"),
+    };
+    let _ = writeln!(out, "<p class=\"soft\">{}</p>\n<p>{}</p>", escape(&findings.source), prose(&findings.question));
     if !findings.claims.is_empty() {
         out.push_str("<ul class=\"claims\">\n");
         for claim in &findings.claims {
@@ -53,8 +58,8 @@ fn section(out: &mut String, findings: &Findings) {
             let _ = writeln!(
                 out,
                 "<li class=\"{word}\"><p><span class=\"mark\">{word}</span>{}</p><p class=\"soft\">{}</p></li>",
-                escape(&claim.claim),
-                escape(&claim.finding)
+                prose(&claim.claim),
+                prose(&claim.finding)
             );
         }
         out.push_str("</ul>\n");
@@ -66,11 +71,11 @@ fn section(out: &mut String, findings: &Findings) {
     }
     findings.tables.iter().for_each(|table| grid(out, table));
     findings.notes.iter().for_each(|note| {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(note));
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", prose(note));
     });
     out.push_str("<dl>\n");
-    let how = if findings.quick { "quick settings" } else { "full settings" };
-    let run = format!("{how}, seed {}, {:.1} s", findings.seed, findings.seconds);
+    let how = findings.quick.map_or("", |quick| if quick { "quick settings, " } else { "full settings, " });
+    let run = format!("{how}seed {}, {}", findings.seed, wayfarer::sizes::clock(findings.seconds));
     for (name, value) in findings.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("run", run.as_str())]) {
         let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
     }
@@ -78,13 +83,14 @@ fn section(out: &mut String, findings: &Findings) {
 }
 
 fn figure(out: &mut String, plot: &Plot) {
-    let svg = plot.svg();
+    let svg = plot.untitled().svg();
     // The drawing scales with the page, and has a text for screen readers.
     let body = svg.find('>').map_or(svg.as_str(), |end| &svg[end + 1..]);
-    let head = svg.find("viewBox=\"").and_then(|from| svg[from + 9..].split('"').next()).unwrap_or("0 0 600 400");
+    let head = svg.find("viewBox=\"").and_then(|from| svg[from + 9..].split('"').next()).unwrap_or("0 0 480 340");
     let _ = writeln!(
         out,
-        "<figure><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{head}\" role=\"img\" aria-label=\"{}\">{}</figure>",
+        "<figure><figcaption>{}</figcaption><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{head}\" role=\"img\" aria-label=\"{}\">{}</figure>",
+        escape(&plot.title),
         escape(&plot.words()),
         body.trim()
     );
@@ -105,13 +111,24 @@ fn grid(out: &mut String, table: &Table) {
         for (index, (cell, column)) in row.iter().zip(&table.columns).enumerate() {
             let content = shown(cell, column.form);
             let _ = match index {
-                0 => write!(out, "<th scope=\"row\"{}>{content}</th>", class(column.quoted)),
+                0 => write!(out, "<th scope=\"row\"{}>{}</th>", class(column.quoted), breakable(&content)),
                 _ => write!(out, "<td{}>{content}</td>", class(column.quoted)),
             };
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+/// A name in the first column. It may be broken after a comma or a colon, and between words if it is long.
+fn breakable(name: &str) -> String {
+    let name = if name.chars().count() <= 14 { name.replace(' ', "&nbsp;") } else { name.to_string() };
+    name.replace(',', ",<wbr>").replace(':', ":<wbr>")
+}
+
+/// Escaped text in which a number stays beside its sign.
+fn prose(text: &str) -> String {
+    escape(text).replace(" %", "&nbsp;%")
 }
 
 fn class(quoted: bool) -> &'static str {
@@ -139,7 +156,27 @@ mod tests {
         let page = page("t", "i", &[findings.clone(), findings]);
         assert!(page.contains("x &lt; y &amp; &quot;z&quot;") && page.contains("&lt;b&gt;") && page.contains("class=\"quoted\">2.5"));
         assert!(!page.contains("<script") && !page.contains("src="));
+        assert!(page.contains("Shaded columns quote the paper") && page.contains("<figcaption>p</figcaption>"));
         let outside = page.match_indices("://").filter(|(at, _)| !page[*at..].starts_with("://www.w3.org/2000/svg"));
         assert_eq!(outside.count(), 0, "nothing is asked for");
+    }
+
+    #[test]
+    fn a_page_speaks_of_settings_and_papers_only_if_it_has_them() {
+        let mut findings = Findings { name: "a".into(), title: "t".into(), seconds: 2.5, ..Findings::default() };
+        findings.tables.push(Table::new("caption", vec![Column::new("n")]));
+        let own = page("t", "i", std::slice::from_ref(&findings));
+        assert!(!own.contains("paper;") && !own.contains("settings") && own.contains("<dd>seed 0, 2.5 s<"), "{own}");
+        assert_eq!(own.matches(">t<").count(), 2, "the title of the page, in its head and in its body, is not repeated over the section");
+        findings.quick = Some(true);
+        assert!(page("other", "i", &[findings]).contains("<dd>quick settings, seed 0, 2.5 s<"));
+    }
+
+    #[test]
+    fn captions_do_not_widen_the_first_column() {
+        // A caption that is a block is wrapped into a cell of the first column.
+        let rule = |name: &str| STYLE.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(!rule("caption").contains("display: block"));
+        assert!(rule("th:first-child").contains("position: sticky") && rule("tbody th").contains("max-width"), "names leave room for figures");
     }
 }

@@ -39,12 +39,16 @@ impl Line {
     }
 }
 
-const SIZE: (u32, u32) = (600, 400);
+/// Small in relation to its letters, so that they can be read at the width of a phone.
+const SIZE: (u32, u32) = (480, 340);
 const LEGEND: u32 = 22;
 
 /// Blue, orange, green, purple, sky, rust of about the same lightness, distinguishable without seeing red.
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(123, 79, 163), RGBColor(86, 180, 233), RGBColor(160, 120, 0)];
+
+/// Lines with at most this many points show them as dots.
+const DOTS: usize = 12;
 
 /// More points than this cannot be seen.
 const SHOWN: usize = 240;
@@ -63,9 +67,14 @@ impl Plot {
             Ok(()) => out,
             // Drawing into memory does not fail; if it did, the page would still say what is missing.
             Err(error) => {
-                format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 600 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
+                format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
             }
         }
+    }
+
+    /// The same plot without its title, for a page that shows the title itself.
+    pub(crate) fn untitled(&self) -> Plot {
+        Plot { title: String::new(), ..self.clone() }
     }
 
     fn draw(&self, root: &DrawingArea<SVGBackend, Shift>, rows: &[Vec<usize>]) -> Result<(), String> {
@@ -103,20 +112,21 @@ impl Plot {
         Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
     {
         let text = |error: DrawingAreaErrorKind<_>| format!("{error}");
-        let mut chart = ChartBuilder::on(area)
-            .margin(8)
-            .margin_right(20)
-            .caption(&self.title, ("sans-serif", 20).into_font().style(FontStyle::Bold))
-            .x_label_area_size(48)
-            .y_label_area_size(70)
-            .build_cartesian_2d(x, y)
-            .map_err(text)?;
+        let mut builder = ChartBuilder::on(area);
+        if !self.title.is_empty() {
+            // Bold letters are about 0.58 as wide as high.
+            let fitting = f64::from(SIZE.0 - 16) / (0.58 * self.title.chars().count() as f64);
+            builder.caption(&self.title, ("sans-serif", fitting.min(20.0)).into_font().style(FontStyle::Bold));
+        }
+        let mut chart = builder.margin(8).margin_right(20).x_label_area_size(48).y_label_area_size(70).build_cartesian_2d(x, y).map_err(text)?;
         let tick = |value: &f64| tick(*value);
         let faint = RGBColor(221, 221, 221);
         let mut mesh = chart.configure_mesh();
         mesh.disable_x_mesh().bold_line_style(faint).light_line_style(TRANSPARENT).x_desc(&self.across).y_desc(&self.up);
         mesh.x_labels(6).y_labels(6).x_label_formatter(&tick).y_label_formatter(&tick);
         mesh.label_style(("sans-serif", 16)).axis_desc_style(("sans-serif", 17)).draw().map_err(text)?;
+        // All lines have dots, or none: a reader would look for a meaning.
+        let dotted = self.lines.iter().all(|line| line.points.len() <= DOTS);
         for (index, line) in self.lines.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let shown = thinned(line.points.len());
@@ -128,7 +138,7 @@ impl Plot {
                 chart.draw_series([Polygon::new(around, colour.mix(0.2))]).map_err(text)?;
             }
             let points: Vec<(f64, f64)> = shown.iter().map(|at| line.points[*at]).filter(&keeps).collect();
-            if points.len() <= 12 {
+            if dotted {
                 chart.draw_series(points.iter().map(|point| Circle::new(*point, 3, colour.filled()))).map_err(text)?;
             }
             chart.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(text)?;
@@ -138,10 +148,9 @@ impl Plot {
 
     /// All finite values along an axis.
     fn values(&self, of: impl Fn(&(f64, f64), (f64, f64)) -> Vec<f64>) -> Vec<f64> {
-        let lines = self
-            .lines
-            .iter()
-            .flat_map(|line| line.points.iter().enumerate().map(move |(at, point)| (point, line.band.get(at).copied().unwrap_or(*point))));
+        let lines = self.lines.iter().flat_map(|line| {
+            line.points.iter().enumerate().map(move |(at, point)| (point, line.band.get(at).copied().unwrap_or((point.1, point.1))))
+        });
         lines.flat_map(|(point, band)| of(point, band)).filter(|value| value.is_finite()).collect()
     }
 
@@ -241,6 +250,41 @@ mod tests {
         }
         assert!(plot((false, false)).svg().contains("<polygon"));
         assert!(Plot::default().svg().starts_with("<svg"));
+    }
+
+    /// The vertical extent of the curve in an SVG, in pixels from its highest to its lowest point.
+    fn extent(svg: &str) -> f64 {
+        let curve = svg.lines().find(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\"")).unwrap();
+        let points = curve.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let heights = points.split_whitespace().map(|point| point.split(',').nth(1).unwrap().parse::<f64>().unwrap());
+        let (low, high) = heights.fold((f64::INFINITY, 0.0_f64), |(low, high), at| (low.min(at), high.max(at)));
+        high - low
+    }
+
+    #[test]
+    fn a_line_without_a_band_fills_the_height() {
+        // The horizontal values are a thousand times as large: they must not widen the vertical axis.
+        let line = Line::new("l", (0..=10).map(|at| (1000.0 * f64::from(at), f64::from(at))));
+        for log in [(false, false), (true, false)] {
+            let svg = Plot { log, lines: vec![line.clone()], ..Plot::default() }.svg();
+            assert!(extent(&svg) > 0.75 * f64::from(SIZE.1) - 36.0, "{} in {svg}", extent(&svg));
+        }
+    }
+
+    #[test]
+    fn either_all_lines_have_dots_or_none() {
+        let line = |points: u32| Line::new("l", (0..points).map(|at| (f64::from(at), f64::from(at))));
+        let dots = |lines: Vec<Line>| Plot { lines, ..Plot::default() }.svg().matches("<circle").count();
+        assert_eq!((dots(vec![line(3), line(12)]), dots(vec![line(3), line(13)])), (15, 0));
+    }
+
+    #[test]
+    fn a_long_title_fits() {
+        let size = |title: &str| {
+            let svg = Plot { title: title.to_string(), ..Plot::default() }.svg();
+            svg.split("font-size=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert!(size("short") > size(&"a title as long as this ".repeat(3)));
     }
 
     #[test]

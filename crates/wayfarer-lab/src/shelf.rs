@@ -38,9 +38,10 @@ impl Shelf {
 
     /// Saves findings. The file is written whole or not at all.
     pub fn keep(&self, experiment: &Experiment, findings: &Findings) -> io::Result<()> {
-        let kept = Kept { schema: 1, key: experiment.key(findings.quick, findings.seed), findings: findings.clone() };
+        let quick = findings.quick.unwrap_or_default();
+        let kept = Kept { schema: 1, key: experiment.key(quick, findings.seed), findings: findings.clone() };
         let text = serde_json::to_string_pretty(&kept)?;
-        let file = self.file(experiment.name, findings.quick);
+        let file = self.file(experiment.name, quick);
         let unfinished = file.with_extension("json.unfinished");
         fs::write(&unfinished, format!("{text}\n"))?;
         fs::rename(&unfinished, &file)

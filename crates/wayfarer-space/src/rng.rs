@@ -26,12 +26,12 @@ impl Rng {
         Rng { key: mix(self.key ^ mix(n.wrapping_add(0x3C6E_F372_FE94_F82B))), counter: 0 }
     }
 
-    /// The key and the counter, from which [`from_parts`](Self::from_parts) makes the same stream at the same place: for those who draw elsewhere.
+    /// The key and the counter, from which [`from_parts`](Self::from_parts) continues the same stream on another device.
     pub fn parts(&self) -> (u64, u64) {
         (self.key, self.counter)
     }
 
-    /// The stream of a key, where its counter stands.
+    /// The stream with this key and counter.
     pub fn from_parts(key: u64, counter: u64) -> Self {
         Rng { key, counter }
     }

@@ -27,8 +27,8 @@ impl Cost {
 pub struct Progress {
     /// Parts done.
     pub done: u64,
-    /// Parts in total; they take about equally long, except that the layers of a cover time are shorter at
-    /// both ends.
+    /// Parts in total, or 0 as long as their number is not known; they take about equally long, except that
+    /// the layers of a cover time are shorter at both ends.
     pub total: u64,
 }
 

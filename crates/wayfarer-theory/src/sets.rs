@@ -68,12 +68,14 @@ struct Sets {
     successors: Vec<Mask>,
 }
 
+/// The number of sets between two looks of the watch.
+const LOOK: usize = 1 << 14;
+
 /// A child that is not in the table, because the run ends there.
 const FULL: u32 = u32::MAX;
 
 impl Sets {
-    /// Enumerates the sets. Their number is not known in advance, so that the watch sees no progress here,
-    /// but it may still end the work.
+    /// Enumerates the sets. Their number is not known in advance: the watch sees how many there are so far.
     fn enumerate(graph: &ExplicitGraph, full: usize, allowed: u64, watch: Watch<'_>) -> Result<Sets, TheoryError> {
         let nodes = u64::from(graph.nodes());
         if nodes > MOST_NODES {
@@ -90,6 +92,9 @@ impl Sets {
             let next = if size < full { sets.grown(&layer, allowed, watch)? } else { Vec::new() };
             let first_of_next = sets.masks.len() + layer.len();
             for mask in layer {
+                if sets.masks.len().is_multiple_of(LOOK) {
+                    tell(watch, sets.masks.len() as u64, 0)?;
+                }
                 sets.masks.push(mask);
                 sets.first_child.push(sets.children.len());
                 for node in members(sets.frontier(mask)) {
@@ -110,14 +115,16 @@ impl Sets {
     fn grown(&self, layer: &[Mask], allowed: u64, watch: Watch<'_>) -> Result<Vec<Mask>, TheoryError> {
         let mut next: Vec<Mask> = Vec::new();
         let mut sorted = 0;
-        for mask in layer {
+        for (at, mask) in layer.iter().enumerate() {
+            if at.is_multiple_of(LOOK) {
+                tell(watch, (self.masks.len() + sorted) as u64, 0)?;
+            }
             next.extend(members(self.frontier(*mask)).map(|node| mask | (1 << node)));
             if next.len() >= (1 << 16).max(2 * sorted) {
                 next.sort_unstable();
                 next.dedup();
                 sorted = next.len();
                 self.within(sorted as u64, 1, allowed)?;
-                tell(watch, 0, MOST_NODES)?;
             }
         }
         next.sort_unstable();

@@ -7,6 +7,7 @@
 use crate::effort::{Watch, tell};
 use crate::estimate::{Confidence, Estimate, Sample};
 use crate::{Algorithm, ExplicitGraph, TheoryError, criteria};
+use std::time::Instant;
 use wayfarer_space::Rng;
 
 /// The size and seed of a simulation.
@@ -20,11 +21,22 @@ pub struct Simulation {
     pub seed: u64,
     /// The confidence of the intervals.
     pub confidence: Confidence,
+    /// The instant from which no further repetition begins, once there are two. The one in progress is
+    /// finished, because leaving out the long ones would make the means too small. The result says how many
+    /// repetitions there were.
+    pub until: Option<Instant>,
+}
+
+impl Simulation {
+    /// Whether the time is over after this many repetitions.
+    fn is_over(&self, runs: u32) -> bool {
+        runs >= 2 && self.until.is_some_and(|until| Instant::now() >= until)
+    }
 }
 
 impl Default for Simulation {
     fn default() -> Self {
-        Simulation { runs: 1000, most_steps: 10_000_000, seed: 0, confidence: Confidence::P95 }
+        Simulation { runs: 1000, most_steps: 10_000_000, seed: 0, confidence: Confidence::P95, until: None }
     }
 }
 
@@ -68,11 +80,14 @@ pub struct SimulatedCoverage {
     pub covered: Vec<Estimate>,
 }
 
+/// The number of steps between two looks of the watch.
+const LOOK: u64 = 1 << 16;
+
 /// Simulates cover times.
 pub fn simulate_cover_times(
     graph: &ExplicitGraph,
     algorithm: Algorithm,
-    simulation: Simulation,
+    mut simulation: Simulation,
     watch: Watch<'_>,
 ) -> Result<SimulatedCover, TheoryError> {
     check(simulation)?;
@@ -80,12 +95,19 @@ pub fn simulate_cover_times(
     let mut samples = vec![Sample::default(); nodes];
     let streams = Rng::new(simulation.seed, "theory cover");
     for number in 0..simulation.runs {
+        if simulation.is_over(number) {
+            simulation.runs = number;
+            break;
+        }
         tell(watch, u64::from(number), u64::from(simulation.runs))?;
         let mut run = Run::new(graph, algorithm, None, streams.split(u64::from(number)));
         samples[..graph.starts()].iter_mut().for_each(|sample| sample.add(0.0));
         for step in 1..=simulation.most_steps {
             if run.covered == nodes {
                 break;
+            }
+            if step.is_multiple_of(LOOK) {
+                tell(watch, u64::from(number), u64::from(simulation.runs))?;
             }
             if run.step() {
                 samples[run.covered - 1].add(step as f64);
@@ -108,7 +130,7 @@ pub fn simulate_coverage(
     algorithm: Algorithm,
     capacity: Option<u32>,
     steps: u32,
-    simulation: Simulation,
+    mut simulation: Simulation,
     watch: Watch<'_>,
 ) -> Result<SimulatedCoverage, TheoryError> {
     check(simulation)?;
@@ -116,11 +138,17 @@ pub fn simulate_coverage(
     let mut samples = vec![Sample::default(); steps as usize + 1];
     let streams = Rng::new(simulation.seed, "theory coverage");
     for number in 0..simulation.runs {
-        tell(watch, u64::from(number), u64::from(simulation.runs))?;
+        if simulation.is_over(number) {
+            simulation.runs = number;
+            break;
+        }
         let mut run = Run::new(graph, algorithm, capacity, streams.split(u64::from(number)));
         for (step, sample) in samples.iter_mut().enumerate() {
             if step > 0 {
                 run.step();
+            }
+            if (step as u64).is_multiple_of(LOOK) {
+                tell(watch, u64::from(number), u64::from(simulation.runs))?;
             }
             sample.add(run.covered as f64);
         }

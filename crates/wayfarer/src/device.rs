@@ -1,4 +1,4 @@
-//! Searches on a GPU, as the loop sees them: breadth-first search by levels, and random walks.
+//! Searches on a GPU in the form that the search loop needs: breadth-first search by levels, and random walks.
 
 mod levels;
 mod walks;
@@ -10,7 +10,7 @@ use wayfarer_gpu::{Asked, DeviceError, Reached, What};
 use wayfarer_search::{Cause, Deadlock, Lost, Settings};
 use wayfarer_space::{Fault, Firing, PropertyBits};
 
-/// What a device is asked to note, so that it notes nothing that does not count.
+/// The events that a device must report, so that it reports nothing irrelevant.
 pub(crate) fn asked(settings: &Settings, properties: u32) -> Asked {
     let words = (properties as usize).div_ceil(64).max(1);
     let mut asked = Asked { judged: vec![0; words], sought: vec![0; words], deadlock: 0, faults: settings.sought.is_none() };
@@ -32,7 +32,7 @@ pub(crate) fn asked(settings: &Settings, properties: u32) -> Asked {
     asked
 }
 
-/// What a note means.
+/// The cause that an event stands for.
 fn cause(what: What) -> Cause {
     match what {
         What::Deadlock => Cause::Deadlock,

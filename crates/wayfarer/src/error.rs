@@ -5,7 +5,8 @@ use wayfarer_model::Misuse;
 use wayfarer_search::WitnessError;
 
 /// The reason why a run could not be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RunError {
     /// There is no reachability property of this name.
     NothingToFind {
@@ -88,6 +89,13 @@ pub enum RunError {
     Replay(WitnessError),
 }
 
+/// The message itself, because it is what `fn main() -> Result<(), RunError>` prints.
+impl fmt::Debug for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
 impl fmt::Display for RunError {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
@@ -110,12 +118,12 @@ impl fmt::Display for RunError {
             }
             RunError::UnknownRule { name, known } => write!(out, "there is no rule `{name}`; the model has: {}", known.join(", ")),
             RunError::Asymmetric { at, message } => {
-                write!(out, "{at}: symmetry cannot be used: {message}\n  --symmetry off checks the model without it")
+                write!(out, "{at}: symmetry cannot be used: {message}\n  with the option `symmetry` off, the model is checked without it")
             }
             RunError::BrokenSymmetry => {
                 write!(
                     out,
-                    "a violation was found up to symmetry, but no run of the model leads there: it tells elements of scalarsets apart; use --symmetry off"
+                    "a violation was found up to symmetry, but no run of the model leads there: it tells elements of scalarsets apart; turn the option `symmetry` off"
                 )
             }
             RunError::NotSymmetric => write!(

@@ -5,6 +5,7 @@
 //! is all that searches, commands and reports see.
 
 mod aut;
+mod mcrl2;
 mod murphi;
 mod pnml;
 mod promela;
@@ -38,7 +39,7 @@ pub struct Language {
 }
 
 /// All languages, in the order in which they are listed to users. The first is the default.
-pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, promela::LANGUAGE, pnml::LANGUAGE, aut::LANGUAGE];
+pub const LANGUAGES: &[Language] = &[murphi::LANGUAGE, promela::LANGUAGE, mcrl2::LANGUAGE, pnml::LANGUAGE, aut::LANGUAGE];
 
 /// The options for reading a model.
 #[derive(Clone, Debug, Default)]

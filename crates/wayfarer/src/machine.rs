@@ -27,12 +27,22 @@ pub fn besides(counted: usize) -> usize {
     anonymous + kibibytes("RssFile:").max(code)
 }
 
+/// Addresses that a thread reserves: its stack, and the allocator's arena for it.
+const ADDRESSES_PER_THREAD: usize = 72 << 20;
+
+/// If a limit leaves fewer, the run tries with these and ends when the system refuses.
+const LEAST_ADDRESSES: usize = 32 << 20;
+
 fn free_below(root: &Path) -> Option<usize> {
     let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
     let group = read_groups(root).into_iter().min();
     let address_space = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|limits| {
         let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
-        line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()
+        let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
+        // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
+        let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Some(limit.saturating_sub(reserved).saturating_sub(threads * ADDRESSES_PER_THREAD).max(LEAST_ADDRESSES))
     });
     [machine, group, address_space].into_iter().flatten().min()
 }

@@ -8,6 +8,7 @@ mod formats;
 pub mod itf;
 mod junit;
 mod kinds;
+mod markdown;
 mod outlet;
 pub mod repeated;
 mod sarif;

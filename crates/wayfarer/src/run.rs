@@ -92,21 +92,18 @@ impl Plan {
         if let Some(misuse) = subject.misuse() {
             return Err(misuse);
         }
-        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+        if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
         }
         // The strategy's memory is no longer needed, and the audit must fit into the budget, too.
         drop(strategy);
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
+        // Workers that search apart meet the same states; how many were new to all of them when is not known.
+        let followed = !matches!(crew, Crew::Apart(_));
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
-            Confidence::of(
-                &outcome,
-                expected_omissions(&outcome, store),
-                course.discovery(outcome.steps, outcome.covered.value as u64),
-                self.draws(),
-                self.size,
-            )
+            let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
+            Confidence::of(&outcome, expected_omissions(&outcome, store), discovery, self.draws(), self.size)
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -148,7 +145,7 @@ impl Plan {
         report.times = Times { exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
-        report.cover_times = cover.until(report.states, report.steps);
+        report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report);
         report.remarks.extend(remark.into_iter().chain(audited));
@@ -272,6 +269,9 @@ impl Plan {
             let (rule, _) = subject.words().firing(None, firing);
             remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
         }
+        if is_empty(outcome) {
+            remarks.push("the model has no start state, so there was nothing to explore".to_string());
+        }
         let unjudged = subject.unjudged();
         if !unjudged.is_empty() {
             remarks.push(format!("not judged: {}", unjudged.join(", ")));
@@ -324,6 +324,11 @@ impl Plan {
     }
 }
 
+/// Whether a search ended at once because there is no start state.
+fn is_empty(outcome: &Outcome) -> bool {
+    outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted
+}
+
 /// The expected number of states that the store took for known ones; `None` if it forgets.
 fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
     match store.fidelity() {
@@ -331,6 +336,8 @@ fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
         Fidelity::Lossy(_) if !outcome.phases.is_empty() => outcome.omissions.filter(|expected| expected.is_finite()),
         Fidelity::Exact => Some(0.0),
         Fidelity::Lossy(expected) => Some(expected),
+        // A later phase that found no room to begin forgot nothing.
+        Fidelity::Amnesic if !outcome.phases.is_empty() => Some(outcome.omissions.unwrap_or(0.0)),
         Fidelity::Amnesic => None,
     }
 }
@@ -399,7 +406,13 @@ impl Crew {
 
 fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
     let mut firings = outcome.firings.iter();
-    let fired = |rule: RuleFacts| RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at };
+    let mut first = 0;
+    let fired = |rule: RuleFacts| {
+        let counted = subject.is_counted(first);
+        first += rule.instances;
+        (RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at }, counted)
+    };
     // A rule without a name is a number that the model does not use.
-    subject.rules().into_iter().map(fired).filter(|rule| !rule.rule.is_empty()).collect()
+    let shown = |(rule, counted): (RuleReport, bool)| (!rule.rule.is_empty() && (counted || rule.fired > 0)).then_some(rule);
+    subject.rules().into_iter().map(fired).filter_map(shown).collect()
 }

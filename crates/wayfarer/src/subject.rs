@@ -94,9 +94,21 @@ pub trait Subject: Send + Sync {
         false
     }
 
-    /// The names of claims of the model that no run judges. They are reported as not judged.
+    /// Whether firings of a rule are counted. Firings on the way through passing states are not: that there are none
+    /// says nothing.
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
+    /// The names of the model's claims that no run checks. They are reported as not judged.
     fn unjudged(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether a model without start states is explored as empty, with a remark. If not, it is refused.
+    fn may_be_empty(&self) -> bool {
+        false
     }
 
     /// Its parts, for `wayfarer info`.

@@ -86,7 +86,10 @@ pub(crate) fn read(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, Strin
 /// violation: deadlock`, ….
 fn headers(folder: &Path, limit: Option<u64>) -> Result<Vec<Case>, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("cannot read `{}`: {error}", folder.display()))?;
-    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).filter(|name| name.ends_with(".m")).collect();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".m") || name.ends_with(".pnml"))
+        .collect();
     names.sort();
     let mut cases = Vec::new();
     for name in names {
@@ -104,13 +107,22 @@ fn symmetry(choice: &str) -> Vec<String> {
 
 /// The result up to symmetry from a header: `-- orbits: 12`.
 fn orbits(text: &str) -> Option<Expected> {
-    let states = text.lines().map_while(|line| line.strip_prefix("--")).find_map(|line| line.trim().strip_prefix("orbits:"))?.trim().parse().ok()?;
+    let states = heading(text).iter().find_map(|line| line.trim().strip_prefix("orbits:"))?.trim().parse().ok()?;
     Some(Expected::Holds { states: Some(states), rules: None })
 }
 
+/// The lines of a header: those of the first comment in XML, else those at the beginning that are comments.
+fn heading(text: &str) -> Vec<&str> {
+    if text.trim_start().starts_with('<') {
+        let comment = text.split_once("<!--").and_then(|(_, rest)| rest.split_once("-->"));
+        return comment.map_or_else(Vec::new, |(inside, _)| inside.lines().collect());
+    }
+    text.lines().map_while(|line| line.strip_prefix("--")).collect()
+}
+
 fn header(text: &str) -> Option<Expected> {
-    let lines = || text.lines().map_while(|line| line.strip_prefix("--"));
-    let field = |name: &str| lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(':')).map(str::trim);
+    let lines = heading(text);
+    let field = |name: &str| lines.iter().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(':')).map(str::trim);
     let number = |name: &str| field(name).and_then(|text| text.parse().ok());
     match field("verdict")? {
         "holds" => Some(Expected::Holds { states: number("states"), rules: number("rules") }),
@@ -347,6 +359,8 @@ mod tests {
         let violated = header("-- verdict: violated\n-- violation: assertion \"x\"\n-- witness: 6\n");
         assert_eq!(violated, Some(Expected::Violated { kind: "assertion".to_string(), length: Some(6) }));
         assert_eq!(header("-- a model\n"), None);
+        let net = header("<?xml version=\"1.0\"?>\n<!--\nverdict: holds\nstates: 3\nrules: 4\n-->\n<pnml/>\n");
+        assert_eq!(net, Some(Expected::Holds { states: Some(3), rules: Some(4) }));
     }
 
     #[test]

@@ -22,7 +22,8 @@ strategy's name belongs to the strategy before it.
 Exit codes:
   0  the strategies were compared, whatever they found
   2  the model or the command line is wrong
-  3  the comparison could not be carried out, or Ctrl-C came first";
+  3  the comparison could not be carried out
+  130, 143  Ctrl-C or SIGTERM came first";
 
 /// Strategies separated by commas.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! The options of `predict` and of `graph`.
 
 use super::ModelOptions;
-use crate::sizes::{parse_count, parse_depth, parse_seed, parse_size};
+use crate::sizes::{parse_count, parse_depth, parse_duration, parse_seed, parse_size};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 use wayfarer::theory::Algorithm;
 
 pub(super) const PREDICT_EXAMPLES: &str = "\
@@ -18,12 +19,13 @@ Examples:
   wayfarer predict storage --branching 1.5 --height 40 --distance 1,5,20 --ratio 0.1
       What storing differences saves and costs.
 
-A figure is exact where the memory allowed suffices, else simulated and shown with a 95 % interval; the output says which.
+A figure is exact if --memory and --time (or else three minutes) suffice, otherwise simulated and shown with a 95 % interval; the output says which.
 
 Exit codes:
   0  the figures are there
   2  the graph or the command line is wrong
-  3  they could not be computed, or Ctrl-C came first";
+  3  they could not be computed
+  130, 143  Ctrl-C or SIGTERM came first";
 
 pub(super) const GRAPH_EXAMPLES: &str = "\
 Examples:
@@ -100,6 +102,13 @@ pub(crate) struct Question {
     /// Memory that an exact computation may take
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size, help_heading = "Method")]
     pub(crate) memory: usize,
+
+    /// Time for all figures, such as 30s or 10m
+    ///
+    /// A figure that cannot be exact in half of its share is simulated; a simulation makes as many runs as fit into the
+    /// rest, but at least two.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Method")]
+    pub(crate) time: Option<Duration>,
 
     /// How often a simulation is repeated, from 2 on
     #[arg(long, value_name = "K", default_value = "1000", value_parser = parse_runs, help_heading = "Method")]

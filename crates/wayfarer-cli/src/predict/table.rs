@@ -231,7 +231,7 @@ fn origin(value: &mut Value, simulated: Option<(&TheoryError, Simulation)>) {
 /// Covered nodes against steps: after each step if steps were requested, otherwise at the mean cover times.
 pub(super) fn plot(subject: &Subject, answers: &[Answer]) -> Plot {
     let after = answers.iter().any(|answer| answer.after.is_some());
-    let (title, across) = if after { ("mean covered nodes", "steps") } else { ("mean cover times", "mean steps until so many nodes are covered") };
+    let (title, across) = if after { ("mean covered nodes", "steps") } else { ("mean cover times", "mean steps until that many are covered") };
     Plot {
         title: format!("{}: {title}", subject.name),
         across: across.to_string(),

@@ -1,4 +1,4 @@
-//! Shows the progress of a long computation, and ends it on Ctrl-C.
+//! Shows the progress of a long computation, and ends it on Ctrl-C or when its time is over.
 
 use crate::output::complain;
 use crate::progress::Style;
@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use wayfarer::theory::Progress;
 
 const TERMINAL_EVERY: Duration = Duration::from_millis(200);
+const PLAIN_FIRST: Duration = Duration::from_secs(2);
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// The watch of one computation.
@@ -18,6 +19,7 @@ pub(super) struct Watcher<'a> {
     what: String,
     started: Instant,
     due: Instant,
+    until: Option<Instant>,
     drawn: bool,
 }
 
@@ -25,7 +27,17 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(signals: &'a Signals, quiet: bool, what: String) -> Self {
         let started = Instant::now();
         let style = Style::fitting(quiet);
-        Watcher { signals, style, what, started, due: started + every(style), drawn: false }
+        Watcher { signals, style, what, started, due: started + first(style), until: None, drawn: false }
+    }
+
+    /// Ends the computation at this instant, if there is one.
+    pub(super) fn until(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// Whether the user asked to end.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.signals.end()
     }
 
     pub(super) fn look(&mut self, progress: Progress) -> ControlFlow<()> {
@@ -33,11 +45,13 @@ impl<'a> Watcher<'a> {
             return ControlFlow::Break(());
         }
         let now = Instant::now();
+        if self.until.is_some_and(|until| now >= until) {
+            return ControlFlow::Break(());
+        }
         let asked = self.signals.take_line();
         if asked || self.style != Style::Quiet && now >= self.due {
             self.due = now + every(self.style);
-            let share = 100 * progress.done.min(progress.total) / progress.total.max(1);
-            let line = format!("{}: {share} % · {}", self.what, sizes::clock((now - self.started).as_secs_f64()));
+            let line = format!("{}: {} · {}", self.what, done(progress), sizes::clock((now - self.started).as_secs_f64()));
             if self.style == Style::Terminal {
                 complain(&format!("\r\x1b[K{line}"));
                 self.drawn = true;
@@ -60,6 +74,18 @@ impl Drop for Watcher<'_> {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+fn done(progress: Progress) -> String {
+    match progress.total {
+        0 => format!("{} so far", sizes::counted(progress.done, "set")),
+        total => format!("{} %", 100 * progress.done.min(total) / total),
+    }
+}
+
+/// The time until the first line: soon, so that a user sees that something happens.
+fn first(style: Style) -> Duration {
+    if style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_FIRST }
 }
 
 fn every(style: Style) -> Duration {

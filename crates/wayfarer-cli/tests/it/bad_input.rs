@@ -94,6 +94,14 @@ fn a_reader_that_goes_away_is_no_reason_to_panic() {
 }
 
 #[test]
+fn a_model_in_place_of_a_command_suggests_check() {
+    let folder = Folder::new();
+    let file = folder.file("model.m", COUNTER);
+    wayfarer(&[&file]).exits(2).complains(&format!("To check it: wayfarer check {file}"));
+    wayfarer(&["no-such-thing"]).exits(2);
+}
+
+#[test]
 fn a_full_disk_is_reported() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let folder = Folder::new();

@@ -89,7 +89,7 @@ fn every_command_of_the_book_runs_and_prints_what_is_shown() {
         std::os::unix::fs::symlink(repository().join("models"), folder.path("models")).unwrap();
         for block in blocks(&page) {
             match block.kind.split_once(' ').unwrap_or((&block.kind, "")) {
-                ("murphi", file) => {
+                ("murphi" | "xml", file) => {
                     assert!(!file.is_empty(), "{name}: a model without a name");
                     folder.file(file, block.lines.join("\n"));
                 }

@@ -292,6 +292,18 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
     wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("name the same file");
 }
 
+#[test]
+fn a_summary_in_markdown_lists_the_checks() {
+    let folder = Folder::new();
+    let (file, page) = (folder.file("model.m", VIOLATED), folder.path("summary.md"));
+    wayfarer(&["check", &file, "--quiet", "--markdown", &page]).exits(1);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("❌ violated") && text.contains("| invariant `below two` | ❌ violated |"), "{text}");
+    assert!(text.contains("<details><summary>invariant `below two` does not hold</summary>") && text.contains("witness of 2 steps"), "{text}");
+    wayfarer(&["check", &folder.file("broken.m", "var x"), "--markdown", &page]).exits(2);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("not checked"));
+}
+
 /// An output that names the model would destroy it.
 #[test]
 fn no_output_overwrites_the_model() {

@@ -76,6 +76,17 @@ fn a_finished_search_over_fingerprints_counts_and_forecasts_nothing() {
     assert!(all["coverage"].as_f64().unwrap() <= 1.0 && all["confidence"]["forecast"] == Value::Null, "{all:#}");
 }
 
+/// Threads that search apart meet the same states: no coverage over time and no forecast is made of what they count together.
+#[test]
+fn threads_that_search_apart_contradict_nothing() {
+    let model = counters(61);
+    for strategy in ["walk", "urs", "sdrs", "highway:width=8", "rbfs"] {
+        let found = report(&model, &["--strategy", strategy, "--threads", "4", "--steps", "40k", "--size", "3721", "--memory", "64M"]);
+        assert_eq!((&found["cover_times"], &found["confidence"]["forecast"]), (&Value::Array(Vec::new()), &Value::Null), "{strategy}");
+        assert!(found["states"].as_u64().unwrap() <= 3721 && found["coverage"].as_f64().unwrap() <= 1.0, "{strategy}: {}", found["states"]);
+    }
+}
+
 #[test]
 fn what_was_proved_or_violated_needs_no_confidence() {
     assert_eq!(report(COUNTER, &[])["confidence"], Value::Null);

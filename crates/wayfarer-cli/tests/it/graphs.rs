@@ -50,6 +50,6 @@ fn what_only_models_have_is_refused_for_graphs() {
     let folder = Folder::new();
     let file = folder.file("four.aut", GRAPH);
     wayfarer(&["check", &file, "--const", "N=1"]).exits(2).complains("has no constant `N`");
-    wayfarer(&["check", &file, "--find", "x = 1"]).exits(2).complains("--find-rule LABEL");
+    wayfarer(&["check", &file, "--find", "x = 1"]).exits(2).complains("--find-rule looks for a label");
     wayfarer(&["check", &folder.file("wrong.aut", "des (0, 1, 2)\n")]).exits(2).complains("announces 1 transitions");
 }

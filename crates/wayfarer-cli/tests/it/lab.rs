@@ -58,7 +58,9 @@ fn strategies_are_compared_on_a_model() {
     let done = wayfarer(&[&arguments[..], &["--html", &page]].concat()).exits(0);
     let done =
         done.prints("walk:restart=50,lanes=1").prints("Advice: to find it again soon, use ").prints("Density factor m/h = ").prints("The rule: ");
-    assert!(std::fs::read_to_string(&page).unwrap().contains("<caption>Means: steps"), "{}", done.out);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("<caption>Means: steps"), "{}", done.out);
+    assert!(!html.contains("the paper") && !html.contains("settings") && !html.contains(", 0.0 s"), "{html}");
     let json = wayfarer(&[&arguments[..], &["--json"]].concat()).exits(0).json();
     let rows = json["comparison"]["tables"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.iter().map(|row| row[1].as_f64().unwrap()).collect::<Vec<_>>(), [1.0, 4.0, 4.0, 4.0], "bfs needs no repetition");
@@ -126,7 +128,8 @@ fn open(browser: &str, folder: &Folder, text: &str) {
     assert!(text.contains(policy), "the page says that it asks for nothing");
     let probe = "<script>addEventListener('load', () => parent.postMessage({ inner: innerWidth, wide: document.documentElement.scrollWidth, \
                  requests: performance.getEntriesByType('resource').length, figures: document.querySelectorAll('svg[role=img]').length, \
-                 captions: document.querySelectorAll('table > caption').length, tables: document.querySelectorAll('table').length }, '*'));</script></body>";
+                 captions: document.querySelectorAll('table > caption').length, \
+                 names: Math.max(...[...document.querySelectorAll('tbody th')].map(name => name.offsetWidth)), tables: document.querySelectorAll('table').length }, '*'));</script></body>";
     let measured = text.replace(policy, &format!("{policy}; script-src 'unsafe-inline'")).replace("</body>", probe);
     folder.file("measured.html", measured);
     for width in [360, 390, 1280] {
@@ -155,6 +158,8 @@ fn open(browser: &str, folder: &Folder, text: &str) {
             dom.split("data-seen=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_else(|| panic!("the page did not load: {dom}\n{log}"));
         let seen: Value = serde_json::from_str(&seen.replace("&quot;", "\"")).unwrap();
         assert_eq!(seen["inner"], width);
+        // Figures have room beside the names.
+        assert!(seen["names"].as_i64().unwrap() <= width / 2, "names as wide as half a window of {width}: {seen}");
         assert!(seen["wide"].as_i64().unwrap() <= width, "wider than a window of {width}: {seen}");
         assert_eq!((&seen["requests"], &seen["figures"], &seen["captions"]), (&0.into(), &2.into(), &seen["tables"]), "{seen}");
     }

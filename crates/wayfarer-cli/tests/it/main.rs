@@ -9,6 +9,7 @@ mod corpus;
 mod graphs;
 mod lab;
 mod models;
+mod nets;
 mod phases;
 mod predict;
 mod searches;

@@ -88,6 +88,38 @@ fn an_infinite_cover_time_is_never() {
     assert!(full(1)["steps"].is_null() && full(1)["never"] == true, "{report}");
 }
 
+#[test]
+fn a_prediction_obeys_its_time() {
+    // 81 nodes with sets by the gigabyte: an exact answer takes far longer.
+    let grid = ["predict", "grid", "--length", "8", "--dimensions", "2", "--strategy", "sdrs", "--memory", "4G", "--time", "1s"];
+    let started = std::time::Instant::now();
+    wayfarer(&grid).exits(0).prints("sdrs, simulated").prints("an exact answer takes longer than the 0.5 s that --time leaves it");
+    wayfarer(&[&grid[..], &["--method", "exact"]].concat()).exits(3).complains("no exact answer within --time");
+    // The simulation would take all its runs, but for the time.
+    let runs = ["predict", "tree", "--height", "9", "--degree", "2", "--method", "simulate", "--runs", "1M", "--time", "1s", "--json"];
+    let report = wayfarer(&runs).exits(0).json();
+    let made = report["strategies"][0]["cover"]["runs"].as_u64().unwrap();
+    assert!((2..1_000_000).contains(&made), "{report}");
+    // Three seconds; a busy machine may take longer, but not by minutes.
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_prediction_shows_its_progress() {
+    let grid = ["predict", "grid", "--length", "8", "--dimensions", "2", "--strategy", "sdrs", "--memory", "4G", "--time", "5s", "--method", "exact"];
+    wayfarer(&grid).exits(3).complains("sdrs, cover times: ").complains("sets so far");
+}
+
+#[test]
+fn a_plot_does_not_overwrite_the_graph() {
+    let folder = Folder::new();
+    let text = "des (0, 1, 2)\n(0, a, 1)\n";
+    let file = folder.file("graph.aut", text);
+    wayfarer(&["predict", "graph", &file, "--plot", &file]).exits(2).complains("--plot would overwrite");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+}
+
 /// Curves are drawn with strokes of two units, axes and legends with others.
 fn curves(svg: &str) -> usize {
     svg.lines().filter(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\"")).count()
@@ -106,7 +138,9 @@ fn a_plot_has_a_line_for_each_strategy() {
         assert_eq!(curves(&svg), 2, "{svg}");
         assert!(svg.contains("\nurs, ") && svg.contains("\nsdrs, ") && !svg.contains("NaN"), "{svg}");
     }
-    wayfarer(&["predict", "tree", "--height", "2", "--degree", "2", "--plot", "/nowhere/plot.svg"]).exits(3).complains("cannot write the plot");
+    wayfarer(&["predict", "tree", "--height", "2", "--degree", "2", "--plot", "/nowhere/plot.svg"])
+        .exits(3)
+        .complains("--plot cannot write `/nowhere/plot.svg`");
 }
 
 #[test]
@@ -118,6 +152,21 @@ fn storage_follows_the_formula() {
     let file = folder.path("plot.svg");
     wayfarer(&["predict", "storage", "--branching", "1.5", "--height", "40", "--ratio", "0.1", "--plot", &file]).exits(0).prints("memory saved Δ");
     assert_eq!(curves(&std::fs::read_to_string(&file).unwrap()), 1);
+}
+
+#[test]
+fn curves_fill_the_height_of_a_plot() {
+    let folder = Folder::new();
+    let file = folder.path("plot.svg");
+    for shape in [["tree", "--height", "3", "--degree", "3"], ["grid", "--length", "3", "--dimensions", "2"]] {
+        wayfarer(&[&["predict"], &shape[..], &["--plot", &file]].concat()).exits(0);
+        let svg = std::fs::read_to_string(&file).unwrap();
+        let curve = svg.lines().find(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\"")).unwrap();
+        let points = curve.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        let heights: Vec<i32> = points.split_whitespace().map(|point| point.split(',').nth(1).unwrap().parse().unwrap()).collect();
+        let extent = heights.iter().max().unwrap() - heights.iter().min().unwrap();
+        assert!(extent > 180, "the curve lies flat, {extent} high: {svg}");
+    }
 }
 
 #[test]

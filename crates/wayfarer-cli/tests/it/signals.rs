@@ -55,7 +55,7 @@ fn an_interrupted_prediction_gives_no_figures() {
     for arguments in [&tree[..], &grid[..]] {
         let child = caught(program().args(arguments));
         send("-INT", &child);
-        let done = Done::new(&child.wait_with_output().unwrap()).exits(3).complains("interrupted before the figures were there");
+        let done = Done::new(&child.wait_with_output().unwrap()).exits(130).complains("interrupted before the figures were there");
         assert_eq!(done.out, "");
     }
 }

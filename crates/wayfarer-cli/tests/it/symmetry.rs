@@ -47,7 +47,8 @@ fn what_cannot_be_shown_is_taken_on_the_users_word() {
     let (auto, on) = (report(&text, &[]), report(&text, &["--symmetry", "on"]));
     assert_eq!((auto["symmetry"].as_bool(), auto["states"].as_u64()), (Some(false), Some(64)));
     assert_eq!((on["symmetry"].as_bool(), on["states"].as_u64()), (Some(true), Some(8)));
-    assert!(auto["remarks"][0].as_str().unwrap().contains("--symmetry on"), "{auto}");
+    assert!(auto["remarks"][0].as_str().unwrap().contains("the option `symmetry` on"), "{auto}");
+    check(&text, &[]).prints("--symmetry on uses it all the same");
     assert!(on["remarks"][0].as_str().unwrap().contains("on your word"), "{on}");
 }
 

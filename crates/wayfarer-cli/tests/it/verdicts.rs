@@ -8,7 +8,7 @@ use serde_json::json;
 fn a_model_that_holds_says_so_with_its_figures() {
     let done = check(COUNTER, &[]).exits(0);
     done.prints("holds: every reachable state was visited and none is bad")
-        .prints("checked   invariant `in range`, faults of rules, deadlocks\n")
+        .prints("checked   invariant `in range`, assertions and faults, deadlocks\n")
         .prints("explored  4 states, 6 rules fired, depth 3\n")
         .prints("seed 1")
         .prints("rules that can never fire: never\n");

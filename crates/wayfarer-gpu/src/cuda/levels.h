@@ -32,6 +32,17 @@ WF_OUTLINE void tell(const Params& p, const u64* told, u32 property, u32 fault, 
   }
 }
 
+// What a level has of each state: the state itself, or its place if it lies in the arena. A tag may follow.
+#if STORE == 2
+enum { ENTRY = 1 };
+WF_INLINE const u64* state_of(const Params& p, const u64* entry) { return p.arena + entry[0] * TIGHT; }
+WF_INLINE void write_entry(u64* to, const u64* t, u64 placed) { to[0] = placed; }
+#else
+enum { ENTRY = TIGHT };
+WF_INLINE const u64* state_of(const Params& p, const u64* entry) { return entry; }
+WF_INLINE void write_entry(u64* to, const u64* t, u64 placed) { copy_words(to, t, TIGHT); }
+#endif
+
 // Judges a state that is new.
 WF_INLINE void judge(const Params& p, u64* s, u32 rule, const u64* t) {
   u64 told[PROPERTY_WORDS];
@@ -55,7 +66,7 @@ WF_INLINE u64 mask_word(const u64* mask, u32 at) {
 }
 
 // Appends the states of the lanes that have one to the next level.
-WF_INLINE void append(const Params& p, bool has, const u64* t, u64 tag) {
+WF_INLINE void append(const Params& p, bool has, const u64* t, u64 placed, u64 tag) {
   u32 some = votes(has);
   if (some == 0) return;
   u64 base = 0;
@@ -68,9 +79,8 @@ WF_INLINE void append(const Params& p, bool has, const u64* t, u64 tag) {
     return;
   }
   u64* to = p.out + at * p.out_stride;
-#pragma unroll
-  for (u32 word = 0; word < TIGHT; word++) to[word] = t[word];
-  if (p.out_stride > TIGHT) to[TIGHT] = tag;
+  write_entry(to, t, placed);
+  if (p.out_stride > ENTRY) to[ENTRY] = tag;
 }
 
 // Expands sources.
@@ -87,10 +97,9 @@ WF_KERNEL(wf_expand) {
     bool active = at < p.end, faulty = false, changes = false, failed = false, any = false;
     zero_words(mask, MASK_WORDS);
     if (active) {
-      const u64* source = p.in + at * p.in_stride;
-#pragma unroll
-      for (u32 word = 0; word < TIGHT; word++) t[word] = source[word];
-      if (p.out_stride > TIGHT) tag = p.in_stride > TIGHT ? source[TIGHT] : p.origin + at;
+      const u64* entry = p.in + at * p.in_stride;
+      copy_words(t, state_of(p, entry), TIGHT);
+      if (p.out_stride > ENTRY) tag = p.in_stride > ENTRY ? entry[ENTRY] : p.origin + at;
       unpack(t, s);
       faulty = enabled(s, mask);
     }
@@ -100,7 +109,7 @@ WF_KERNEL(wf_expand) {
       while (rest == 0 && word + 1 < MASK_WORDS) rest = mask_word(mask, ++word);
       bool has = rest != 0, fresh = false;
       if (votes(has) == 0) break;
-      u64 n[WORDS], key[TIGHT];
+      u64 n[WORDS], key[TIGHT], placed = 0;
       if (has) {
         u32 rule = word * 64 + lowest_one(rest);
         rest &= rest - 1;
@@ -127,7 +136,7 @@ WF_KERNEL(wf_expand) {
             for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];
             if (!same) {
               changes = true;
-              u32 visit = insert(p, key);
+              u32 visit = insert(p, key, placed);
               fresh = visit == FRESH;
               if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
               if (fresh) judge(p, n, rule, key);
@@ -140,7 +149,7 @@ WF_KERNEL(wf_expand) {
           }
         }
       }
-      append(p, fresh, key, tag);
+      append(p, fresh, key, placed, tag);
     }
     if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed)) {
       u64 state[TIGHT];
@@ -156,9 +165,9 @@ WF_KERNEL(wf_expand) {
 // Brings in states that are given, and judges those that are new.
 WF_KERNEL(wf_start) {
   for (u64 at = thread(); at < p.end; at += threads()) {
-    u64 t[TIGHT], s[WORDS];
+    u64 t[TIGHT], s[WORDS], placed = 0;
     for (u32 word = 0; word < TIGHT; word++) t[word] = p.in[at * p.in_stride + word];
-    u32 visit = insert(p, t);
+    u32 visit = insert(p, t, placed);
     if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
     if (visit != FRESH) continue;
     unpack(t, s);
@@ -168,16 +177,16 @@ WF_KERNEL(wf_start) {
       atomic_add(p.counts + SPILLED, 1);
       continue;
     }
-    for (u32 word = 0; word < TIGHT; word++) p.out[place * p.out_stride + word] = t[word];
+    write_entry(p.out + place * p.out_stride, t, placed);
   }
 }
 
 // Looks for a state in a level, and gives its tag.
 WF_KERNEL(wf_find) {
   for (u64 at = thread(); at < p.end; at += threads()) {
-    const u64* state = p.in + at * p.in_stride;
+    const u64 *entry = p.in + at * p.in_stride, *state = state_of(p, entry);
     bool same = true;
     for (u32 word = 0; word < TIGHT && same; word++) same = state[word] == p.goal[word];
-    if (same) p.counts[GOAL_AT] = (p.in_stride > TIGHT ? state[TIGHT] : p.origin + at) + 1;
+    if (same) p.counts[GOAL_AT] = (p.in_stride > ENTRY ? entry[ENTRY] : p.origin + at) + 1;
   }
 }

@@ -1,6 +1,6 @@
 
 // The store of visited states. A state goes to the first free slot along its own sequence of buckets, and slots are never freed: so no state is stored
-// twice, whoever comes first. A state that finds no room is counted, never lost in silence.
+// twice, whoever comes first. A state that finds no room is counted, never lost in silence. `placed` is where a new state lies in the arena, if there is one.
 //   STORE 0  states of up to 63 bits, one word each
 //   STORE 1  states of up to 127 bits, two words each, by 128-bit compare-and-swap
 //   STORE 2  states of any width: 24 bits of hash and a place in an arena, where states are compared whole
@@ -45,7 +45,7 @@ WF_INLINE void further(Way& way) {
 
 #if STORE == 0 || STORE == 3
 // Buckets of eight words.
-WF_INLINE u32 insert(const Params& p, const u64* t) {
+WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   Way at = way(hash_address(t, p.salt), p.buckets);
 #if STORE == 0
   u64 entry = t[0] | TAKEN;
@@ -73,7 +73,7 @@ WF_INLINE u32 insert(const Params& p, const u64* t) {
 }
 #elif STORE == 1
 // Buckets of four pairs.
-WF_INLINE u32 insert(const Params& p, const u64* t) {
+WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   Way at = way(hash_address(t, p.salt), p.buckets);
   Pair entry = {t[0], t[1] | TAKEN};
   for (u32 probe = 0; probe < MOST_PROBES; probe++, further(at)) {
@@ -95,7 +95,7 @@ WF_INLINE u32 insert(const Params& p, const u64* t) {
 }
 #elif STORE == 2
 // Buckets of eight words: 24 bits of hash, and a place in the arena plus one.
-WF_INLINE u32 insert(const Params& p, const u64* t) {
+WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   u64 hash = hash_address(t, p.salt);
   Way at = way(hash, p.buckets);
   u64 mark = mix(hash ^ 0xc2b2ae3d27d4eb4full) >> 40 << 40, place = 0;
@@ -112,7 +112,10 @@ WF_INLINE u32 insert(const Params& p, const u64* t) {
           publish();
         }
         found = atomic_swap_if(bucket + slot, 0, mark | place);
-        if (found == 0) return FRESH;
+        if (found == 0) {
+          placed = place - 1;
+          return FRESH;
+        }
       }
       if ((found ^ mark) >> 40 == 0) {
         const u64* other = p.arena + ((found & 0xffffffffffull) - 1) * TIGHT;
@@ -126,7 +129,7 @@ WF_INLINE u32 insert(const Params& p, const u64* t) {
 }
 #elif STORE == 4
 // Buckets of sixteen half words.
-WF_INLINE u32 insert(const Params& p, const u64* t) {
+WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   Way at = way(hash_address(t, p.salt), p.buckets);
   u32 entry = (u32)(hash_second(t, p.salt) >> 32);
   if (entry == 0) entry = 1;
@@ -150,7 +153,7 @@ WF_INLINE u32 insert(const Params& p, const u64* t) {
 }
 #else
 // One word for each state, so that setting its bits is one step and only one lane finds it new.
-WF_INLINE u32 insert(const Params& p, const u64* t) {
+WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   u64 hash = hash_second(t, p.salt);
   u64 bits = 1ull << (hash & 63) | 1ull << (hash >> 6 & 63) | 1ull << (hash >> 12 & 63);
   u64* word = p.table + mul_high(hash_address(t, p.salt), p.buckets * 8);

@@ -8,13 +8,10 @@ use wayfarer_ir::walk;
 use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
 use wayfarer_space::FaultClass;
 
-/// Guards are written once for each rule, parameters fixed, while they have no more parts than this together.
-const GUARD_PARTS: usize = 12_000;
-
 /// Writes `enabled`, `guard_again`, `fire`, `check` and `is_limit`.
-pub(super) fn write(program: &Program, bounds: &Bounds, out: &mut String) {
+pub(super) fn write(program: &Program, bounds: &Bounds, guard_parts: usize, out: &mut String) {
     let limited = bounds.metered || bounds.deep;
-    write_enabled(program, bounds, limited, out);
+    write_enabled(program, bounds, guard_parts, limited, out);
     write_guard_again(program, limited, out);
     write_fire(program, limited, out);
     write_check(program, limited, out);
@@ -31,12 +28,12 @@ fn bases(program: &Program) -> impl Iterator<Item = (usize, &Rule, u64)> {
     })
 }
 
-fn write_enabled(program: &Program, bounds: &Bounds, limited: bool, out: &mut String) {
+fn write_enabled(program: &Program, bounds: &Bounds, guard_parts: usize, limited: bool, out: &mut String) {
     let _ = writeln!(out, "\n// Sets the bits of rules whose guard is true or meets a fault, and says whether some guard meets one.");
     let _ = writeln!(out, "WF_INLINE bool enabled(u64* s, u64* mask) {{\n  Scene x;\n  bool faulty = false;\n  int g;");
     let _ = writeln!(out, "  zero_words(mask, MASK_WORDS);");
     let begin = if limited { "begin(x, 0); " } else { "" };
-    let mut left = GUARD_PARTS;
+    let mut left = guard_parts;
     for (family, rule, base) in bases(program) {
         let name = guard_name(program, family);
         let faults = can_fault(&rule.guard.value);

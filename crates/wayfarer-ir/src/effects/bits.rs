@@ -28,17 +28,17 @@ impl Bits {
         &self.words
     }
 
-    /// Whether it has none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Whether the two share a bit.
+    /// Whether the two sets share a bit.
     pub fn meets(&self, other: &Bits) -> bool {
         self.words.iter().zip(&other.words).any(|(word, more)| word & more != 0)
     }
 
-    /// Whether all bits are in another set.
+    /// Whether it is a subset of another set.
     pub fn within(&self, other: &Bits) -> bool {
         self.words.iter().enumerate().all(|(index, word)| word & !other.words.get(index).copied().unwrap_or(0) == 0)
     }
@@ -50,19 +50,20 @@ impl Bits {
         }
     }
 
-    /// Adds `part`, moved up by `offset` and by every sum of multiples of the strides below their counts. What would lie past the end is left out.
+    /// Adds `part`, shifted up by `offset` and by every sum of multiples of the strides below their counts. Bits past
+    /// the end are left out.
     pub(super) fn add(&mut self, part: &Bits, offset: usize, indices: &[(usize, usize)]) {
         if indices.iter().any(|(_, count)| *count == 0) {
             return;
         }
-        // Only the words from the first to the last that can be touched are worked on.
+        // Only the words from the first to the last affected one are processed.
         let reach: usize = indices.iter().map(|(stride, count)| stride * (count - 1)).sum();
         let start = offset / 64;
         let length = (offset % 64 + reach).div_ceil(64) + part.words.len() + 1;
         let mut moved = vec![0; length.min(self.words.len().saturating_sub(start))];
         shift_into(&part.words, offset % 64, &mut moved);
         for (stride, count) in indices {
-            // Each round doubles how many multiples are covered.
+            // Each round doubles the number of multiples covered.
             let mut covered = 1;
             while covered < *count {
                 let more = covered.min(count - covered);
@@ -77,7 +78,7 @@ impl Bits {
     }
 }
 
-/// Adds the bits of `from`, moved up by `distance`, to `to`.
+/// Adds the bits of `from`, shifted up by `distance`, to `to`.
 fn shift_into(from: &[Word], distance: usize, to: &mut [Word]) {
     let (words, bits) = (distance / 64, distance % 64);
     for (index, word) in from.iter().enumerate() {

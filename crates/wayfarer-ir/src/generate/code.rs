@@ -12,7 +12,7 @@ use crate::types::Type;
 pub(super) struct Writer<'g> {
     pub(super) generator: &'g mut Generator,
     pub(super) scope: Scope,
-    /// The regions of the references that the code can see.
+    /// The regions of the references in scope.
     pub(super) regions: Vec<Region>,
 }
 
@@ -33,7 +33,7 @@ impl Writer<'_> {
         Reg(self.below(self.scope.registers as usize) as u32)
     }
 
-    /// A register that no loop around uses.
+    /// A register that no enclosing loop uses.
     fn free_register(&mut self) -> Option<Reg> {
         let register = self.register();
         (!self.scope.loops.contains(&register)).then_some(register)
@@ -66,7 +66,7 @@ impl Writer<'_> {
             10 => self.condition(depth),
             11 => Expr::Select(Box::new(self.condition(less)), self.boxed(less), self.boxed(less)),
             12 => {
-                // Few values fail, so that code behind gets its turn.
+                // Few values fail, so that later code is reached.
                 let test = match self.below(4) {
                     0 => Test::NonZero,
                     1 => Test::Between(0, 9),
@@ -95,7 +95,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An expression that is mostly at least 0 and below `count`.
+    /// An expression that is usually at least 0 and below `count`.
     pub(super) fn bounded(&mut self, depth: u32, count: u32) -> Expr {
         let below = |writer: &mut Self| Expr::Const(writer.below(count.max(1) as usize) as i64);
         match self.below(5) {
@@ -115,7 +115,7 @@ impl Writer<'_> {
         match self.run(depth, true, |_| true) {
             Some(Run { mut place, mut bits, .. }) => {
                 if self.chance(10) {
-                    // A part of what lies there, across the edges of its fields.
+                    // A part of the object there, across the edges of its fields.
                     let skip = self.below(bits as usize) as u32;
                     place.offset += skip;
                     bits = 1 + self.below((bits - skip) as usize) as u32;
@@ -126,7 +126,7 @@ impl Writer<'_> {
         }
     }
 
-    /// First value, last value and step of a loop: mostly a few rounds.
+    /// First value, last value and step of a loop: usually a few rounds.
     fn range(&mut self, depth: u32) -> (Expr, Expr, i64) {
         let from = if self.chance(80) { Expr::Const(self.below(4) as i64) } else { self.expr(depth) };
         let to = if self.chance(80) { Expr::Const(self.below(5) as i64) } else { self.expr(depth) };
@@ -157,7 +157,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of some function, where its references can be given.
+    /// A call of some function, if its references can be given.
     fn call(&mut self, depth: u32) -> Expr {
         let number = self.below(self.generator.calls.len());
         let callee = self.generator.calls[number].clone();
@@ -178,7 +178,7 @@ impl Writer<'_> {
         Expr::Call { function: FunctionId(number as u32), arguments, fuel: self.generator.fault() }
     }
 
-    /// A place of so many bits in a region, if one is found soon.
+    /// A place of `bits` bits in a region, if one is found soon.
     fn place_of(&mut self, depth: u32, region: Region, bits: u32) -> Option<Place> {
         for _ in 0..12 {
             let roots: Vec<Root> = self.scope.objects.iter().map(|object| object.root).filter(|root| self.region(*root) == region).collect();
@@ -249,7 +249,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A loop that mostly counts to an end.
+    /// A loop that usually ends.
     fn repeat(&mut self, depth: u32) -> Option<Stmt> {
         let (register, fuel) = (self.free_register()?, self.generator.fault());
         let mut body = self.block(depth);

@@ -1,10 +1,10 @@
-//! Random places: an object that the code can see, and a way into it.
+//! Random places: an object in scope, and a path into it.
 
 use super::code::Writer;
 use crate::code::{Index, Place, Reg, Root, TypeId};
 use crate::types::Type;
 
-/// Something that places can lead into.
+/// An object that places can refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Object {
     pub(super) root: Root,
@@ -12,29 +12,29 @@ pub(super) struct Object {
     pub(super) ty: TypeId,
 }
 
-/// What a piece of code can see.
+/// The scope of a piece of code.
 #[derive(Clone)]
 pub(super) struct Scope {
     pub(super) registers: u32,
     pub(super) objects: Vec<Object>,
-    /// Registers of the loops around.
+    /// Registers of the enclosing loops.
     pub(super) loops: Vec<Reg>,
-    /// It must leave no trace but in its own frame.
+    /// Whether it must have no effects except in its own frame.
     pub(super) silent: bool,
-    /// What it returns.
+    /// Whether it returns a value.
     pub(super) result: bool,
 }
 
-/// A place and what lies there.
+/// A place and the type of its contents.
 pub(super) struct Run {
     pub(super) place: Place,
     pub(super) bits: u32,
-    /// None for the marks and slots of bags.
+    /// `None` for the marks and slots of bags.
     pub(super) ty: Option<TypeId>,
 }
 
 impl Writer<'_> {
-    /// A run of bits in some object; of at most 64 bits where `short`.
+    /// A run of bits in some object; of at most 64 bits if `short`.
     pub(super) fn run(&mut self, depth: u32, short: bool, allowed: impl Fn(&Object) -> bool) -> Option<Run> {
         let objects: Vec<Object> = self.scope.objects.iter().copied().filter(|object| allowed(object)).collect();
         if objects.is_empty() {
@@ -79,7 +79,7 @@ impl Writer<'_> {
         self.run(depth, short, |object| !silent || object.root == Root::Frame)
     }
 
-    /// Goes to an element: mostly one that exists.
+    /// Selects an element: usually one that exists.
     fn index(&mut self, depth: u32, stride: u32, count: u32, place: &mut Place) {
         let number = self.generator.below(count.max(1) as usize) as u32;
         if self.generator.chance(30) {

@@ -1,5 +1,5 @@
-//! Evaluates expressions and runs statements, by walking their trees. This is the definition the module above promises; it says the rules in code
-//! and does nothing to be faster than that, beyond not allocating.
+//! Evaluates expressions and runs statements, by walking their trees. This is the definition that the parent module
+//! promises; it states the rules in code and, except for avoiding allocation, does nothing to be fast.
 
 use super::Limits;
 use super::memory::{Memory, Spot};
@@ -8,25 +8,25 @@ use crate::program::{Body, Function, Program, Region};
 use crate::show;
 use wayfarer_space::{PropertyBits, Word};
 
-/// Stack that one call may take before the next asks again: the verifier bounds the depth of a function's trees.
+/// Stack that one call may take before the next check: the verifier bounds the depth of a function's trees.
 const RED_ZONE: usize = 512 << 10;
-/// Stack added where the red zone is reached.
+/// Stack added when the red zone is reached.
 const MORE_STACK: usize = 4 << 20;
 
-/// Why code ended before its end.
+/// The reason why code ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Fault(FaultId),
     Discard,
 }
 
-/// Where control goes after a statement.
+/// The flow of control after a statement.
 enum Flow {
     Next,
     Return(i64),
 }
 
-/// Where the running command's or function's locals begin.
+/// The start of the running command's or function's locals.
 #[derive(Clone, Copy, Default)]
 struct Activation {
     registers: usize,
@@ -36,17 +36,17 @@ struct Activation {
     depth: u32,
 }
 
-/// Everything that running code touches. It outlives single firings so that its memory is taken once.
+/// The memory of running code. It outlives single firings so that it is allocated once.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     pub(super) memory: Memory,
     registers: Vec<i64>,
     references: Vec<Spot>,
-    /// What the running command covered.
+    /// The properties that the running command covered.
     pub(super) covered: PropertyBits,
-    /// The enabled rules of the state that is being sampled.
+    /// The enabled rules of the state being sampled.
     pub(super) enabled: Vec<u32>,
-    /// Where printed output goes; none in a search.
+    /// The printed output; `None` in a search.
     pub(super) printed: Option<Vec<String>>,
 }
 
@@ -161,7 +161,8 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Calls a function. Its arguments are pushed where its locals will lie; a call inside an argument pushes above them and leaves nothing behind.
+    /// Calls a function. Its arguments are pushed where its locals will be; a call inside an argument pushes above
+    /// them and leaves nothing behind.
     fn call(&mut self, at: Activation, function: &Function, arguments: &[Argument], fuel: FaultId) -> Result<i64, Stop> {
         let scratch = &self.scratch;
         let callee = Activation {
@@ -206,7 +207,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Where a place lies. Each index is tested as soon as it is known.
+    /// The position of a place. Each index is tested as soon as it is known.
     fn spot(&mut self, at: Activation, place: &Place) -> Result<Spot, Stop> {
         let root = match place.root {
             Root::State => Spot { region: Region::State, bit: 0 },
@@ -304,7 +305,7 @@ impl<'a> Machine<'a> {
         Ok(Flow::Next)
     }
 
-    /// Prints, leaving no trace in what follows: fuel and registers are put back, and an item that faults shows as `?`.
+    /// Prints without effects on later code: fuel and registers are restored, and an item that faults shows as `?`.
     fn print(&mut self, at: Activation, items: &[PrintItem]) {
         let Some(mut printed) = self.scratch.printed.take() else { return };
         let (fuel, registers) = (self.fuel, self.scratch.registers.clone());

@@ -1,4 +1,4 @@
-//! The two memories code runs on, the state and the stack of frames, and the moves of bits between them.
+//! The two memories of running code, the state and the stack of frames, and the moves of bits between them.
 //!
 //! A verified program stays inside its memories and keeps every run of at most 64 bits inside one word, and every longer one on whole words.
 
@@ -77,7 +77,8 @@ impl Memory {
         }
     }
 
-    /// Sorts elements in descending order. Insertion: what a command leaves behind is sorted but for one element or two.
+    /// Sorts elements in descending order. Insertion sort: after a command, the elements are sorted except for one or
+    /// two.
     pub(super) fn sort(&mut self, spot: Spot, stride: u32, count: u32, bits: u32) {
         let element = |index: u32| Spot { region: spot.region, bit: spot.bit + index as usize * stride as usize };
         for end in 1..count {

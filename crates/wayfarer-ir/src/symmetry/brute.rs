@@ -1,4 +1,4 @@
-//! Orbits by brute force: every permutation, applied by walking the types. The measure of what the tables do, for tests.
+//! Orbits by brute force: every permutation, applied by walking the types. The reference for the tables, in tests.
 
 use crate::code::TypeId;
 use crate::packing::ones;
@@ -7,7 +7,7 @@ use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
 use wayfarer_space::Word;
 
-/// A permutation of each set's elements: where each goes.
+/// A permutation of each set's elements: the image of each.
 pub type Permutation = BTreeMap<u32, Vec<u64>>;
 
 /// All permutations of a program's scalarsets, the identity first. There are many: the scalarsets must be small.
@@ -32,7 +32,7 @@ fn orders(count: u64) -> Vec<Vec<u64>> {
     all
 }
 
-/// The state in which every element has gone where the permutation leads.
+/// The state with every element replaced by its image.
 pub fn permute(program: &Program, state: &[Word], by: &Permutation) -> Vec<Word> {
     let mut out = vec![0; state.len()];
     for variable in &program.variables {
@@ -49,13 +49,13 @@ fn store(words: &mut [Word], bit: usize, value: u64) {
     words[bit / 64] |= value << (bit % 64);
 }
 
-/// Where a value goes, counted from the type's smallest.
+/// The image of a value, counted from the type's smallest.
 fn image(scalar: &Scalar, value: u64, by: &Permutation) -> u64 {
     let part = scalar.elements.iter().find(|part| (part.first..part.first + part.count).contains(&value));
     part.map_or(value, |part| part.first + by[&part.set][(value - part.first) as usize])
 }
 
-/// Adds to `out`, which is zero there, the object at `from` in `state`, permuted.
+/// Adds the permuted object at `from` in `state` to `out`, which is zero there.
 fn permuted(program: &Program, ty: TypeId, state: &[Word], from: usize, by: &Permutation, out: &mut [Word], to: usize) {
     match &program.types[ty.0 as usize] {
         Type::Scalar(scalar) => {

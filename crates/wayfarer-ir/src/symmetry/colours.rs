@@ -1,17 +1,17 @@
-//! Colours of elements: numbers that depend on how an element occurs in a state, and not on which one it is.
+//! Colours of elements: numbers that depend on the occurrences of an element in a state, and not on its identity.
 
 use super::places::{Cell, NO_VERTEX, Reference, Row};
 use super::{Scratch, Symmetry};
 use wayfarer_space::Word;
 
-/// Sets one element apart from others of its colour.
+/// Distinguishes one element from others of its colour.
 const APART: Word = 0x8C5F_A1C7_3D0B_92E5;
-/// What stands for the meeting of two corners or references of one piece.
+/// Combines two corners or references of one piece.
 const MEETING: Word = 0x51A3_6E9D_F24B_C807;
 
 impl Symmetry {
-    /// Colours from what needs no other colours: the data next to each element, and references at fixed places. Notes which elements are named there or in
-    /// rows.
+    /// Colours that depend on no other colours: the data next to each element, and references at fixed places.
+    /// Records which elements are referenced there or in rows.
     pub(super) fn first_colours(&self, state: &[Word], scratch: &mut Scratch) {
         let Scratch { colours, named, .. } = scratch;
         colours.fill(0);
@@ -50,7 +50,7 @@ impl Symmetry {
         }
     }
 
-    /// Notes which elements are named in cells.
+    /// Records which elements are referenced in cells.
     pub(super) fn mark_named(&self, state: &[Word], named: &mut [bool]) {
         for cell in self.cells.iter().filter(|cell| !cell.is_free(state)) {
             for reference in &self.units[cell.unit as usize].references {
@@ -62,7 +62,7 @@ impl Symmetry {
         }
     }
 
-    /// Refines colours by one round: what was told apart stays so.
+    /// Refines colours by one round: elements with different colours keep different colours.
     pub(super) fn refine(&self, state: &[Word], scratch: &mut Scratch) {
         let Scratch { colours, next, .. } = scratch;
         self.colour_slots(state, colours);
@@ -104,7 +104,7 @@ impl Symmetry {
         std::mem::swap(colours, next);
     }
 
-    /// Gives slots colours from what lies in them, so that everything in a slot is seen together.
+    /// Colours slots by their contents, so that everything in a slot is considered together.
     fn colour_slots(&self, state: &[Word], colours: &mut [Word]) {
         if self.bags.is_empty() {
             return;
@@ -123,7 +123,8 @@ impl Symmetry {
         }
     }
 
-    /// What a cell says: its data, and the colours at its corners and references, those of slots only where `elements_only` is not set.
+    /// The contribution of a cell: its data, and the colours at its corners and references; those of slots only if
+    /// `elements_only` is not set.
     fn cell_sum(&self, cell: &Cell, state: &[Word], colours: &[Word], elements_only: bool) -> Word {
         let unit = &self.units[cell.unit as usize];
         let corners = &self.corners[cell.corners as usize..][..unit.strides.len()];
@@ -154,7 +155,7 @@ impl Symmetry {
         self.tables[reference.table as usize + (piece >> reference.shift & reference.mask) as usize]
     }
 
-    /// A piece in which every reference to an element has become one to the first of its set.
+    /// A piece in which every reference to an element is replaced by one to the first of its set.
     #[inline]
     fn outline(&self, piece: Word, data: Word, references: &[Reference]) -> Word {
         references.iter().fold(piece & data, |made, reference| made | self.outlined(reference, piece, self.vertex(reference, piece)))

@@ -4,8 +4,9 @@ use super::{Scratch, Symmetry};
 use std::cell::Cell;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// A space up to the exchange of scalarset elements: the states it gives out are representatives. Firings are those of the space inside, out of the
-/// representative; whether a step leads back to its source is judged before the successor is replaced, so deadlocks are those of the space inside.
+/// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
+/// underlying space, out of the representative. Whether a step leads back to its source is decided before the
+/// successor is replaced, so deadlocks are those of the underlying space.
 pub struct Orbits<'a> {
     inner: &'a dyn Space,
     symmetry: &'a Symmetry,
@@ -22,8 +23,8 @@ impl<'a> Orbits<'a> {
         Orbits { inner, symmetry }
     }
 
-    /// States of the space inside that lead step by step through the orbits of `states`, of which the first must be that of a start state. Fewer than
-    /// were asked for where some step is missing.
+    /// States of the underlying space that lead step by step through the orbits of `states`, the first of which must
+    /// be that of a start state. Returns fewer states if some step is missing.
     pub fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
         let mut found: Vec<Vec<Word>> = Vec::new();
         let mut steps = Steps::new(self.inner.width());
@@ -52,7 +53,7 @@ impl<'a> Orbits<'a> {
         found
     }
 
-    /// Puts the representative of its orbit in a state's place.
+    /// Replaces a state by the representative of its orbit.
     pub fn representative(&self, state: &mut [Word]) {
         self.with_scratch(|scratch| self.symmetry.canonicalise(state, scratch));
     }
@@ -105,7 +106,7 @@ impl Space for Orbits<'_> {
         let completeness = self.inner.expand(batch, from, steps);
         self.with_scratch(|scratch| {
             for row in 0..steps.len() {
-                // What leads back to a representative is one.
+                // A step back to a representative needs no change.
                 if steps.changed[row] != 0 && self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {
                     steps.describe_again(row, batch.get(steps.sources[row] as usize));
                 }

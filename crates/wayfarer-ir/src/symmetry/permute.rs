@@ -19,7 +19,7 @@ impl Symmetry {
             self.permute_row(row, state, to, out);
         }
         for cell in &self.cells {
-            // Nothing lies in a free slot, although zero might stand for an element elsewhere.
+            // A free slot is empty, although zero might stand for an element elsewhere.
             if cell.is_free(state) {
                 continue;
             }
@@ -61,7 +61,7 @@ impl Symmetry {
         }
     }
 
-    /// A piece with its references led to where their elements go.
+    /// A piece with its references replaced by their images.
     #[inline]
     fn rename(&self, piece: Word, data: Word, references: &[Reference], to: &[u16]) -> Word {
         references.iter().fold(piece & data, |made, reference| made | self.renamed(reference, piece, to))
@@ -80,7 +80,7 @@ impl Symmetry {
     }
 }
 
-/// Brings slots into descending order, the last word weighing most, as `Sort` does.
+/// Sorts slots in descending order, the last word weighing most, as `Sort` does.
 fn sort(slots: &Slots, words: &mut [Word]) {
     let start = |slot: u32| (slots.bit + slot * slots.stride) as usize;
     for slot in 1..slots.capacity {

@@ -1,4 +1,5 @@
-//! Where elements of scalarsets lie in a state: which pieces of it move when elements are exchanged, and which values name elements.
+//! The positions of scalarset elements in a state: the pieces that move when elements are permuted, and the values
+//! that refer to elements.
 //!
 //! A *piece* is a run of at most 64 bits inside one word that has no array of elements and no unordered slots inside: one for each combination of the
 //! elements and slots around it, its *corners*. Pieces with one element around them form a [`Row`]; all others with corners are [`Cell`]s. Elements and
@@ -6,22 +7,22 @@
 
 use wayfarer_space::Word;
 
-/// What a stored value that is no element leads to.
+/// The table entry of a stored value that is not an element.
 pub(super) const NO_VERTEX: u16 = u16::MAX;
 
 /// A value inside a piece that may be an element.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
-    /// Where it lies in its piece.
+    /// Its offset in its piece.
     pub(super) shift: u32,
     /// Its bits, from bit 0 on.
     pub(super) mask: Word,
-    /// Where its table begins, which leads from stored values to vertices.
+    /// The start of its table, which maps stored values to vertices.
     pub(super) table: u32,
     pub(super) key: Word,
 }
 
-/// A reference that lies at the same place in every state.
+/// A reference at the same place in every state.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
     pub(super) word: u32,
@@ -33,10 +34,10 @@ pub(super) struct Fixed {
 pub(super) struct Row {
     pub(super) first: u16,
     pub(super) count: u16,
-    /// Where the first element's piece lies, in bits from the state's start, and how far it is to the next.
+    /// The offset of the first element's piece in bits from the state's start, and the distance to the next.
     pub(super) bit: u32,
     pub(super) stride: u32,
-    /// All bits of the piece, and those that are no references.
+    /// All bits of the piece, and those that are not references.
     pub(super) mask: Word,
     pub(super) data: Word,
     pub(super) key: Word,
@@ -45,11 +46,11 @@ pub(super) struct Row {
     pub(super) narrow: bool,
 }
 
-/// What cells of one place in the model have in common.
+/// The common part of all cells of one place in the model.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
     pub(super) bit: u32,
-    /// For each corner, how far its elements or slots are apart.
+    /// For each corner, the distance between its elements or slots.
     pub(super) strides: Vec<u32>,
     pub(super) mask: Word,
     pub(super) data: Word,
@@ -63,14 +64,14 @@ pub(super) struct Cell {
     pub(super) unit: u32,
     pub(super) word: u32,
     pub(super) shift: u32,
-    /// Where its corners begin in the list of all corners.
+    /// The start of its corners in the list of all corners.
     pub(super) corners: u32,
     /// The bit that says whether the innermost slot around it is taken.
     pub(super) mark: Option<u32>,
 }
 
 impl Cell {
-    /// Whether it lies in a free slot, where there is nothing to see.
+    /// Whether it lies in a free slot, which is empty.
     #[inline]
     pub(super) fn is_free(&self, state: &[Word]) -> bool {
         self.mark.is_some_and(|mark| state[mark as usize / 64] >> (mark % 64) & 1 == 0)

@@ -4,13 +4,13 @@ use super::colours::set_apart;
 use super::{Set, Symmetry};
 use wayfarer_space::Word;
 
-/// Up to so many elements are ordered by comparing all pairs.
+/// Up to this many elements are ordered by comparing all pairs.
 const FEW: usize = 16;
 
 /// Memory for finding representatives, to be kept between calls.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Whose it is: the sets and the vertices' indices.
+    /// The symmetry it was last used with: the sets and the vertices' indices.
     sets: Vec<Set>,
     index: Vec<u16>,
     pub(super) colours: Vec<Word>,
@@ -19,18 +19,18 @@ pub struct Scratch {
     order: Vec<u16>,
     /// The new index of each vertex.
     to: Vec<u16>,
-    /// Which elements some reference of the state names.
+    /// Whether each element is referenced somewhere in the state.
     pub(super) named: Vec<bool>,
     /// For each element the first of its twins.
     twin: Vec<u16>,
-    /// The identity, but for two elements while they are exchanged.
+    /// The identity, except for two elements while they are exchanged.
     exchange: Vec<u16>,
     trial: Vec<Word>,
     best: Vec<Word>,
     levels: Vec<Level>,
 }
 
-/// A choice that the search has made and will make otherwise.
+/// A choice of the search that will be revised.
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// The colours before it.
@@ -43,7 +43,8 @@ struct Level {
 }
 
 impl Symmetry {
-    /// Replaces a state by the representative of its orbit; says whether that is another state. The scratch must have been made fit.
+    /// Replaces a state by the representative of its orbit. Returns whether that is another state. The scratch must
+    /// have been fitted.
     pub fn canonicalise(&self, state: &mut [Word], scratch: &mut Scratch) -> bool {
         self.first_colours(state, scratch);
         let mut cells = self.arrange(scratch);
@@ -69,7 +70,7 @@ impl Symmetry {
         moved
     }
 
-    /// Makes the memory fit this symmetry, where it was used with another.
+    /// Fits the memory to this symmetry if it was used with another.
     pub fn fit(&self, scratch: &mut Scratch) {
         if scratch.sets == self.sets && scratch.index == self.index {
             return;
@@ -106,7 +107,7 @@ impl Symmetry {
         cells
     }
 
-    /// Refines until nothing more is told apart; gives back the number of colours.
+    /// Refines until the colours no longer change. Returns the number of colours.
     fn settle(&self, state: &[Word], scratch: &mut Scratch, mut cells: usize) -> usize {
         loop {
             self.refine(state, scratch);
@@ -118,7 +119,8 @@ impl Symmetry {
         }
     }
 
-    /// Whether elements of one colour are named nowhere and have the same data next to them: then they are twins, and no colour need be refined.
+    /// Whether elements of one colour are not referenced and have the same data next to them: then they are twins,
+    /// and no colour needs to be refined.
     fn only_idle(&self, state: &[Word], scratch: &Scratch) -> bool {
         self.sets.iter().enumerate().all(|(number, set)| {
             let order = &scratch.order[usize::from(set.first)..usize::from(set.first + set.count)];
@@ -134,7 +136,7 @@ impl Symmetry {
         !self.sets[set].crossed && !scratch.named[usize::from(one)] && !scratch.named[usize::from(other)]
     }
 
-    /// Whether what lies next to two elements in rows is the same.
+    /// Whether two elements have the same data next to them in rows.
     fn have_alike(&self, set: usize, one: u16, other: u16, state: &[Word]) -> bool {
         self.rows.iter().filter(|row| row.first == self.sets[set].first).all(|row| {
             let piece = |element: u16| {
@@ -145,7 +147,7 @@ impl Symmetry {
         })
     }
 
-    /// Finds the twins among elements of one colour; says whether there are no others.
+    /// Finds the twins among elements of one colour. Returns whether there are no others.
     fn only_twins(&self, state: &[Word], scratch: &mut Scratch) -> bool {
         let mut only = true;
         for (set, info) in self.sets.iter().enumerate() {
@@ -156,7 +158,7 @@ impl Symmetry {
                 if at > first && colour(scratch, at) != colour(scratch, at - 1) {
                     start = at;
                 }
-                // Being twins is transitive, so one of each family is asked.
+                // Being twins is transitive, so one of each family is tested.
                 let mut others = start..at;
                 let family = loop {
                     let Some(other) = others.next().map(|other| scratch.order[other]) else { break None };
@@ -171,7 +173,7 @@ impl Symmetry {
         only
     }
 
-    /// Whether exchanging two elements leaves the state as it is.
+    /// Whether exchanging two elements leaves the state unchanged.
     fn are_twins(&self, set: usize, one: u16, other: u16, state: &[Word], scratch: &mut Scratch) -> bool {
         let (a, b) = (usize::from(one), usize::from(other));
         if self.are_idle(set, one, other, scratch) {
@@ -184,8 +186,9 @@ impl Symmetry {
         trial == state
     }
 
-    /// Goes through the ways to tell elements of one colour apart, and leaves the least state reached in `best`. Gives back the depth to return to where
-    /// the state reached shows that what is left below that depth's present choice leads to the same states as its first choice.
+    /// Tries the ways to distinguish elements of one colour, and leaves the smallest state reached in `best`. Returns
+    /// the depth to return to if the state reached shows that the remaining choices below that depth's current choice
+    /// lead to the same states as its first choice.
     fn branch(&self, state: &[Word], scratch: &mut Scratch, depth: usize) -> Option<usize> {
         let Some((start, end)) = self.choice(scratch) else { return self.leaf(state, scratch, depth) };
         if scratch.levels.len() == depth {
@@ -219,11 +222,12 @@ impl Symmetry {
         None
     }
 
-    /// Takes a state that the search has reached into account.
+    /// Takes a state reached by the search into account.
     fn leaf(&self, state: &[Word], scratch: &mut Scratch, depth: usize) -> Option<usize> {
         let Scratch { to, trial, best, levels, .. } = scratch;
         self.permute(state, to, trial);
-        // The same state again: an automorphism leads from the first choice of this level to the present one, so that both lead to the same states.
+        // The same state again: an automorphism maps the first choice of this level to the current one, so that both
+        // lead to the same states.
         let again = levels[..depth].iter().position(|level| level.past_first && level.first == *trial);
         if again.is_some() {
             return again;
@@ -257,7 +261,7 @@ impl Symmetry {
     }
 }
 
-/// Ranks a few elements by comparing each two of them, which has no branch to be mispredicted; gives back the number of colours.
+/// Ranks a few elements by comparing each pair, which has no branch to mispredict. Returns the number of colours.
 #[inline]
 fn arrange_few(first: u16, colours: &[Word], to: &mut [u16], order: &mut [u16]) -> usize {
     let mut cells = 0;
@@ -278,7 +282,7 @@ fn arrange_few(first: u16, colours: &[Word], to: &mut [u16], order: &mut [u16]) 
     cells
 }
 
-/// The colour of the element at a place of the order.
+/// The colour of the element at an index of the order.
 fn colour(scratch: &Scratch, at: usize) -> Word {
     scratch.colours[usize::from(scratch.order[at])]
 }

@@ -1,4 +1,4 @@
-//! Finds where elements of scalarsets lie in the states of a program.
+//! Finds the positions of scalarset elements in the states of a program.
 
 use super::places::{Cell, Fixed, NO_VERTEX, Reference, Row, Slots, Unit};
 use super::{Set, Symmetry, TooLarge};
@@ -9,7 +9,7 @@ use crate::types::{Scalar, Type};
 use std::collections::BTreeMap;
 use wayfarer_space::Word;
 
-/// Most vertices, and most cells.
+/// The largest numbers of vertices and of cells.
 const MAX_VERTICES: usize = u16::MAX as usize - 1;
 const MAX_CELLS: usize = 1 << 20;
 
@@ -18,7 +18,7 @@ const MAX_CELLS: usize = 1 << 20;
 struct Dim {
     /// The vertex of the first part; for slots that of the first slot of the first bag.
     first: usize,
-    /// Where the first part lies when all indices further out are 0.
+    /// The offset of the first part if all outer indices are 0.
     bit: u32,
     stride: u32,
     count: u32,
@@ -46,7 +46,8 @@ pub(super) struct Surveyor<'p> {
 }
 
 impl<'p> Surveyor<'p> {
-    /// What of the program's states permutations move; none where no scalarset of two elements or more occurs in them.
+    /// The parts of the program's states that permutations move; `None` if no scalarset of two elements or more
+    /// occurs in them.
     pub(super) fn survey(program: &'p Program) -> Result<Option<Symmetry>, TooLarge> {
         let whole = Region { dims: Vec::new(), bit: 0, bits: u32::MAX, leaves: Vec::new() };
         let (sets, tables) = (BTreeMap::new(), Vec::new());
@@ -71,7 +72,7 @@ impl<'p> Surveyor<'p> {
         surveyor.finish().map(Some)
     }
 
-    /// Notes the sets that occur in a type.
+    /// Records the sets that occur in a type.
     fn collect(&mut self, ty: TypeId) -> Result<(), TooLarge> {
         match &self.program.types[ty.0 as usize] {
             Type::Scalar(scalar) => self.collect_scalar(scalar),
@@ -212,7 +213,7 @@ impl<'p> Surveyor<'p> {
             }
             let mut pieces: BTreeMap<u32, (Word, Word, Vec<Reference>)> = BTreeMap::new();
             for (at, bits, reference) in region.leaves {
-                // What has at most 64 bits is one piece wherever it lies; what is larger begins at a word.
+                // A part of at most 64 bits is one piece wherever it lies; a larger one begins at a word.
                 let start = if region.bits <= 64 { 0 } else { at / 64 * 64 };
                 let (mask, data, references) = pieces.entry(start).or_default();
                 let run = ones(bits) << (at - start);
@@ -251,7 +252,7 @@ impl<'p> Surveyor<'p> {
     }
 }
 
-/// Makes the cells of the unit that comes next, whose first cell lies at `bit`.
+/// Makes the cells of the next unit, whose first cell is at `bit`.
 fn cells(made: &mut Symmetry, dims: &[Dim], bit: u32) -> Result<(), TooLarge> {
     let unit = made.units.len() as u32;
     let total: usize = dims.iter().map(|dim| dim.count as usize).product();

@@ -1,4 +1,4 @@
-//! The parts of a list, taken one after another, each said to be what it must be.
+//! The parts of a list, taken one after another, each checked to be of the expected kind.
 
 use super::lists::{Kind, Mark, Node, ReadError};
 use crate::code::{FaultId, Reg};
@@ -10,7 +10,7 @@ pub(super) type Read<T> = Result<T, ReadError>;
 /// The parts of a list, taken one after another.
 pub(super) struct Items<'n, 't> {
     items: std::slice::Iter<'n, Node<'t>>,
-    /// Where the list or the last part taken began.
+    /// The start of the list or of the last part taken.
     pub(super) mark: Mark,
 }
 
@@ -32,7 +32,7 @@ impl<'n, 't> Items<'n, 't> {
         self.next().ok_or_else(|| self.mark.error("the list ends too early"))
     }
 
-    /// What comes next, not taken.
+    /// The next part, which is not taken.
     pub(super) fn peek(&self) -> Option<&'n Node<'t>> {
         self.items.as_slice().first()
     }
@@ -80,7 +80,7 @@ impl<'n, 't> Items<'n, 't> {
         number.ok_or_else(|| self.mark.error(format!("expected `{letter}` and a number")))
     }
 
-    /// An id that counts what came before.
+    /// An id that must equal the number of earlier ones.
     pub(super) fn counted(&mut self, letter: char, count: usize) -> Read<()> {
         if self.id(letter)? as usize == count { Ok(()) } else { Err(self.mark.error(format!("expected `{letter}{count}`"))) }
     }
@@ -116,7 +116,7 @@ impl<'n, 't> Items<'n, 't> {
     }
 }
 
-/// The item of a name.
+/// The item with a name.
 pub(super) fn named<T: Copy>(all: &[(T, &str)], word: &str) -> Option<T> {
     all.iter().find(|(_, name)| *name == word).map(|(item, _)| *item)
 }

@@ -1,15 +1,16 @@
-//! Parenthesised lists of words and strings, with their places in the text. What the lists mean is known next door.
+//! Parenthesised lists of words and strings, with their positions in the text. Other modules give the lists their
+//! meaning.
 
 use std::fmt;
 
-/// Why a text is not a program. Lines and columns count from 1.
+/// The reason why a text is not a program. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The line.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
@@ -21,7 +22,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// A place in the text.
+/// A position in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mark {
     line: u32,
@@ -41,7 +42,7 @@ pub(super) struct Node<'t> {
     pub(super) kind: Kind<'t>,
 }
 
-/// What a piece of text is.
+/// The kind of a piece of text.
 #[derive(Debug)]
 pub(super) enum Kind<'t> {
     Word(&'t str),
@@ -49,10 +50,10 @@ pub(super) enum Kind<'t> {
     List(Vec<Node<'t>>),
 }
 
-/// Lists nest no deeper than this; a verified program's trees need less.
+/// The deepest nesting of lists; a verified program's trees need less.
 const MAX_NESTING: usize = 1000;
 
-/// Reads a text that is one list.
+/// Parses a text that is one list.
 pub(super) fn parse(text: &str) -> Result<Node<'_>, ReadError> {
     let mut scanner = Scanner { text, at: 0, mark: Mark { line: 1, column: 1 } };
     let mut open: Vec<Node> = Vec::new();
@@ -166,7 +167,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A string as it is written.
+/// A string in its quoted form.
 pub(super) fn quote(string: &str) -> String {
     let mut quoted = String::from("\"");
     for char in string.chars() {

@@ -8,7 +8,7 @@ use crate::program::{
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
-/// What an asymmetry is called.
+/// The names of asymmetries by certainty.
 pub(super) const CERTAINTY: [(bool, &str); 2] = [(true, "certain"), (false, "possible")];
 
 /// The text of a program.
@@ -37,6 +37,9 @@ pub fn print(program: &Program) -> String {
     if let Some(ends) = &program.ends {
         out.line(format!("(ends (registers {}) {})", ends.registers, expr(&ends.value)));
     }
+    for name in &program.unjudged {
+        out.line(format!("(unjudged {})", quote(name)));
+    }
     for (number, function) in program.functions.iter().enumerate() {
         print_function(&mut out, number, function);
     }
@@ -50,7 +53,7 @@ pub fn print(program: &Program) -> String {
     out.text
 }
 
-/// Text that grows by lines. A line is opened where it begins and closed by brackets at the end of its last part.
+/// Text that grows by lines. A line is opened at its start and closed by brackets at the end of its last part.
 struct Lines {
     text: String,
     indent: usize,
@@ -145,7 +148,7 @@ fn print_property(out: &mut Lines, number: usize, property: &Property) {
     });
 }
 
-/// The word for a kind of property.
+/// The name of a kind of property.
 pub(super) fn kind_word(kind: PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Always => "always",
@@ -212,7 +215,7 @@ fn expr(value: &Expr) -> String {
     }
 }
 
-/// The word for a loop inside an expression.
+/// The name of a loop inside an expression.
 pub(super) fn loop_word(kind: LoopKind) -> &'static str {
     match kind {
         LoopKind::All => "for-all",

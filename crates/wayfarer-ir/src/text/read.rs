@@ -1,4 +1,4 @@
-//! Reads programs back from their text. Whether what was read is a sound program is for the verifier to say.
+//! Reads programs back from their text. The verifier decides whether the program is valid.
 
 use super::items::{Items, Read};
 use super::lists::{Kind, ReadError, parse};
@@ -11,7 +11,7 @@ use crate::program::{
 use crate::types::{Elements, Field, Names, Scalar, Type};
 use wayfarer_space::FaultClass;
 
-/// The program that a text says.
+/// The program in a text.
 pub fn read(text: &str) -> Result<Program, ReadError> {
     let node = parse(text)?;
     let mut program = Program::default();
@@ -53,6 +53,7 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 program.passing = Some(PassingField { offset: part.field("offset")?, bits: part.field("bits")?, endless: part.fault()? });
             }
             "ends" => program.ends = Some(Formula { registers: part.field("registers")?, value: part.expr()? }),
+            "unjudged" => program.unjudged.push(part.string()?),
             "start" => program.starts.push(read_rule(&mut part)?),
             "rule" => program.rules.push(read_rule(&mut part)?),
             "property" => {

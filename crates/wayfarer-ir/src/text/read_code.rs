@@ -57,7 +57,7 @@ fn root(word: &str) -> Option<Root> {
     }
 }
 
-/// Text can nest deeper than a thread's stack would bear in an unoptimised build.
+/// Grows the stack, because text can nest deeper than a thread's stack allows in an unoptimised build.
 fn read_expr(node: &Node) -> Read<Expr> {
     stacker::maybe_grow(128 << 10, 1 << 20, || read_expr_here(node))
 }

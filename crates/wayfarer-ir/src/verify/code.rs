@@ -13,11 +13,11 @@ pub(super) struct Code<'v, 'a> {
     /// In words.
     frame: u32,
     references: Vec<(Region, u32)>,
-    /// What `Return` must give.
+    /// Whether `Return` must give a value.
     result: bool,
     formula: bool,
     printed: bool,
-    /// Registers of the loops around the present position.
+    /// Registers of the loops around the current position.
     loops: Vec<Reg>,
 }
 
@@ -290,7 +290,8 @@ impl<'v, 'a> Code<'v, 'a> {
     }
 }
 
-/// Whether a tree has more than `left` levels. Looks no deeper than that, so that no tree is too deep to be refused.
+/// Whether a tree has more than `left` levels. It looks no deeper than that, so that no tree is too deep to be
+/// refused.
 pub(super) fn expr_too_deep(expr: &Expr, left: u32) -> bool {
     let Some(left) = left.checked_sub(1) else { return true };
     let deep = |expr: &Expr| expr_too_deep(expr, left);

@@ -7,7 +7,7 @@ use crate::packing::ones;
 use crate::types::Type;
 use std::collections::HashMap;
 
-/// Verifies all types and, where they are sound, the variables.
+/// Verifies all types and, if they are valid, the variables.
 pub(super) fn verify(verifier: &mut Verifier) {
     if nesting(verifier) {
         for number in 0..verifier.program.types.len() {
@@ -18,7 +18,7 @@ pub(super) fn verify(verifier: &mut Verifier) {
     }
 }
 
-/// Whether all types that are named exist and nesting ends.
+/// Whether all types referred to exist and nesting ends.
 fn nesting(verifier: &mut Verifier) -> bool {
     let types = &verifier.program.types;
     let before = verifier.errors.len();
@@ -32,7 +32,8 @@ fn nesting(verifier: &mut Verifier) -> bool {
     if verifier.errors.len() > before {
         return false;
     }
-    // A type is as deep as its deepest part and one more; what is not settled after the deepest allowed round is too deep or contains itself.
+    // A type is one level deeper than its deepest part; a type that is not settled after the deepest allowed round is
+    // too deep or contains itself.
     let mut settled: Vec<bool> = vec![false; types.len()];
     for _ in 0..MAX_TYPE_DEPTH {
         let round: Vec<bool> = types.iter().map(|ty| parts(ty).iter().all(|part| settled[part.0 as usize])).collect();
@@ -115,7 +116,7 @@ fn ty(verifier: &mut Verifier, number: usize) {
     }
 }
 
-/// Every scalarset has the same number of elements wherever it occurs.
+/// Checks that every scalarset has the same number of elements wherever it occurs.
 fn sets(verifier: &mut Verifier) {
     let mut counts = HashMap::new();
     for (number, scalar) in verifier.program.types.iter().enumerate().filter_map(|(number, ty)| Some((number, ty.scalar()?))) {
@@ -147,14 +148,15 @@ fn variables(verifier: &mut Verifier) {
     }
 }
 
-/// Whether a part lies inside an object of `size` bits, and inside one word or on whole words, wherever the object may lie.
+/// Whether a part lies inside an object of `size` bits, and inside one word or on whole words, wherever the object
+/// may lie.
 pub(super) fn inside(offset: u32, indices: &[(u32, u32)], bits: u32, size: u32) -> Result<(), Problem> {
     if indices.iter().any(|(_, count)| *count == 0) {
         // No index passes, so the place is never reached.
         return Ok(());
     }
     if size <= 64 {
-        // The object itself lies inside one word, so whatever lies inside the object does.
+        // The object itself lies inside one word, so every part of it does.
         fits(offset, indices, bits, u64::from(size))
     } else {
         inside_words(offset, indices, bits, u64::from(size))

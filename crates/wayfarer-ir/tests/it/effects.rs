@@ -1,4 +1,4 @@
-//! What analysis says of rules, held against what they do.
+//! The computed effects of rules, compared with their behaviour.
 
 use crate::random::{LIMITS, some_states};
 use wayfarer_ir::Interpreter;
@@ -20,7 +20,7 @@ fn rules_touch_no_more_than_is_said() {
         let program = space.program();
         let effects = Effects::new(program);
         let mut rng = Rng::new(seed, "shake");
-        // What assumptions read decides every firing.
+        // The bits that assumptions read affect every firing.
         let assumptions = program.properties.iter().enumerate().filter(|(_, property)| property.kind == wayfarer_ir::PropertyKind::Assumption);
         let assumed: Vec<_> = assumptions.map(|(number, _)| effects.property(number)).collect();
         for state in some_states(&space, 12).iter() {
@@ -41,7 +41,8 @@ fn rules_touch_no_more_than_is_said() {
                     for word in 0..state.len() {
                         let writes = own.writes.masks()[word];
                         assert_eq!((left[word] ^ state[word]) & !writes, 0, "seed {seed}: wrote elsewhere");
-                        // Where a bit may be left as it was, it must be so on both sides; where it was written, the same was written.
+                        // A bit that may be left unchanged must be unchanged on both sides; if it was written, the
+                        // same was written.
                         let same = !(left[word] ^ right[word]);
                         let untouched = !(left[word] ^ state[word]) & !(right[word] ^ other[word]);
                         assert_eq!(!(same | untouched) & writes, 0, "seed {seed}: read more than was said");

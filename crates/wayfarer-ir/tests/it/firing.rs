@@ -1,4 +1,4 @@
-//! What firings, start states and properties come to.
+//! The results of firings, start states and properties.
 
 use crate::{interpreter, program};
 use wayfarer_ir::{At, Interpreter, Limits};

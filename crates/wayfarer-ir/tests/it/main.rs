@@ -3,6 +3,7 @@
 mod effects;
 mod firing;
 mod meaning;
+mod passing;
 mod random;
 mod reading;
 mod showing;
@@ -11,7 +12,7 @@ mod verifying;
 
 use wayfarer_ir::{Interpreter, Limits, Program, text, verify};
 
-/// The program that a text says; it must be sound.
+/// The program in a text; it must be valid.
 fn program(source: &str) -> Program {
     let program = text::read(source).unwrap_or_else(|error| panic!("{error}\n{source}"));
     let errors = verify(&program);

@@ -1,4 +1,4 @@
-//! What expressions and statements do, one rule at a time.
+//! The meaning of expressions and statements, one rule at a time.
 
 use crate::interpreter;
 use wayfarer_space::{Fault, Fired, Firing, Space};
@@ -126,7 +126,7 @@ fn folding_loops() {
         (format!("(for-sum r0 {MIN} {MIN} -1 !2 1)"), Ok(1)),
         ("(for-sum r0 1 1000000 1 !2 1)".to_string(), Ok(1_000_000)),
         ("(for-sum r0 1 1000001 1 !2 1)".to_string(), Err(2)),
-        // The register keeps the last round's value, and without a round what it held.
+        // The register keeps the last round's value, or its previous value if there is no round.
         ("(add (for-sum r0 1 4 1 !2 0) r0)".to_string(), Ok(4)),
         ("(add (for-any r0 1 4 1 !2 (eq r0 2)) r0)".to_string(), Ok(3)),
         ("(add (for-sum r0 7 4 1 !2 0) r0)".to_string(), Ok(0)),

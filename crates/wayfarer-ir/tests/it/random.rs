@@ -1,4 +1,5 @@
-//! Random programs: they verify, read back as they were printed, and run without panic, under limits small enough to be met.
+//! Random programs: they verify, read back as they were printed, and run without panic, under limits small enough to
+//! be reached.
 
 use std::collections::BTreeMap;
 use wayfarer_ir::generate::generate;
@@ -102,7 +103,7 @@ fn the_ways_of_firing_agree() {
             let _ = space.check(state, &mut PropertyBits::default());
         }
     }
-    // All ends occur, none drowns the others: what fuzzes with these programs sees every one of them often.
+    // All ends occur, and none dominates: fuzzing with these programs sees every one of them often.
     let total: u32 = ends.values().sum();
     for end in ["To", "Disabled", "Discarded", "Fault"] {
         assert!(ends.get(end).is_some_and(|count| count * 100 > total), "{ends:?}");

@@ -1,4 +1,4 @@
-//! The text reader: errors say where, and no text makes it, the verifier or the interpreter panic.
+//! The text reader: errors have positions, and no text makes it, the verifier or the interpreter panic.
 
 use crate::random::{LIMITS, some_states};
 use wayfarer_ir::generate::generate;
@@ -54,7 +54,8 @@ fn spoiled_texts_are_refused_or_run() {
             }
             Ok(program) if !verify(&program).is_empty() => unsound += 1,
             Ok(program) => {
-                // What the verifier accepts runs, however odd it is. Huge families are sound, but not for a test.
+                // Any program that the verifier accepts runs, however odd it is. Huge families are valid, but too
+                // slow for a test.
                 if program.rules.iter().chain(&program.starts).all(|rule| rule.instances() < 1_000) {
                     let space = Interpreter::new(program, LIMITS);
                     for state in some_states(&space, 10).iter() {
@@ -68,7 +69,7 @@ fn spoiled_texts_are_refused_or_run() {
     assert!(refused > 50 && unsound > 50 && ran > 50, "{refused} {unsound} {ran}");
 }
 
-/// Changes a text in one place: mostly a digit, so that what comes out is often still a program.
+/// Changes a text in one place: usually a digit, so that the result is often still a program.
 fn spoil(chars: &mut Vec<char>, rng: &mut Rng) {
     let mut at = rng.below(chars.len() as u64) as usize;
     match rng.below(8) {

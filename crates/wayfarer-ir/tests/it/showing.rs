@@ -1,4 +1,4 @@
-//! Programs and states as a person reads them.
+//! Programs and states in readable form.
 
 use crate::program;
 use wayfarer_ir::Program;

@@ -79,7 +79,8 @@ fn fill(program: &Program, ty: TypeId, state: &mut [Word], bit: usize, spread: u
     }
 }
 
-/// Compares the representative of a state, whose bags are in order, with all members of its orbit; says whether there are several.
+/// Compares the representative of a state, whose bags are sorted, with all members of its orbit. Returns whether
+/// there are several.
 fn compare_with_orbit(program: &Program, state: &[Word], scratch: &mut Scratch) -> bool {
     let Ok(Some(symmetry)) = Symmetry::of(program) else { panic!("no symmetry") };
     symmetry.fit(scratch);
@@ -111,7 +112,7 @@ fn representatives_are_one_for_each_orbit() {
         for spread in [20, 50, 90] {
             let mut state = vec![0; program.words as usize];
             program.variables.iter().for_each(|variable| fill(&program, variable.ty, &mut state, variable.offset as usize, spread, &mut rng));
-            // The identity brings bags into order.
+            // The identity sorts the bags.
             let state = permute(&program, &state, identity);
             nontrivial += usize::from(compare_with_orbit(&program, &state, &mut scratch));
         }
@@ -158,7 +159,8 @@ fn regular_structures_have_one_representative() {
     }
 }
 
-/// How many representatives the states of a program with one variable have, each of whose scalars is stored as any number below `values`.
+/// The number of representatives of the states of a program with one variable, each of whose scalars is stored as any
+/// number below `values`.
 fn representatives(types: Vec<Type>, values: u64) -> usize {
     let ty = TypeId(types.len() as u32 - 1);
     let words = types[ty.0 as usize].bits().div_ceil(64);
@@ -204,7 +206,8 @@ fn functions_and_relations_are_counted_as_the_literature_counts_them() {
 
 #[test]
 fn many_equal_components_are_no_obstacle() {
-    // Eleven elements point to eleven of another set, each to one of its own: 11! choices look alike, and all of them are.
+    // Eleven elements point to eleven of another set, each to one of its own: 11! choices look alike, and all of them
+    // are.
     let set = |set: u32| {
         Type::Scalar(Scalar { elements: vec![Elements { set, first: 0, count: 11 }], ..layout::scalar(None, 0, 11, true, Names::Numbers) })
     };
@@ -228,8 +231,8 @@ fn many_equal_components_are_no_obstacle() {
     assert_eq!(found.len(), 1);
 }
 
-/// Permutations of six elements, written down in several ways, up to renaming: as many as there are cycle types. Refining tells none of the elements of one
-/// permutation apart, so this is for the search.
+/// Permutations of six elements, represented in several ways, up to renaming: as many as there are cycle types.
+/// Refinement distinguishes none of the elements of one permutation, so the search must.
 #[test]
 fn permutations_are_told_apart_by_their_cycles() {
     let mut types = vec![set_of(6), Type::Scalar(layout::scalar(None, 0, 2, false, Names::Numbers))];

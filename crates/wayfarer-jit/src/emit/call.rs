@@ -1,4 +1,4 @@
-//! Calls: written in place while the caller stays small, else to functions of their own.
+//! Calls: inlined while the caller stays small, otherwise to functions of their own.
 
 use super::statement::Flow;
 use super::{Activation, Area, Condition, DONE, Depth, Emitter, Environment, Fuel, NO_CODE, NO_STACK, Outcome, Register, Spot, Stop, Val};
@@ -7,16 +7,16 @@ use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use std::mem::offset_of;
 use wayfarer_ir::{Argument, Expr, FaultId, Function, FunctionId, Parameter, Stmt};
 
-/// Frames of more words lie apart, so that the stack stays small.
+/// Larger frames, in words, lie outside the stack, so that it stays small.
 pub(crate) const LARGEST_LOCAL: u32 = 128;
-/// Words of all frames among a function's locals.
+/// The most words of all frames among a function's locals.
 pub(crate) const LARGEST_LOCALS: u32 = 1 << 12;
 
-/// Functions of at most this many nodes are written in place as long as anything is.
+/// Functions of at most this many nodes are inlined as long as any are.
 const SMALL_FUNCTION: usize = 120;
 
 impl Emitter<'_, '_> {
-    /// Begins to write code with the given registers and frame, all zero.
+    /// Begins to emit code with the given registers and frame, all zero.
     pub(crate) fn begin(&mut self, registers: u32, leaking: Vec<bool>, frame: u32) -> Outcome<()> {
         let frame = self.new_frame(frame)?;
         let mut slots = Vec::with_capacity(registers as usize);
@@ -34,7 +34,8 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Ends what was begun, after its statements; gives back its result. Control goes on unless the flow is `Ended`.
+    /// Ends the code that was begun, after its statements. Returns its result. Control continues unless the flow is
+    /// `Ended`.
     pub(crate) fn end(&mut self, flow: Flow, without_result: Option<FaultId>) -> Outcome<(Flow, Val)> {
         let mut flow = flow;
         let activation = self.activation();
@@ -96,7 +97,7 @@ impl Emitter<'_, '_> {
         Ok(Some(area))
     }
 
-    /// A frame that does not lie on the stack.
+    /// A frame outside the stack.
     fn new_far_frame(&mut self, words: u32) -> Outcome<Area> {
         let environment = self.environment.ok_or(Stop::Large)?;
         let offset = offset_of!(Environment, heap) as i32;
@@ -108,7 +109,7 @@ impl Emitter<'_, '_> {
         Ok(area)
     }
 
-    /// Gives a frame back.
+    /// Releases a frame.
     fn drop_frame(&mut self, area: Area) {
         match (area.far(), self.environment) {
             (Some(address), Some(environment)) => {
@@ -140,7 +141,7 @@ impl Emitter<'_, '_> {
         let flow = self.statements(&callee.body.block)?;
         let (flow, value) = self.end(flow, callee.result.then_some(callee.no_result))?;
         if flow == Flow::Ended {
-            // Every way through it faulted. What follows is never run, but is written.
+            // Every path through it faulted. The following code is never run, but is emitted.
             let next = self.block();
             self.enter(next);
         }
@@ -148,7 +149,7 @@ impl Emitter<'_, '_> {
         Ok(value)
     }
 
-    /// A function that is nothing but an expression.
+    /// Inlines a function that is only an expression.
     fn call_expression(&mut self, function: FunctionId, callee: &Function, expr: &Expr, arguments: &[Argument], fuel: FaultId) -> Outcome<Val> {
         let leaking = self.setting.shape.leaking_in_function(function).to_vec();
         if self.faults_are_noted() && (self.depth == Depth::Counted || leaking.contains(&true)) {
@@ -191,7 +192,7 @@ impl Emitter<'_, '_> {
         self.activation_mut().references = references;
     }
 
-    /// Tests the bounds on nested calls, where they are counted, and gives back the words by which the frames grew.
+    /// Tests the limits on nested calls, if they are counted. Returns the words by which the frames grew.
     fn enter_call(&mut self, words: u32, fault: FaultId) -> Outcome<Option<u32>> {
         let (Depth::Counted, Some(environment)) = (self.depth, self.environment) else { return Ok(None) };
         let limits = self.setting.limits;
@@ -216,7 +217,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Calls a function that has code of its own. Everything it may reach is in memory meanwhile.
+    /// Calls a function that has code of its own. Everything it may access is in memory meanwhile.
     fn call_away(&mut self, function: FunctionId, callee: &Function, arguments: &[Argument], fuel: FaultId) -> Outcome<Val> {
         let Fuel::Counted(counter) = self.fuel else { return Err(Stop::Meter) };
         let Some(environment) = self.environment else { return Err(Stop::Large) };
@@ -272,7 +273,7 @@ impl Emitter<'_, '_> {
         Ok(if callee.result { Val::any(value) } else { Val::constant(0) })
     }
 
-    /// Ends the function where a callee has no code yet, and says which.
+    /// Ends the function if a callee has no code yet, and records the callee.
     fn expect_code(&mut self, address: Value, slot: usize, environment: Value) {
         let (missing, there) = (self.block(), self.block());
         self.builder.set_cold_block(missing);
@@ -285,7 +286,7 @@ impl Emitter<'_, '_> {
         self.enter(there);
     }
 
-    /// Ends the function with a status that a callee gave back.
+    /// Ends the function with the status of a callee.
     fn pass_on(&mut self, status: Value) {
         match self.faults {
             super::Faults::Go(block) => self.jump(block),
@@ -299,7 +300,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Writes a function of the model as a function of its own: environment, state, values, references.
+    /// Emits a function of the model as a function of its own: environment, state, values, references.
     pub(crate) fn function(&mut self, function: FunctionId) -> Outcome<()> {
         let program = self.setting.program;
         let callee = &program.functions[function.0 as usize];
@@ -367,7 +368,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// How many words are passed to a function that has code of its own.
+/// The number of words passed to a function that has code of its own.
 pub(crate) fn parameters(function: &Function) -> usize {
     2 + function.parameters.iter().map(|parameter| if matches!(parameter, Parameter::Value) { 1 } else { 2 }).sum::<usize>()
 }

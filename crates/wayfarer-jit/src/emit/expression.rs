@@ -1,8 +1,8 @@
 //! Expressions.
 //!
-//! What is lazy by definition is evaluated eagerly where nobody can tell: where an operand is small and its faults can be told apart from those of
-//! others, it is computed without a branch and its fault counts only if the operand would have been reached. Branches that the processor guesses
-//! wrong cost more than the operands they save.
+//! Lazy operands are evaluated eagerly if nobody can tell: if an operand is small and its faults can be distinguished
+//! from those of others, it is computed without a branch, and its fault counts only if the operand would have been
+//! reached. Mispredicted branches cost more than the operands they save.
 
 use super::{Activation, Condition, Emitter, Fuel, Outcome, Register, Stop, Val};
 use crate::shape;
@@ -12,7 +12,7 @@ use wayfarer_ir::{Expr, LoopExpr, LoopKind, Reg};
 
 /// Expressions of at most this many nodes are tried without branches.
 const EAGER_NODES: usize = 24;
-/// A loop is unrolled where rounds times nodes are at most this.
+/// A loop is unrolled if rounds times nodes are at most this.
 const UNROLLED_NODES: u64 = 2_000;
 
 impl Emitter<'_, '_> {
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Lets registers differ from here on between ways.
+    /// Lets registers differ between paths from here on.
     pub(crate) fn vary(&mut self, registers: &[Reg]) {
         for register in registers {
             if let Register::Holds(value) = self.activation().registers[register.0 as usize] {
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         let Some(exit) = exit else {
             return Ok(if all { undecided } else { self.negated(undecided) }.into());
         };
-        // The ways that ended early say 0 for `all` and 1 for `any`.
+        // The paths that ended early give 0 for `all` and 1 for `any`.
         let result = self.builder.declare_var(types::I8);
         let end = self.block();
         let value = if all { undecided } else { self.negated(undecided) };
@@ -260,7 +260,7 @@ impl Emitter<'_, '_> {
         let nodes = shape::nodes(&fold.body) + 1;
         let round = |emitter: &mut Self, index: usize| {
             if leaks && emitter.faults_are_noted() {
-                // Whether the round begins would depend on the state, and so would what the register holds afterwards.
+                // Whether the round begins would depend on the state, and so would the register's value afterwards.
                 return Err(Stop::Branches);
             }
             emitter.burn(fold.fuel)?;
@@ -291,13 +291,13 @@ impl Emitter<'_, '_> {
             }
         };
         if !leaks {
-            // Not of the last activation: where a round was given up, that may be one of a call inside it.
+            // Not of the last activation: if a round was given up, that may be one of a call inside it.
             self.activations[level].registers[fold.register.0 as usize] = before;
         }
         result
     }
 
-    /// A loop that stays one.
+    /// Emits a loop that is not unrolled.
     fn fold_running(&mut self, fold: &LoopExpr, from: Val, to: Val, rounds: Option<u64>) -> Outcome<Val> {
         let units = self.units();
         let leaks = self.activation().leaking[fold.register.0 as usize];
@@ -375,7 +375,7 @@ impl Emitter<'_, '_> {
         self.burn(fault)
     }
 
-    /// After a loop's body was written once: counts what it burned as often as it runs.
+    /// After a loop's body was emitted once: multiplies its fuel by the number of rounds.
     pub(crate) fn charge_rounds(&mut self, before: u64, rounds: Option<u64>) {
         if let (Fuel::Bounded(units), Some(rounds)) = (&mut self.fuel, rounds) {
             let once = *units - before;
@@ -392,7 +392,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// How often a loop runs.
+/// The number of rounds of a loop.
 pub(crate) fn rounds(from: i64, to: i64, by: i64) -> u64 {
     let distance = if by < 0 { i128::from(from) - i128::from(to) } else { i128::from(to) - i128::from(from) };
     if distance < 0 { 0 } else { u64::try_from(distance / i128::from(by).abs() + 1).unwrap_or(u64::MAX) }

@@ -1,7 +1,7 @@
 //! Memory: the state and the frames, places in them, and moves of bits.
 //!
-//! The words of a small area are held in variables as long as it is known which word is meant. Where only the running code knows, the words that
-//! may be meant are put into the area's memory first, and read back afterwards.
+//! The words of a small area are held in variables as long as the word accessed is known statically. If it is known
+//! only at run time, the words that may be accessed are first written to the area's memory, and read back afterwards.
 
 use super::value::Held;
 use super::{Condition, Emitter, Outcome, Val};
@@ -12,10 +12,10 @@ use wayfarer_ir::{Place, Root};
 
 /// Areas of at most this many words are held in variables.
 pub(crate) const WORDS_IN_VARIABLES: u32 = 8;
-/// Moves of at most this many words are written one by one.
+/// Moves of at most this many words are emitted one by one.
 const MOVES_IN_A_ROW: u32 = 16;
 
-/// Where an area's memory is.
+/// The location of an area's memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Home {
     Nowhere,
@@ -25,16 +25,16 @@ pub(crate) enum Home {
     Local(u32),
 }
 
-/// The state, a frame, or what a reference points into.
+/// The state, a frame, or the target of a reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Area {
     home: Home,
-    /// The variable of the first word, where the words are held in variables.
+    /// The variable of the first word, if the words are held in variables.
     first: Option<Variable>,
     words: u32,
-    /// It is only read.
+    /// Whether it is only read.
     fixed: bool,
-    /// It is the state.
+    /// Whether it is the state.
     state: bool,
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct Spot {
     area: Area,
     /// The constant part, in bits.
     offset: u32,
-    /// The variable part that steps by whole words, in bytes, and how many words it may reach.
+    /// The variable part in steps of whole words, in bytes, and its largest extent in words.
     bytes: Option<Val>,
     reach_words: u32,
-    /// The variable part that does not, in bits, and how many bits it may reach.
+    /// The other variable part, in bits, and its largest extent in bits.
     bits: Option<Val>,
     reach_bits: u32,
 }
@@ -67,7 +67,7 @@ impl Area {
         Area { home: Home::At(address), first: None, words, fixed: false, state: false }
     }
 
-    /// Its address, where it does not lie among the locals.
+    /// Its address, if it is not among the locals.
     pub(crate) fn far(self) -> Option<Value> {
         match self.home {
             Home::At(address) => Some(address),
@@ -95,7 +95,8 @@ impl Spot {
         Spot { area, offset: 0, bytes: None, reach_words: 0, bits: None, reach_bits: 0 }
     }
 
-    /// What a reference of `bits` bits points to, given the address of its word and its distance from the word's start.
+    /// The target of a reference of `bits` bits, given the address of its word and its distance from the word's
+    /// start.
     pub(crate) fn far(address: Value, shift: Value, bits: u32) -> Self {
         let area = Area::memory(address, bits.div_ceil(64));
         if bits >= 64 {
@@ -109,20 +110,20 @@ impl Spot {
         self.offset % 64 + self.reach_bits + bits <= 64
     }
 
-    /// The first and the last word that may be meant.
+    /// The first and the last word that may be accessed.
     fn range(&self, bits: u32) -> (u32, u32) {
         let last = (self.offset + self.reach_bits + bits - 1) / 64 + self.reach_words;
         (self.offset / 64, last.min(self.area.words.max(1) - 1))
     }
 
-    /// Whether it is known which word is meant.
+    /// The word accessed, if it is known.
     fn known_word(&self, bits: u32) -> Option<u32> {
         (self.bytes.is_none() && self.inside_word(bits)).then_some(self.offset / 64)
     }
 }
 
 impl Emitter<'_, '_> {
-    /// An area whose words are held in variables that are yet to be defined.
+    /// An area whose words are held in variables that are still to be defined.
     pub(crate) fn area_in_variables(&mut self, home: Home, words: u32) -> Area {
         let first = self.builder.declare_var(types::I64);
         for _ in 1..words {
@@ -136,7 +137,7 @@ impl Emitter<'_, '_> {
         Spot { offset, ..Spot::of(self.state) }
     }
 
-    /// Finds a place: evaluates its indices and tests each.
+    /// Resolves a place: evaluates its indices and tests each.
     pub(crate) fn spot(&mut self, place: &Place) -> Outcome<Spot> {
         let mut spot = match place.root {
             Root::State => Spot::of(self.state),
@@ -160,7 +161,7 @@ impl Emitter<'_, '_> {
             let mut value = value.narrowed(0, count - 1);
             let one_word = index.stride < 64 && u64::from(index.stride) * u64::from(index.count) <= 64;
             if self.faults_are_noted() && !one_word {
-                // The load still happens where the index is outside, and must stay inside memory.
+                // The load still happens if the index is out of bounds, and must stay inside memory.
                 let word = self.word(value);
                 let limit = self.builder.ins().iconst(types::I64, count);
                 let inside = self.builder.ins().icmp(IntCC::UnsignedLessThan, word, limit);
@@ -283,7 +284,7 @@ impl Emitter<'_, '_> {
         self.take_from_memory(spot.area, spot.range(bits));
     }
 
-    /// Sorts elements in descending order, by calling out.
+    /// Sorts elements in descending order, by calling the runtime.
     pub(crate) fn sort(&mut self, spot: Spot, stride: u32, count: u32, bits: u32) {
         if count < 2 || spot.area.words == 0 {
             return;
@@ -313,7 +314,7 @@ impl Emitter<'_, '_> {
         (address, shift)
     }
 
-    /// Puts the words of an area that may be referred to into its memory.
+    /// Writes the words of an area that may be accessed to its memory.
     pub(crate) fn put_spot_into_memory(&mut self, spot: Spot, bits: u32) {
         self.put_into_memory(spot.area, spot.range(bits));
     }
@@ -429,7 +430,8 @@ impl Emitter<'_, '_> {
         self.plus(spot.bits, start)
     }
 
-    /// The address of a spot's word, in two parts, and the distance from the word's start (of which only the low six bits count).
+    /// The address of a spot's word, in two parts, and the distance from the word's start (only its low six bits
+    /// count).
     fn address(&mut self, spot: Spot, bits: u32) -> (Value, i32, Val) {
         let mut address = self.home(spot.area);
         let mut offset = i64::from(spot.offset / 64 * 8);
@@ -542,7 +544,7 @@ impl Emitter<'_, '_> {
 }
 
 impl Spot {
-    /// The spot some whole words on.
+    /// The spot `words` whole words later.
     fn after_words(self, words: u32) -> Spot {
         Spot { offset: self.offset + words * 64, ..self }
     }

@@ -8,14 +8,14 @@ use cranelift_codegen::ir::{InstBuilder, types};
 use std::mem::offset_of;
 use wayfarer_ir::{Block, Expr, FaultId, Reg, Stmt};
 
-/// A loop of statements is unrolled where rounds times nodes are at most this.
+/// A loop of statements is unrolled if rounds times nodes are at most this.
 const UNROLLED_NODES: u64 = 600;
 
-/// Where control goes after a statement.
+/// The flow of control after a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     Next,
-    /// Nowhere: every way through it ended or went elsewhere. Nothing may be written until a block is entered.
+    /// Nowhere: every path through it ended or went elsewhere. Nothing may be emitted until a block is entered.
     Ended,
 }
 
@@ -229,7 +229,8 @@ impl Emitter<'_, '_> {
         self.activation_mut().nesting += 1;
         self.burn_in_loop(fuel, rounds)?;
         self.set_register(register, Val::any(value));
-        // The body does not set the register, so that its value and range are known there, unless a loop expression's leaks into it.
+        // The body does not set the register, so that its value and range are known there, unless that of a loop
+        // expression leaks into it.
         let held = self.activation().registers[register.0 as usize];
         if !self.activation().leaking[register.0 as usize] {
             let range = if by < 0 { (to.low, from.high) } else { (from.low, to.high) };

@@ -1,14 +1,14 @@
-//! Values while code is being written: a constant where it is known, else a machine value with what is known of its range.
+//! Values while code is emitted: a constant if it is known, otherwise a machine value with its known range.
 //!
-//! Folding happens here, as the code is written: a rule's parameters are constants, so most indices, tests and branches vanish before Cranelift
-//! sees them.
+//! Constants are folded here, as the code is emitted: a rule's parameters are constants, so most indices, tests and
+//! branches vanish before Cranelift sees them.
 
 use super::{Emitter, Outcome, Stop};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use wayfarer_ir::{BinaryOp, CheckedOp, FaultId, Test, UnaryOp};
 
-/// How a value is held.
+/// The representation of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Held {
     Constant(i64),
@@ -241,7 +241,7 @@ impl Emitter<'_, '_> {
         }
         let held = match (left.held, right.held) {
             (Held::Sum(value, add), Held::Constant(factor)) | (Held::Constant(factor), Held::Sum(value, add)) => {
-                // Distributes, modulo 2⁶⁴, so that the constant part goes on being free.
+                // Distributes, modulo 2⁶⁴, so that the constant part stays free.
                 Held::Sum(self.builder.ins().imul_imm_s(value, factor), add.wrapping_mul(factor))
             }
             _ => {
@@ -275,7 +275,8 @@ impl Emitter<'_, '_> {
                     return if (code == IntCC::Equal) == (bound == 1) { Condition::Flag(flag) } else { self.negated(Condition::Flag(flag)) };
                 }
                 Held::Sum(value, add) => {
-                    // The constant moves to the other side where nothing can wrap; for equality wrapping does not matter.
+                    // The constant moves to the other side if nothing can wrap; for equality wrapping does not
+                    // matter.
                     let equality = matches!(code, IntCC::Equal | IntCC::NotEqual);
                     let moves = left.low.checked_sub(add).is_some() && left.high.checked_sub(add).is_some() && bound.checked_sub(add).is_some();
                     if equality || moves {
@@ -325,7 +326,7 @@ impl Emitter<'_, '_> {
 
     fn division(&mut self, op: CheckedOp, left: Val, right: Val, fault: FaultId) -> Outcome<Val> {
         if self.faults_are_noted() && right.known().is_none() {
-            // The machine's own division would stop at what is only noted.
+            // The machine's own division would trap where a fault is only recorded.
             return Err(Stop::Branches);
         }
         let by_zero = self.compare(IntCC::Equal, right, Val::constant(0));
@@ -340,7 +341,7 @@ impl Emitter<'_, '_> {
             return self.always_fault(fault);
         }
         self.fault_if(stops, fault)?;
-        // MIN by -1, whose remainder is 0, would stop the machine as well.
+        // MIN by -1, whose remainder is 0, would trap as well.
         let (a, mut b) = (self.word(left), self.word(right));
         match least_by_minus_one {
             Condition::Known(false) => {}
@@ -360,7 +361,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The value itself where it passes the test.
+    /// The value itself if it passes the test.
     pub(crate) fn require(&mut self, value: Val, test: Test, fault: FaultId) -> Outcome<Val> {
         match test {
             Test::NonZero => match self.truth(value) {
@@ -412,7 +413,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// What ranges alone say about a comparison.
+/// The result of a comparison if the ranges alone decide it.
 fn compare_ranges(code: IntCC, left: Val, right: Val) -> Option<bool> {
     let (below, above) = (left.high < right.low, left.low > right.high);
     let (at_most, at_least) = (left.high <= right.low, left.low >= right.high);

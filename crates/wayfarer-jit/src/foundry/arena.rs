@@ -1,24 +1,25 @@
-//! Memory for machine code that is never writable and executable at once. Each chunk is mapped twice: code is written through one view and executed through
-//! the other. Fresh code can so be appended while other threads execute what is there.
+//! Memory for machine code that is never writable and executable at once. Each chunk is mapped twice: code is written
+//! through one view and executed through the other. So fresh code can be appended while other threads execute
+//! existing code.
 
 use cranelift_jit::{BranchProtection, JITMemoryKind, JITMemoryProvider};
 use cranelift_module::ModuleResult;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Taken from the system at once; pages that are never touched cost nothing.
+/// The bytes allocated from the system at once; pages that are never touched cost nothing.
 const CHUNK: usize = 1 << 20;
 
-/// Code memory, handed out without gaps. Processors of this family see new code without being told, and code that runs on other threads is never
-/// changed: only fresh bytes are written. Code refers to itself by distances, and to everything else by addresses outside of the arena, so it does not
-/// matter that it is executed at other addresses than it was written to.
+/// Code memory, allocated without gaps. Processors of this family see new code without a flush, and code that runs on
+/// other threads is never changed: only fresh bytes are written. Code refers to itself by distances, and to
+/// everything else by addresses outside the arena, so it may be executed at other addresses than it was written to.
 #[derive(Default)]
 pub(super) struct Arena {
     chunks: Views,
     used: usize,
 }
 
-/// The chunks of an arena, shared with whoever wants to execute what was written.
+/// The chunks of an arena, shared with code that executes its contents.
 #[derive(Clone, Default)]
 pub(super) struct Views(Arc<Mutex<Vec<Chunk>>>);
 
@@ -29,11 +30,11 @@ struct Chunk {
     length: usize,
 }
 
-// SAFETY: a chunk is a plain stretch of memory that belongs to whoever holds it.
+// SAFETY: a chunk is plain memory that belongs to its holder.
 unsafe impl Send for Chunk {}
 
 impl Arena {
-    /// The chunks of this arena, those of later included.
+    /// The chunks of this arena, including later ones.
     pub(super) fn views(&self) -> Views {
         self.chunks.clone()
     }
@@ -44,7 +45,7 @@ impl Views {
         self.0.lock().unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// The address at which code can be executed that was written to this one.
+    /// The executable address of code that was written to this address.
     pub(super) fn executable(&self, written: *const u8) -> *const u8 {
         let at = written as usize;
         let chunks = self.chunks();

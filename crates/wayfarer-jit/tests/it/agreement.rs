@@ -6,7 +6,7 @@ use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_jit::Compiled;
 use wayfarer_space::{Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
-/// What was seen on the way, so that a test can tell that it tested something.
+/// The cases seen on the way, so that a test can check that it tested something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) states: usize,
@@ -30,7 +30,7 @@ impl Seen {
     }
 }
 
-/// Explores breadth first up to `most` states, and panics with `name` where the two differ.
+/// Explores breadth first up to `most` states, and panics with `name` if the two differ.
 pub(crate) fn agree(name: &str, program: &Arc<Program>, limits: Limits, most: usize) -> Seen {
     let interpreter = Interpreter::new(program.clone(), limits);
     let compiled = Compiled::new(program.clone(), limits).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -50,7 +50,7 @@ pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compile
     let mut frontier: Vec<Vec<Word>> = Vec::new();
     let mut rng = Rng::new(1, name);
     note(&expected, &mut seen, &mut known, &mut frontier, most);
-    // States that may not be reachable: whatever bits carry information may have any value.
+    // States that may not be reachable: all bits that carry information may have any value.
     for density in 0..most.min(12) {
         let random = |mask: &Word| {
             let word = rng.next_word();

@@ -1,5 +1,5 @@
-//! What random programs rarely reach: deep recursion, frames too large for the stack, families too large to compile one by one, code that must
-//! not grow, and threads.
+//! Cases that random programs rarely reach: deep recursion, frames too large for the stack, families too large to
+//! compile one by one, code that must not grow, and threads.
 
 use crate::agreement::{agree, agree_on};
 use crate::mcslock;

@@ -34,7 +34,7 @@ fn generated_programs_agree() {
 
 #[test]
 fn generated_programs_agree_with_fuel_to_spare() {
-    // Loops that do not end are slow to interpret until they have used it up.
+    // Endless loops are slow to interpret until they have used it up.
     let seen = run(seeds().step_by(10), |_| Limits { fuel: 100_000, ..Limits::default() }, 15);
     assert!(seeds() != SEEDS || seen.states > 500 && seen.steps > 500 && seen.faults > 50, "{seen:?}");
 }

@@ -40,7 +40,7 @@ fn mcs_lock_agrees_with_the_interpreter() {
     agreement::agree("mcslock", &mcslock::program(), Limits::default(), 3_000);
 }
 
-/// Programs in the text form, say those of a collection of models.
+/// Programs in the text form, such as those of a collection of models.
 #[test]
 fn programs_of_a_folder_agree() {
     let Ok(folder) = std::env::var("WAYFARER_IR") else {

@@ -1,5 +1,5 @@
-//! The MCS queuing lock with four processes (Mellor-Crummey and Scott, 1991), as the Murphi front end writes it down: a model whose numbers of
-//! states and firings have been known since 1993.
+//! The MCS queuing lock with four processes (Mellor-Crummey and Scott, 1991), in the form that the Murphi front end
+//! produces: a model whose numbers of states and firings have been known since 1993.
 
 use std::sync::Arc;
 use wayfarer_ir::*;
@@ -167,6 +167,7 @@ pub(crate) fn program() -> Arc<Program> {
         levels: Vec::new(),
         passing: None,
         ends: None,
+        unjudged: Vec::new(),
         source: "mcslock1".into(),
         types,
         variables: vec![variable("P", 5, 64), variable("R", 6, 0), variable("localpred", 7, 32), variable("lock", 3, LOCK)],

@@ -1,5 +1,5 @@
-//! Programs whose commands only add and set constants, few rules and many: what runs from tables must agree with the interpreter in every state, those
-//! included that are not reachable and in which sums do not fit their fields.
+//! Programs whose commands only add and set constants, with few rules and many: the tables must agree with the
+//! interpreter in every state, including unreachable ones in which sums do not fit their fields.
 
 use crate::agreement::{Seen, agree};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! A net as a program: one rule for each transition with its variables fixed. Its guard asks for the tokens, and its command adds constants to fields or
 //! sets them to constants, so that a target can fire it without code of its own.
 
-use super::bounds::{Bounds, OneToken};
+use super::bounds::Bounds;
 use super::encoding::{Encoding, Field, Holds, Kept, TooWide, ones};
-use super::flat::Flat;
+use super::flat::{Flat, FlatTransition};
 use super::widths::Widths;
 use std::collections::BTreeMap;
 use wayfarer_ir::{
@@ -137,7 +137,8 @@ impl Lowering<'_> {
                         Kept::Which { value, .. } => value,
                         _ => 0,
                     };
-                    let takes = transition.inputs.iter().any(|(place, _)| set.places.contains(place));
+                    let inside = |place: u32| matches!(self.encoding.kept[place as usize], Kept::Which { field, .. } if field == number);
+                    let takes = transition.inputs.iter().any(|(place, _)| inside(*place));
                     let puts: Vec<(u32, i64)> = changes.iter().copied().filter(|(_, change)| *change > 0).collect();
                     if !set.is_proved && (puts.len() > 1 || puts.iter().any(|(_, count)| *count > 1)) {
                         let fault = self.fault(number, Guess::Unit);
@@ -145,7 +146,7 @@ impl Lowering<'_> {
                     } else if !set.is_proved && !takes && !puts.is_empty() {
                         let fault = self.fault(number, Guess::Unit);
                         tests.push(Stmt::Check { condition: compare(BinaryOp::Eq, load(field), 0), fault });
-                    } else if !set.is_proved && takes && keeps_one(transition, set) && !puts.is_empty() {
+                    } else if !set.is_proved && takes && keeps_one(transition, inside) && !puts.is_empty() {
                         // The token that is taken is put back, and another with it.
                         let fault = self.fault(number, Guess::Unit);
                         tests.push(Stmt::Check { condition: Expr::Const(0), fault });
@@ -184,11 +185,9 @@ impl Lowering<'_> {
 }
 
 /// Whether a transition puts back into a set the token that it takes.
-fn keeps_one(transition: &super::flat::FlatTransition, set: &OneToken) -> bool {
-    transition
-        .inputs
-        .iter()
-        .any(|(place, count)| set.places.contains(place) && transition.outputs.iter().any(|(other, put)| other == place && put >= count))
+fn keeps_one(transition: &FlatTransition, inside: impl Fn(u32) -> bool) -> bool {
+    let puts = |place: u32, count: u64| transition.outputs.iter().any(|(other, put)| *other == place && *put >= count);
+    transition.inputs.iter().any(|(place, count)| inside(*place) && puts(*place, *count))
 }
 
 /// The condition under which tokens are there: a constant 0 where they can never be.

@@ -6,7 +6,8 @@
 //! all the same, and only some may be missing.
 
 use super::flat::Flat;
-use std::collections::{HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Combinations made for one effect, at most.
 const MOST_COMBINATIONS: usize = 4_000;
@@ -52,7 +53,9 @@ struct Elimination {
     users: Vec<Vec<u32>>,
     /// How many rows there are in which an effect is positive, and negative.
     signs: Vec<[u32; 2]>,
-    left: Vec<u32>,
+    /// Effects by the combinations that eliminating them makes, the fewest first. What an entry says may be out of date; a newer one follows then.
+    waiting: BinaryHeap<Reverse<(i64, u32)>>,
+    gone: Vec<bool>,
     decreasing: bool,
     work: u64,
 }
@@ -79,7 +82,8 @@ impl Elimination {
             rows: Vec::new(),
             users: vec![Vec::new(); columns.len()],
             signs: vec![[0, 0]; columns.len()],
-            left: (0..columns.len() as u32).collect(),
+            waiting: BinaryHeap::new(),
+            gone: vec![false; columns.len()],
             decreasing,
             work: 0,
         };
@@ -94,6 +98,7 @@ impl Elimination {
         for (column, change) in &row.effects {
             self.users[*column as usize].push(number);
             self.signs[*column as usize][usize::from(*change < 0)] += 1;
+            self.reckon(*column);
         }
         self.work += row.effects.len() as u64 + row.weights.len() as u64;
         self.rows.push(Some(row));
@@ -103,17 +108,31 @@ impl Elimination {
         let row = self.rows[number as usize].take()?;
         for (column, change) in &row.effects {
             self.signs[*column as usize][usize::from(*change < 0)] -= 1;
+            self.reckon(*column);
         }
+        self.work += row.effects.len() as u64;
         Some(row)
+    }
+
+    /// The combinations that eliminating an effect makes, less the rows that go.
+    fn cost(&self, column: u32) -> i64 {
+        let [more, less] = self.signs[column as usize].map(i64::from);
+        more * less - more - less
+    }
+
+    fn reckon(&mut self, column: u32) {
+        if !self.gone[column as usize] {
+            self.waiting.push(Reverse((self.cost(column), column)));
+        }
     }
 
     fn run(mut self, flat: &Flat) -> Vec<Semiflow> {
         // The effect that makes the fewest combinations goes first.
-        while let Some(place) = (0..self.left.len()).min_by_key(|place| {
-            let [more, less] = self.signs[self.left[*place] as usize];
-            (i64::from(more) * i64::from(less) - i64::from(more) - i64::from(less), self.left[*place])
-        }) {
-            let column = self.left.swap_remove(place);
+        while let Some(Reverse((cost, column))) = self.waiting.pop() {
+            if self.gone[column as usize] || cost != self.cost(column) {
+                continue;
+            }
+            self.gone[column as usize] = true;
             if self.work > MOST_WORK {
                 // Rows in which effects are left are no invariants.
                 break;

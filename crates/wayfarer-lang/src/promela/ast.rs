@@ -176,7 +176,7 @@ pub enum Statement {
     },
 }
 
-/// What a received field is matched with or stored to.
+/// A pattern that a received field is matched with, or the place it is stored to.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// Stored there. A name of an `mtype` is a constant, which only the resolver knows.

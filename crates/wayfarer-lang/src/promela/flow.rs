@@ -25,6 +25,7 @@ pub struct Automaton {
 /// A control state.
 #[derive(Clone, Debug, Default)]
 pub struct ControlState {
+    /// The transitions out of it.
     pub transitions: Vec<Transition>,
     /// A process may stay here for ever.
     pub may_end: bool,
@@ -33,6 +34,7 @@ pub struct ControlState {
 /// A transition of a process.
 #[derive(Clone, Debug)]
 pub struct Transition {
+    /// The statement that is executed.
     pub act: Act,
     /// Where it leads; none where the process ends.
     pub to: Option<usize>,

@@ -1,6 +1,6 @@
-//! What is assumed of a model before it is compiled: how many processes there are, what runs where, how large values become, how full channels get.
+//! The assumptions under which a model is compiled: how many processes there are, what runs where, how large values become, how full channels get.
 //!
-//! All of it is learned from a short look-ahead. What lies beyond is a fault of class *limit* in the compiled program; the model is then compiled
+//! All of it is learned from a short look-ahead. Everything beyond is a fault of class *limit* in the compiled program; the model is then compiled
 //! again with the limit that was met made wider.
 
 use super::machine::{Machine, State, Trouble};
@@ -8,11 +8,13 @@ use super::model::{LeafId, Model, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use wayfarer_space::Rng;
 
-/// States that the look-ahead expands breadth first.
+/// States that the look-ahead makes breadth first.
 const STATES: usize = 1_500;
 /// Random walks that it makes from there, and their length.
-const WALKS: u64 = 24;
-const LENGTH: usize = 250;
+const WALKS: u64 = 16;
+const LENGTH: usize = 120;
+/// Statements that it executes in all: what bounds its time.
+const WORK: usize = 16_000;
 
 /// Where a variable lives: in the globals, or in the slot of a process.
 pub type Home = Option<usize>;
@@ -31,7 +33,7 @@ pub struct Origin {
 /// The least and the largest value.
 pub type Range = (i64, i64);
 
-/// What is assumed.
+/// The assumptions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Learned {
     /// The process types that may run in each slot.
@@ -46,6 +48,8 @@ pub struct Learned {
     pub field_channels: BTreeMap<(usize, usize), BTreeSet<Origin>>,
     /// How many messages a channel holds, by initialiser.
     pub lengths: BTreeMap<usize, u32>,
+    /// How often something was too narrow.
+    pub effort: u32,
 }
 
 /// Something that turned out to be too narrow.
@@ -76,10 +80,10 @@ impl Learned {
         seen.insert(start.clone());
         queue.push_back(start.clone());
         let mut edge: Vec<State> = vec![start];
-        let mut expanded = 0;
+        let mut cut = false;
         while let Some(state) = queue.pop_front() {
-            expanded += 1;
-            if expanded > STATES {
+            if seen.len() > STATES || machine.work() > WORK / 2 {
+                cut = true;
                 edge.push(state);
                 edge.extend(queue.drain(..).step_by(7).take(32));
                 break;
@@ -97,28 +101,48 @@ impl Learned {
                 queue.push_back(state);
             }
         }
-        if expanded > STATES {
+        if cut {
             learned.walk(model, &machine, &edge);
         }
+        learned.note_stored(model, &machine);
         learned.round_up(model);
         Ok(learned)
     }
 
     /// Walks at random from some states on.
     fn walk(&mut self, model: &Model, machine: &Machine, edge: &[State]) {
-        let mut rng = Rng::new(1, "look-ahead");
+        let mut rng = Rng::new(0, "look-ahead");
         for number in 0..WALKS {
-            let mut state = edge[number as usize % edge.len()].clone();
-            for _ in 0..LENGTH {
-                let mut next: Vec<State> = machine.expand(&state).into_iter().filter_map(|taken| taken.result.ok()).collect();
-                if next.is_empty() {
-                    if state.control.take().is_none() {
-                        break;
-                    }
-                    continue;
+            let state = edge[number as usize % edge.len()].clone();
+            self.stroll(model, machine, state, LENGTH, WORK, &mut rng);
+        }
+    }
+
+    /// One random walk.
+    fn stroll(&mut self, model: &Model, machine: &Machine, mut state: State, length: usize, work: usize, rng: &mut Rng) {
+        for _ in 0..length {
+            if machine.work() > work {
+                return;
+            }
+            let mut next: Vec<State> = machine.expand(&state).into_iter().filter_map(|taken| taken.result.ok()).collect();
+            if next.is_empty() {
+                if state.control.take().is_none() {
+                    return;
                 }
-                state = next.swap_remove(rng.below(next.len() as u64) as usize);
-                self.note(model, &state);
+                continue;
+            }
+            state = next.swap_remove(rng.below(next.len() as u64) as usize);
+            self.note(model, &state);
+        }
+    }
+
+    /// Takes into account what was stored on the way to states.
+    fn note_stored(&mut self, model: &Model, machine: &Machine) {
+        for ((home, id), (low, high)) in machine.stored() {
+            if model.leaf(id).ty != Scalar::Chan {
+                let range = self.ranges.entry((home, id)).or_insert((low, high));
+                widen(range, low);
+                widen(range, high);
             }
         }
     }
@@ -189,6 +213,30 @@ impl Learned {
 
     /// Makes wider what was too narrow. False where it was as wide as it can be.
     pub fn widen(&mut self, model: &Model, limit: Limit) -> bool {
+        let wider = self.widen_one(model, limit);
+        // Where one thing was too narrow, others may be: a longer look finds them before they cost a run.
+        self.effort += 1;
+        self.look_further(model);
+        wider
+    }
+
+    fn look_further(&mut self, model: &Model) {
+        let machine = Machine::new(model);
+        let Ok(start) = machine.start() else { return };
+        let most = WORK;
+        let mut rng = Rng::new(u64::from(self.effort), "look-ahead");
+        while machine.work() < most {
+            let before = machine.work();
+            self.stroll(model, &machine, start.clone(), LENGTH << self.effort.min(4), most, &mut rng);
+            if machine.work() == before {
+                break;
+            }
+        }
+        self.note_stored(model, &machine);
+        self.round_up(model);
+    }
+
+    fn widen_one(&mut self, model: &Model, limit: Limit) -> bool {
         match limit {
             Limit::Range(home, id) => {
                 let ty = model.leaf(id).ty;
@@ -201,7 +249,14 @@ impl Learned {
                 }
                 let range = self.ranges.entry((home, id)).or_insert((0, 0));
                 let wider = doubled(*range, ty);
-                std::mem::replace(range, wider) != wider
+                let changed = std::mem::replace(range, wider) != wider;
+                // Other processes of the type will need as much.
+                for ((_, other), range) in &mut self.ranges {
+                    if *other == id && model.leaf(id).written {
+                        *range = (range.0.min(wider.0), range.1.max(wider.1));
+                    }
+                }
+                changed
             }
             Limit::Field(channel, number) => {
                 let ty = model.channels[channel].fields[number];

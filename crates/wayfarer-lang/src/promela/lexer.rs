@@ -40,7 +40,7 @@ impl Lexer<'_> {
         self.after_space = false;
     }
 
-    /// What is wrong is said only where the text counts: between `#if 0` and `#endif` anything may stand.
+    /// Notes something unreadable. It is reported only where the text counts: between `#if 0` and `#endif` anything may stand.
     fn error(&mut self, start: usize, message: &str) {
         self.push(Kind::Bad(message.into()), start);
     }
@@ -81,7 +81,7 @@ impl Lexer<'_> {
                 self.after_space = true;
             }
             '/' if rest.starts_with("/*") => self.comment(start),
-            // What is left of a comment inside a comment; SPIN passes over it, too.
+            // The end of a comment inside a comment; SPIN passes over it, too.
             '*' if rest.starts_with("*/") => {
                 self.at += 2;
                 self.after_space = true;

@@ -14,18 +14,17 @@ use super::learned::{Learned, Limit};
 use super::model::Model;
 use layout::Layout;
 use std::collections::HashMap;
-use wayfarer_ir::{At, BinaryOp, Block, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
+use wayfarer_ir::{At, BinaryOp, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
 use wayfarer_space::FaultClass;
 
 /// A compiled model with the limits it may meet.
 pub struct Lowered {
     /// The program; it is verified.
     pub program: Program,
-    /// What each fault of class *limit* was about.
+    /// The limit behind each fault of class *limit*.
     pub limits: HashMap<u32, Limit>,
     /// Which process and transition a rule belongs to.
     pub rules: Vec<RuleOf>,
-    layout: Layout,
 }
 
 /// The transition that a rule takes.
@@ -39,22 +38,45 @@ pub struct RuleOf {
     pub line: u32,
     /// The receiver of a rendezvous: its slot, its type, and the line of its statement.
     pub partner: Option<(usize, usize, u32)>,
+    /// Whether the process may go on alone there, so that the rule fires on the way to a state.
+    pub passed: bool,
 }
 
 /// Compiles a model; an error says what is too large.
 pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
     let mut program = Program { source: model.source.clone(), ..Program::default() };
     let layout = Layout::new(model, learned, &mut program)?;
-    let mut lowering =
-        Lowering { model, learned, layout, program, limits: HashMap::new(), sites: HashMap::new(), rules: Vec::new(), registers: 0, lenient: false };
+    let mut lowering = Lowering {
+        model,
+        learned,
+        layout,
+        program,
+        limits: HashMap::new(),
+        sites: HashMap::new(),
+        rules: Vec::new(),
+        registers: 0,
+        passed: passed(model),
+        lenient: false,
+    };
     lowering.rules()?;
     lowering.find();
-    let Lowering { layout, program, limits, rules, .. } = lowering;
+    let Lowering { program, limits, rules, .. } = lowering;
     let errors = wayfarer_ir::verify(&program);
     match errors.first() {
         Some(error) => Err(format!("the model cannot be represented: {error}")),
-        None => Ok(Lowered { program, limits, rules, layout }),
+        None => Ok(Lowered { program, limits, rules }),
     }
+}
+
+/// The control states of each process type from which a process may go on alone.
+fn passed(model: &Model) -> Vec<Vec<bool>> {
+    let of_type = |ty: &super::model::ProcessType| {
+        let mut passed = vec![false; ty.automaton.states.len()];
+        let ways = ty.automaton.states.iter().flat_map(|state| &state.transitions);
+        ways.filter(|way| way.keeps_control).filter_map(|way| way.to).for_each(|to| passed[to] = true);
+        passed
+    };
+    model.types.iter().map(of_type).collect()
 }
 
 struct Lowering<'a> {
@@ -67,7 +89,9 @@ struct Lowering<'a> {
     rules: Vec<RuleOf>,
     /// Registers of the formula or command that is being written.
     registers: u32,
-    /// What a process that is not there has is zero, and no fault.
+    /// The control states of each process type from which a process may go on alone.
+    passed: Vec<Vec<bool>>,
+    /// Variables of a process that is not there are zero, and no fault.
     lenient: bool,
 }
 
@@ -76,7 +100,7 @@ struct Lowering<'a> {
 struct Here {
     slot: usize,
     ty: usize,
-    /// What `timeout` is.
+    /// The value of `timeout`.
     timeout: bool,
 }
 
@@ -191,13 +215,4 @@ fn any(parts: Vec<Expr>) -> Expr {
 
 fn store(offset: u32, bits: u8, value: Expr) -> Stmt {
     Stmt::Store { place: fixed(offset), bits, value }
-}
-
-/// One of several blocks, by the value of a selector; a fault where it is none of them.
-fn switch(selector: &Expr, cases: Vec<(i64, Block)>, otherwise: Block) -> Block {
-    let branches: Vec<(Expr, Block)> = cases.into_iter().map(|(value, block)| (equal(selector.clone(), value), block)).collect();
-    if branches.is_empty() {
-        return otherwise;
-    }
-    vec![Stmt::If { branches, otherwise }]
 }

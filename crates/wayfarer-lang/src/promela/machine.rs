@@ -8,14 +8,18 @@ mod values;
 pub(super) use acts::reception;
 
 use super::flow::Transition;
-use super::model::{ActKind, Model, Start};
-use std::collections::VecDeque;
+use super::model::{ActKind, LeafId, Model, Start};
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, VecDeque};
 
 /// A state of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct State {
+    /// The cells of all global variables.
     pub globals: Vec<i64>,
+    /// The processes by number.
     pub processes: Vec<Process>,
+    /// The channels by number, less one.
     pub channels: Vec<Channel>,
     /// The process that goes on alone.
     pub control: Option<usize>,
@@ -24,8 +28,11 @@ pub struct State {
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Process {
+    /// Its type.
     pub ty: usize,
+    /// Its control state.
     pub state: usize,
+    /// The cells of its variables.
     pub cells: Vec<i64>,
     /// How many channels there were before it.
     pub channels: usize,
@@ -34,11 +41,13 @@ pub struct Process {
 /// A channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Channel {
+    /// The initialiser that made it.
     pub ty: usize,
     /// Which of those that one initialiser made.
     pub member: u32,
     /// The process that made it.
     pub owner: Option<usize>,
+    /// The messages, the oldest first.
     pub messages: VecDeque<Vec<i64>>,
 }
 
@@ -61,26 +70,47 @@ pub enum Trouble {
     TooMany,
 }
 
-/// What a transition came to.
+/// The result of a transition.
 #[derive(Clone, Debug)]
 pub struct Taken {
+    /// The process that moved, or sent.
     pub process: usize,
+    /// Which transition of its control state it took.
     pub transition: usize,
     /// The receiver of a rendezvous and its transition.
     pub partner: Option<(usize, usize)>,
     /// An assertion failed on the way.
     pub failed: bool,
+    /// The state it led to.
     pub result: Result<State, Trouble>,
 }
+
+/// A variable and the number of the process that has it; none for a global one.
+pub type Owned = (Option<usize>, LeafId);
 
 /// Runs a model.
 pub struct Machine<'a> {
     model: &'a Model,
+    /// Statements executed so far.
+    work: Cell<usize>,
+    /// The values stored in variables so far, also on the way to a state: a `d_step` may end where it began.
+    stored: RefCell<HashMap<Owned, (i64, i64)>>,
 }
 
 impl<'a> Machine<'a> {
+    /// A machine for a model.
     pub fn new(model: &'a Model) -> Self {
-        Machine { model }
+        Machine { model, work: Cell::new(0), stored: RefCell::default() }
+    }
+
+    /// The least and the largest value stored in each variable so far, by the process it belongs to.
+    pub fn stored(&self) -> Vec<(Owned, (i64, i64))> {
+        self.stored.borrow().iter().map(|(key, range)| (*key, *range)).collect()
+    }
+
+    /// How many statements were executed so far.
+    pub fn work(&self) -> usize {
+        self.work.get()
     }
 
     /// The state in which the model begins.
@@ -111,7 +141,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn begin_leaf(&self, state: &mut State, pid: Option<usize>, id: super::model::LeafId, arguments: &[i64]) -> Result<(), Trouble> {
+    fn begin_leaf(&self, state: &mut State, pid: Option<usize>, id: LeafId, arguments: &[i64]) -> Result<(), Trouble> {
         let leaf = self.model.leaf(id);
         for element in 0..leaf.cells() {
             let value = match &leaf.initial {
@@ -202,7 +232,7 @@ impl<'a> Machine<'a> {
 }
 
 impl Trouble {
-    /// What it means, in words.
+    /// Its meaning in words.
     pub fn words(self) -> &'static str {
         match self {
             Trouble::Index => "an index is out of bounds",

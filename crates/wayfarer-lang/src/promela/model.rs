@@ -25,7 +25,7 @@ pub struct Model {
     pub active: Vec<(usize, At)>,
     /// Claims that are read and not judged, in words.
     pub claims: Vec<String>,
-    /// What is looked for: a condition on states, and its text.
+    /// The goal of the search, if there is one: a condition on states, and its text.
     pub find: Option<(Value, String)>,
     /// Whether `timeout` occurs.
     pub has_timeout: bool,
@@ -134,7 +134,7 @@ pub enum Value {
     RemoteLoad { ty: usize, process: Option<Box<Value>>, place: Place },
 }
 
-/// What becomes of a received field.
+/// The use of a received field.
 #[derive(Clone, Debug)]
 pub enum Match {
     Store(Place),
@@ -239,7 +239,7 @@ impl Scalar {
         }
     }
 
-    /// What is left of a value that is stored in a variable of the type.
+    /// The value that a variable of the type has after this one was stored in it.
     pub fn wrap(self, value: i64) -> i64 {
         match self {
             Scalar::Bit(_) => value & 1,

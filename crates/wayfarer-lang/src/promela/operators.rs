@@ -1,4 +1,4 @@
-//! What operators compute: as C does with `int`, wrapping.
+//! The operators. They compute as C does with `int`, and wrap.
 
 use super::ast::{Binary, Unary};
 

@@ -89,7 +89,7 @@ impl Preprocessor<'_> {
                 }
                 Kind::EndOfDirective => at += 1,
                 _ => {
-                    // What lies up to the next directive is expanded as a whole, for a macro's arguments may span lines.
+                    // Everything up to the next directive is expanded together, because a macro's arguments may span lines.
                     let end =
                         at + tokens[at..].iter().position(|token| matches!(token.kind, Kind::Directive | Kind::End)).unwrap_or(tokens.len() - at);
                     if counts {

@@ -24,7 +24,7 @@ const MOST_CELLS: u64 = 1 << 18;
 /// Errors after which nothing more is said.
 const MOST_ERRORS: usize = 50;
 
-/// Resolves a model with a condition on its states. What is wrong with the condition is given apart.
+/// Resolves a model with a condition on its states. Findings about the condition are given apart.
 pub(super) fn resolve_finding(
     tree: &ast::Model,
     files: &Files,
@@ -52,7 +52,7 @@ pub(super) fn resolve_finding(
     (resolver.model, condition)
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(super) enum Symbol {
     Variable(Arc<Variable>),

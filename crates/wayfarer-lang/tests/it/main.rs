@@ -1,5 +1,6 @@
 //! The one integration-test binary of this crate; each module is a suite.
 
+mod mcrl2;
 mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;
@@ -7,3 +8,7 @@ mod murphi_mutations;
 mod murphi_orbits;
 mod murphi_symmetry;
 mod pnml;
+mod promela_corpus;
+mod promela_explore;
+mod promela_language;
+mod promela_models;

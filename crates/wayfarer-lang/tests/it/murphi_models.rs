@@ -182,7 +182,7 @@ fn run(folder: &Path, reference: &str, judge: impl Fn(&serde_json::Value, &Path,
     complaints.into_iter().map(|(_, complaint)| complaint).collect()
 }
 
-/// The deliberate differences from rumur's own expectations: liveness is not supported yet, numbers are signed, and a
+/// The deliberate differences from rumur's own expectations: liveness is not judged yet, numbers are signed, and a
 /// bound on the depth is not the model's. WARTS.md says why.
 const LANGUAGE_EXCEPTIONS: [&str; 8] = [
     "apartment.m",

@@ -15,7 +15,7 @@ const MOST: usize = 1_500;
 
 /// Variables that a model may have: their declarations, and the statements that define them for an element `p`, or
 /// once.
-const VARIABLES: [(&str, &str, &str, &str); 9] = [
+const VARIABLES: [(&str, &str, &str, &str); 10] = [
     ("s", "array [pid] of st", "s[p] := A;", ""),
     ("d", "array [pid] of 0 .. 1", "d[p] := 0;", ""),
     ("nx", "array [pid] of node", "nx[p] := none;", ""),
@@ -25,6 +25,7 @@ const VARIABLES: [(&str, &str, &str, &str); 9] = [
     ("n", "node", "", "n := none;"),
     ("x", "0 .. 2", "", "x := 0;"),
     ("net", "multiset [2] of msg", "", ""),
+    ("sh", "multiset [2] of pid", "", ""),
 ];
 
 struct Writer<'r> {
@@ -65,6 +66,7 @@ impl Writer<'_> {
             ("n", format!("n = {p}")),
             ("x", "x = 0".to_string()),
             ("net", format!("multisetcount(m: net, net[m].src = {p}) = 0")),
+            ("sh", format!("multisetcount(m: sh, sh[m] = {p}) = 0")),
         ];
         if depth > 0 {
             let (one, other) = (self.condition(depth - 1), self.condition(depth - 1));
@@ -98,6 +100,8 @@ impl Writer<'_> {
             ("x", "x := (x + 1) % 3;".to_string()),
             ("net", format!("if multisetcount(m: net, true) < 2 then k.src := {p}; k.dst := {q}; multisetadd(k, net); end;")),
             ("net", format!("multisetremovepred(m: net, net[m].src = {p});")),
+            ("sh", format!("multisetremovepred(m: sh, sh[m] = {p});")),
+            ("sh", format!("if multisetcount(m: sh, sh[m] = {p}) = 0 then multisetadd({p}, sh); end;")),
         ];
         if depth > 0 {
             let (one, other) = (self.statement(depth - 1), self.statement(depth - 1));

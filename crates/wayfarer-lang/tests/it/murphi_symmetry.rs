@@ -6,7 +6,7 @@ use wayfarer_lang::source::Source;
 
 const DECLARATIONS: &str = "type id: scalarset(3); other: enum { home }; node: union { id, other }; msg: record from: node; size: 0 .. 5; end;\n\
     var x: 0 .. 9; b: boolean; i: id; n: node; a, c: array [id] of 0 .. 9; t: array [id] of array [id] of boolean; h: id; m: msg;\n\
-    net: array [node] of multiset [2] of msg; log: array [0 .. 9] of id;\n\
+    net: array [node] of multiset [2] of msg; sharers: multiset [2] of node; log: array [0 .. 9] of id;\n\
     procedure send(whom: node; from: node); var own: msg; begin own.from := from; own.size := 0; multisetadd(own, net[whom]); end;\n\
     procedure append(who: id); begin log[x] := who; x := x + 1; end;\n\
     function first(): id; begin for p: id do if a[p] = 0 then return p; end; end; end;\n\
@@ -44,6 +44,9 @@ fn rounds_that_can_run_in_any_order() {
         "b := some();",
         "for p: id do assert a[p] < 9; if isundefined(a[p]) then error \"unset\"; end; end;",
         "for p: id do m.size := 0; undefine m.from; end;",
+        "for p: id do if p != h & multisetcount(s: sharers, sharers[s] = p) != 0 then send(p, h); multisetremovepred(s: sharers, sharers[s] = p); end; end;",
+        "for p: node do if multisetcount(s: sharers, (p = sharers[s])) = 0 then multisetadd(p, sharers); end; end;",
+        "for p: id do multisetadd(p, sharers); multisetadd(h, sharers); end;",
         "clear a; clear b; clear x; undefine i; undefine n;",
     ] {
         assert_eq!(found(body), [], "{body}");
@@ -70,6 +73,14 @@ fn what_tells_elements_apart_is_said() {
             "i := first();",
             false,
             "the loop over `id` may depend on the order of its elements: the first round that returns decides the result".into(),
+        ),
+        ("for p: id do if multisetcount(s: sharers, sharers[s] = h) = 0 then multisetadd(p, sharers); end; end;", false, reads("sharers")),
+        ("for p: id do if multisetcount(s: sharers, true) = 0 then multisetadd(p, sharers); end; end;", false, reads("sharers")),
+        (
+            "for p: id do if multisetcount(s: sharers, sharers[s] = p) = 0 then multisetadd(p, sharers); \
+             else multisetremovepred(s: sharers, sharers[s] = p); end; end;",
+            false,
+            may_last("sharers"),
         ),
         ("clear i;", true, cleared("id")),
         ("clear n;", true, cleared("node")),

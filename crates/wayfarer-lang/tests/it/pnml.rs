@@ -601,3 +601,79 @@ fn conditions_that_say_nothing_are_refused() {
     assert_eq!(message(&"(".repeat(10_000)), "200: conditions are nested more than 200 levels deep");
     assert!(pnml::find(&loaded.flat, "('q-1' + 2) >= p and ((p < 1) or not (q-1 = 0))").0.is_some());
 }
+
+/// Pieces that are put in or left out of damaged nets.
+const PIECES: [&str; 24] = [
+    "<place id='x'/>",
+    "<transition id='x'/>",
+    "<arc id='x' source='p' target='t'/>",
+    "<page id='y'>",
+    "</page>",
+    "<subterm>",
+    "</subterm>",
+    "<tuple>",
+    "<all>",
+    "<variable refvariable='p'/>",
+    "<successor>",
+    "<numberof>",
+    "<subtract>",
+    "value=\"-1\"",
+    "value=\"99999999999999999999\"",
+    "<dot/>",
+    "<text>3</text>",
+    "<!--",
+    "]]>",
+    "&amp;",
+    "é",
+    "\"",
+    ">",
+    "",
+];
+
+/// `WAYFARER_MUTATIONS` asks for more than every day's number.
+#[test]
+fn damaged_nets_are_refused_or_run_and_never_panic() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/pnml");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).expect("the nets are there").map(|entry| entry.expect("readable").path()).collect();
+    paths.sort();
+    let texts: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).expect("readable")).collect();
+    let mut rng = Rng::new(11, "mutations");
+    let number = std::env::var("WAYFARER_MUTATIONS").ok().and_then(|number| number.parse().ok()).unwrap_or(3_000);
+    let mut loaded = 0;
+    for _ in 0..number {
+        let mut text = texts[rng.below(texts.len() as u64) as usize].clone();
+        for _ in 0..1 + rng.below(3) {
+            let place =
+                |rng: &mut Rng, text: &str| (0..=rng.below(text.len() as u64) as usize).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+            let from = place(&mut rng, &text);
+            let to = if rng.below(2) == 0 { from } else { place(&mut rng, &text).clamp(from, (from + 60).min(text.len())) };
+            let to = (from..=to).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(from);
+            // Whole attribute values and tags are exchanged as well: most other damage is no XML.
+            let piece = match rng.below(3) {
+                0 => PIECES[rng.below(PIECES.len() as u64) as usize].to_string(),
+                1 => {
+                    let start = place(&mut rng, &text);
+                    let piece: String = text[start..].chars().skip_while(|letter| *letter != '<').take(80).collect();
+                    piece.split_inclusive('>').next().unwrap_or("").to_string()
+                }
+                _ => rng.below(10).to_string(),
+            };
+            text.replace_range(from..to, &piece);
+        }
+        let source = Source::new("net.pnml", text.as_str());
+        let (net, diagnostics) = pnml::load(&source);
+        assert_eq!(net.is_none(), diagnostics.has_errors());
+        diagnostics.render(&source, true);
+        for found in &diagnostics {
+            assert!(found.span.start <= found.span.end && found.span.start as usize <= text.len());
+        }
+        if let Some(net) = net {
+            assert_eq!(verify(&net.lowered.program), vec![]);
+            let space = Interpreter::new(net.lowered.program.clone(), Limits::default());
+            let mut steps = Steps::new(space.width());
+            space.initial(&mut steps);
+            loaded += 1;
+        }
+    }
+    assert!(loaded * 20 > number, "{loaded} of {number} are still nets");
+}

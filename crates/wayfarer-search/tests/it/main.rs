@@ -2,6 +2,7 @@
 
 mod audit;
 mod crews;
+mod device;
 mod difference;
 mod distributions;
 mod elastic;

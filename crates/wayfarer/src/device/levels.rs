@@ -24,7 +24,7 @@ impl<'m> LevelsOnDevice<'m> {
         LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false }
     }
 
-    /// What a round noted. States that are new lie one level further than those that were expanded, `deeper` says.
+    /// Appends the events of a round. New states lie `deeper` levels below the expanded ones.
     fn note(&self, round: &Round, deeper: u32, findings: &mut Vec<Finding>) {
         for note in &round.notes {
             let (at, length) = match note.what {

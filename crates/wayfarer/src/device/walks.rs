@@ -5,16 +5,16 @@ use wayfarer_gpu::{Asked, Machine, Met, Source, Walks};
 use wayfarer_search::{Away, Control, Details, Device, Fidelity, Figures, Finding, Lost, Standing};
 use wayfarer_space::{Fired, Rng, Space, States, Word};
 
-/// Walks that go side by side, if no more are asked for. The number is part of what the seed means.
-pub(crate) const LANES: u64 = 1 << 18;
-/// Things that were met in one round and are looked at.
+/// The number of parallel walks, if no more are requested. It is part of what a seed means.
+pub(crate) const LANES: u64 = 1 << 20;
+/// The most findings of one round that are examined.
 const MOST: usize = 64;
 
 /// Random walks on a GPU.
 pub(crate) struct WalksOnDevice<'m> {
     machine: &'m dyn Machine,
     source: &'m Source,
-    /// What walks are walked again in.
+    /// The space in which walks are repeated.
     space: &'m dyn Space,
     asked: Asked,
     lanes: u64,
@@ -37,7 +37,7 @@ impl<'m> WalksOnDevice<'m> {
         WalksOnDevice { machine, source, space, asked, lanes, restart, stream, starts: Vec::new(), walks: None, ways: Vec::new() }
     }
 
-    /// The states of a walk, which is a function of where its stream stood when it began.
+    /// The states of a walk, which is determined by the position of its stream when it began.
     fn again(&self, met: &Met) -> Vec<Vec<Word>> {
         let mut rng = Rng::from_parts(self.stream.split(met.lane).parts().0, met.origin);
         let mut way = vec![self.starts[rng.below(self.starts.len() as u64) as usize].clone()];
@@ -54,7 +54,7 @@ impl<'m> WalksOnDevice<'m> {
 impl Device for WalksOnDevice<'_> {
     fn start(&mut self, starts: &States, findings: &mut Vec<Finding>) -> Result<(), Lost> {
         self.starts = starts.iter().map(<[Word]>::to_vec).collect();
-        // Walks judge what they come to; where they begin is judged here.
+        // Walks check the states they reach; the start states are checked here.
         for state in &self.starts {
             let mut bits = wayfarer_space::PropertyBits::default();
             let judged = self.space.check(state, &mut bits);

@@ -16,7 +16,7 @@ fn begins(text: &str) -> bool {
 fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     refuse_constants(source, options, "a graph")?;
     if options.find.is_some() {
-        let message = format!("`{}` is a graph, whose states have no variables; `--find-rule LABEL` looks for a label", source.name());
+        let message = format!("`{}` is a graph, whose states have no variables; the option `find-rule` looks for a label", source.name());
         return Err(LoadError::Read(message));
     }
     let aut = graph(source, options.colour)?;

@@ -42,6 +42,9 @@ fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     Ok(Opened { subject: Arc::new(subject), warnings: reading.diagnostics.render(source, options.colour) })
 }
 
+/// The variable that says which process goes on alone.
+const ALONE: &str = "goes on alone";
+
 /// A model compiled with what was learned of it so far.
 struct Compiled {
     model: Arc<Model>,
@@ -53,7 +56,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
-        let Lowered { program, limits, rules, .. } = lower(&model, &learned)?;
+        let Lowered { program, limits, rules } = lower(&model, &learned)?;
         Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
     }
 }
@@ -85,6 +88,10 @@ impl Programmed for Compiled {
         true
     }
 
+    fn is_counted(&self, rule: u32) -> bool {
+        self.rules.get(rule as usize).is_none_or(|of| !of.passed)
+    }
+
     fn unjudged(&self) -> Vec<String> {
         self.model.claims.clone()
     }
@@ -92,6 +99,10 @@ impl Programmed for Compiled {
     /// `P`, `P[2]`, `P line 34`, `P[2] line 34`, `line 34`, or the whole name of a rule.
     fn is_called(&self, rule: u32, name: &str) -> bool {
         let Some(of) = self.rules.get(rule as usize) else { return false };
+        // A statement inside an atomic sequence happens on the way to a state, where no search sees it: such a name is refused.
+        if of.passed && name.contains("line ") {
+            return false;
+        }
         let called = |slot: usize, ty: usize, line: u32| {
             let ty = &self.model.types[ty].name;
             let (process, at) = match name.split_once("line ") {
@@ -135,7 +146,11 @@ impl Words for Compiled {
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {
-        self.program.values(state)
+        // Processes that are not there have no variables, and no state is one in which a process goes on alone.
+        let mut values = self.program.values(state);
+        let gone: Vec<String> = values.iter().filter(|value| value.value == "-").map(|value| format!("{}.", value.path)).collect();
+        values.retain(|value| value.path != ALONE && !gone.iter().any(|process| value.path.starts_with(process)));
+        values
     }
 
     fn changes(&self, old: &[Word], new: &[Word]) -> Vec<Change> {

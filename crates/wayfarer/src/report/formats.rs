@@ -1,7 +1,7 @@
 //! The output formats of a report for other programs, one row each. A new format is one file in this folder and one
 //! row in [`FORMATS`].
 
-use super::{Finding, Report, junit, sarif};
+use super::{Finding, Report, junit, markdown, sarif};
 
 /// A format in which a report is written to a file.
 pub struct Format {
@@ -36,5 +36,12 @@ pub const FORMATS: &[Format] = &[
                errors in the model are results at their places.",
         write: Report::sarif,
         failure: sarif::sarif_failure,
+    },
+    Format {
+        name: "markdown",
+        help: "Write a Markdown file for the summary of a job: the verdict, a table of the checks, and each witness behind a fold",
+        more: "In a GitHub workflow, --markdown \"$GITHUB_STEP_SUMMARY\" shows it on the page of the run.",
+        write: Report::markdown,
+        failure: markdown::failure,
     },
 ];

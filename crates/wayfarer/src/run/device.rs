@@ -1,9 +1,10 @@
-//! Carries out a plan on a GPU: if the user asks for it, or if the search turns out to be long and there is one.
+//! Runs a plan on a GPU: if the user requests it, or if the search turns out to be long and there is one.
 //!
-//! `--device auto` begins on the CPU. Most searches end there before a GPU would have begun. One that lasts longer starts again on the GPU, which has found
-//! again within a fraction of a second what took the CPU that long; if there is no GPU, or it cannot run the model, the search goes on where it is.
+//! `--device auto` begins on the CPU. Most searches end there before a GPU would have started. A longer one starts
+//! again on the GPU, which makes up for the lost time within a fraction of a second; if there is no GPU, or it cannot
+//! run the model, the search continues on the CPU.
 
-use super::expected_omissions;
+use super::{expected_omissions, is_empty};
 use crate::auditing::Reserve;
 use crate::device::{LANES, LevelsOnDevice, WalksOnDevice, asked};
 use crate::memory::Budget;
@@ -19,11 +20,11 @@ use wayfarer_ir::Program;
 use wayfarer_search::{Away, Control, Device as Rounds, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict, explore_on_device};
 use wayfarer_space::Space;
 
-/// How long a search of `--device auto` stays on the CPU.
+/// The time that a search of `--device auto` stays on the CPU.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Plan {
-    /// Carries the plan out on a GPU if that is wanted, and pays.
+    /// Runs the plan on a GPU if that is requested and worthwhile.
     pub(super) fn elsewhere(
         &self,
         subject: &dyn Subject,
@@ -38,7 +39,7 @@ impl Plan {
         }
     }
 
-    /// Begins on the CPU, and moves if the search lasts.
+    /// Begins on the CPU, and moves if the search takes long.
     fn moving(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Option<Report>, RunError> {
         let Some(program) = subject.for_device().filter(|_| self.store.is_none() && self.refusal(subject).is_none()) else { return Ok(None) };
         let walks = !self.strategy.nature().by_levels;
@@ -56,7 +57,10 @@ impl Plan {
         let there = Plan { time: rest(started), ..self.clone() };
         match there.on_device(subject, 0, end_at_limit, budget, control) {
             Ok(mut report) => {
-                report.seconds = started.elapsed().as_secs_f64();
+                // What the CPU did first is part of what the run took.
+                let before = started.elapsed().as_secs_f64() - report.seconds;
+                report.seconds += before;
+                report.times.exploring += before;
                 Ok(Some(report))
             }
             Err(RunError::Device { message }) => {
@@ -68,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// What stands in the way of a run on a GPU, apart from the model.
+    /// The reason why a run on a GPU is not possible, apart from the model.
     fn refusal(&self, subject: &dyn Subject) -> Option<String> {
         let wrong = [
             (subject.for_device().is_none(), "only models that become programs run there, and this one does not".to_string()),
@@ -80,14 +84,14 @@ impl Plan {
                 self.strategy.is("from", "visited") || self.strategy.is("choice", "states"),
                 "walks there start in start states and draw firings".to_string(),
             ),
-            (self.all_violations, "--all-violations is not there".to_string()),
-            (self.profile, "--profile is not there".to_string()),
-            (!self.find_rules.is_empty(), "--find-rule is not there".to_string()),
+            (self.all_violations, "the option `all-violations` is not there".to_string()),
+            (self.profile, "the option `profile` is not there".to_string()),
+            (!self.find_rules.is_empty(), "the option `find-rule` is not there".to_string()),
         ];
         wrong.into_iter().find_map(|(is, why)| is.then_some(why))
     }
 
-    /// Carries the plan out on the GPU of this number.
+    /// Runs the plan on the GPU of this number.
     fn on_device(
         &self,
         subject: &dyn Subject,
@@ -104,7 +108,7 @@ impl Plan {
         let Some(program) = subject.for_device() else { return Err(refused("there is no program".to_string())) };
         let symmetric = subject.symmetry(self)?.0.is_some();
         if symmetric && self.symmetry == SymmetryChoice::On {
-            return Err(refused("symmetry is not there; --symmetry off searches all states".to_string()));
+            return Err(refused("symmetry is not there; with the option `symmetry` off, all states are searched".to_string()));
         }
         let replayed = subject.replaying(self);
         let replaying = replayed.space();
@@ -116,7 +120,7 @@ impl Plan {
         let memory_ended = |carried: &Carried| carried.outcome.stop == Stop::Memory && carried.outcome.violations.is_empty();
         let mut remarks = Vec::new();
         if memory_ended(&carried) && self.store.is_none() && self.strategy == StrategySpec::default() {
-            // As on the CPU, `auto` goes on over fingerprints.
+            // As on the CPU, `auto` continues over fingerprints.
             let compact = StoreSpec::parse("compact").unwrap_or_else(|_| StoreSpec::exact());
             remarks.push(format!(
                 "the exact store on the GPU was full after {} states; the search began again over fingerprints",
@@ -126,7 +130,7 @@ impl Plan {
         }
         let Carried { outcome, away, store, course, cover } = carried;
         let explored = started.elapsed();
-        if outcome.states == 0 && outcome.violations.is_empty() && outcome.stop == Stop::Exhausted {
+        if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
         }
         let confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
@@ -135,7 +139,7 @@ impl Plan {
         });
         let mut violations = Vec::new();
         if !outcome.violations.is_empty() {
-            // Ways between the states of a trail are searched by compiled code.
+            // Paths between the states of a trail are searched by compiled code.
             let running = subject.running(self, budget.limit());
             let space = running.space();
             let shortest = outcome.shortest;
@@ -175,7 +179,7 @@ impl Plan {
     }
 
     /// Runs the search over one store.
-    #[allow(clippy::too_many_arguments)] // What a run consists of.
+    #[allow(clippy::too_many_arguments)] // The parts of a run.
     fn carry_out<'p>(
         &self,
         device: &Device,
@@ -226,7 +230,7 @@ impl Plan {
     }
 }
 
-/// What a search on a GPU came to.
+/// The result of a search on a GPU.
 struct Carried {
     outcome: Outcome,
     away: Away,
@@ -235,7 +239,7 @@ struct Carried {
     cover: Cover,
 }
 
-/// What a store has in its slots on a GPU, if it is one of those there.
+/// The contents of a store's slots on a GPU, if it exists there.
 fn slots(store: &StoreSpec, source: &Source, device: &Device) -> Option<Slots> {
     match store.name() {
         "exact" => Some(Slots::exact(source.bits, device.has_wide_swap())),
@@ -246,7 +250,7 @@ fn slots(store: &StoreSpec, source: &Source, device: &Device) -> Option<Slots> {
     }
 }
 
-/// A space that makes no machine code.
+/// A space that compiles no machine code.
 struct Interpreted<'a>(&'a dyn Space);
 
 impl Running for Interpreted<'_> {
@@ -255,7 +259,7 @@ impl Running for Interpreted<'_> {
     }
 }
 
-/// Looks at the clock in every round: rounds on a GPU are long.
+/// Reads the clock in every round: rounds on a GPU are long.
 struct Punctual<'a> {
     until: Option<Instant>,
     inner: &'a mut dyn Control,
@@ -268,7 +272,7 @@ impl Control for Punctual<'_> {
     }
 }
 
-/// Ends a search on the CPU when it has lasted long enough and a GPU can take it over.
+/// Ends a search on the CPU when it has taken long enough and a GPU can take it over.
 struct Moving<'a> {
     inner: &'a mut dyn Control,
     program: &'a Arc<Program>,
@@ -285,9 +289,9 @@ impl Control for Moving<'_> {
             return Some(stop);
         }
         self.asked = self.asked.wrapping_add(1);
-        if !self.tried && self.asked % 64 == 0 && self.started.elapsed() > PATIENCE {
+        if !self.tried && self.asked.is_multiple_of(64) && self.started.elapsed() > PATIENCE {
             self.tried = true;
-            self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok();
+            self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok_and(|device| device.free() > 0);
         }
         self.moves.then_some(Stop::Interrupted)
     }

@@ -65,9 +65,20 @@ pub trait Programmed: Send + Sync {
         family(one) == family(other)
     }
 
+    /// As [`Subject::is_counted`].
+    fn is_counted(&self, rule: u32) -> bool {
+        let _ = rule;
+        true
+    }
+
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<String> {
-        Vec::new()
+        self.program().unjudged.clone()
+    }
+
+    /// As [`Subject::may_be_empty`].
+    fn may_be_empty(&self) -> bool {
+        true
     }
 
     /// As [`Subject::facts`].
@@ -155,8 +166,16 @@ impl<P: Programmed> Subject for P {
         Programmed::can_widen(self)
     }
 
+    fn is_counted(&self, rule: u32) -> bool {
+        Programmed::is_counted(self, rule)
+    }
+
     fn unjudged(&self) -> Vec<String> {
         Programmed::unjudged(self)
+    }
+
+    fn may_be_empty(&self) -> bool {
+        Programmed::may_be_empty(self)
     }
 
     fn facts(&self) -> Facts {
@@ -198,7 +217,7 @@ impl Words for Program {
             _ => Kind::Fault,
         };
         let endless = (site.kind == FaultKind::Endless)
-            .then(|| format!("one firing may take {} loop rounds and calls, which --loop-limit changes", plan.loop_limit));
+            .then(|| format!("one firing may take {} loop rounds and calls; the option `loop-limit` changes that", plan.loop_limit));
         FaultFacts { kind, message: site.message.clone(), at: place(self, site.at), note: endless }
     }
 
@@ -303,7 +322,7 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
     match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
         Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
         Some(asymmetry) => {
-            let word = if asymmetry.certain { "" } else { "; --symmetry on uses it all the same" };
+            let word = if asymmetry.certain { "" } else { "; the option `symmetry` on uses it all the same" };
             Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
         }
         None => {

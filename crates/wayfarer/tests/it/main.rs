@@ -6,4 +6,5 @@ mod files;
 mod generated;
 mod header;
 mod models;
+mod nets;
 mod rust;

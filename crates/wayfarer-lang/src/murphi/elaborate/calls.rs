@@ -4,7 +4,6 @@ use super::Elaborator;
 use super::build;
 use super::code::Kind;
 use super::conversions::Goal;
-use super::effects::Effects;
 use super::operand::{Object, Operand, Storage};
 use super::scopes::{Sought, Symbol};
 use super::types::Ty;
@@ -182,7 +181,7 @@ impl<'a> Elaborator<'a> {
 
     /// Adds the callee's effects to those of this code; a formula may call only functions without effects.
     fn join_effects(&mut self, function: usize, passed: &Passed, name: &Name) -> Option<()> {
-        let effects = self.known_effects(function);
+        let effects = self.functions[function].effects.clone();
         let places: Vec<&Place> = passed
             .arguments
             .iter()
@@ -217,18 +216,6 @@ impl<'a> Elaborator<'a> {
         self.code.effects.discards |= effects.discards;
         self.code.effects.covers |= effects.covers;
         Some(())
-    }
-
-    /// The effects of a function. A recursive one is assumed to write all its `var` parameters.
-    pub(super) fn known_effects(&self, function: usize) -> Effects {
-        let declared = &self.functions[function];
-        if self.code.kind == Kind::Function(function, declared.result) {
-            let first = u32::from(declared.result.is_some_and(|ty| !self.types.is_value(ty)));
-            let by_reference = declared.parameters.iter().filter(|parameter| parameter.by_reference || !self.types.is_value(parameter.ty));
-            let references = by_reference.enumerate().filter(|(_, parameter)| parameter.by_reference).map(|(number, _)| number as u32 + first);
-            return Effects { references: references.collect(), ..Effects::default() };
-        }
-        declared.effects.clone()
     }
 }
 

@@ -105,7 +105,7 @@ impl<'a> Elaborator<'a> {
             let function =
                 self.instances.iter().find(|(_, id)| *id == callee).and_then(|((function, _), _)| self.functions.get(*function).map(|_| *function));
             function.is_none_or(|function| {
-                let effects = self.known_effects(function);
+                let effects = &self.functions[function].effects;
                 effects.spans.is_empty() && effects.references.is_empty() && !effects.discards && !effects.covers
             })
         });

@@ -22,7 +22,7 @@ pub(super) struct Declared<'a> {
     visible: usize,
     /// Names declared in its parameters' types.
     names: Scope,
-    /// Its effects, known once it was checked.
+    /// Its effects, known once it was checked. While it is checked, those found so far.
     pub(super) effects: Effects,
 }
 
@@ -60,13 +60,22 @@ impl<'a> Elaborator<'a> {
         self.functions.push(Declared { ast: function, parameters, result, visible, names, effects: Effects::default() });
     }
 
-    /// Checks a function's body once, and records its effects.
+    /// Checks a function's body, and records its effects.
+    ///
+    /// A recursive call has the effects found so far. The body is read again, without reports, until it writes no
+    /// further reference: a reference that only recursive calls could write is not written.
     pub(super) fn check_function(&mut self, function: &'a ast::Function) {
         let Some(number) = self.functions.iter().position(|declared| std::ptr::eq(declared.ast, function)) else { return };
         let checking = std::mem::replace(&mut self.checking, true);
         let references = self.reference_sizes(number).len();
         let (_, effects) = self.function(number, vec![Region::State; references]);
-        self.functions[number].effects = effects;
+        let mut known = std::mem::replace(&mut self.functions[number].effects, effects).references.len();
+        let muted = std::mem::replace(&mut self.muted, true);
+        while self.functions[number].effects.references.len() > known {
+            known = self.functions[number].effects.references.len();
+            self.functions[number].effects = self.function(number, vec![Region::State; references]).1;
+        }
+        self.muted = muted;
         self.checking = checking;
         self.check_rounds(Some(number), &function.decls, &function.body);
     }

@@ -6,7 +6,7 @@
 use super::Elaborator;
 
 impl Elaborator<'_> {
-    /// Turns priorities into levels, where there are several.
+    /// Turns priorities into levels, if there are several.
     pub(super) fn order_by_priority(&mut self) {
         let priorities = std::mem::take(&mut self.numbering.priorities);
         let mut levels = priorities.clone();

@@ -14,10 +14,7 @@ impl<'a> Elaborator<'a> {
             Kind::Invariant => (0, "invariant", PropertyKind::Always),
             Kind::Assume => (1, "assumption", PropertyKind::Assumption),
             Kind::Cover => (2, "cover", PropertyKind::Reachable),
-            Kind::Liveness => {
-                let help = "use `cover` to ask whether a state can be reached at all";
-                return self.error_with_help(property.span, "liveness properties are not supported yet", help);
-            }
+            Kind::Liveness => return self.liveness(property),
         };
         self.numbering.properties[number] += 1;
         let given = property.name.as_ref().map(|name| name.text.clone());
@@ -39,6 +36,24 @@ impl<'a> Elaborator<'a> {
         }
         let at = self.at(property.span);
         self.program.properties.push(Property { name, kind, registers, conjuncts: parts, at });
+    }
+
+    /// A liveness property is checked for mistakes, and reported as not judged.
+    fn liveness(&mut self, property: &'a ast::Property) {
+        self.numbering.properties[3] += 1;
+        let given = property.name.as_ref().map(|name| name.text.clone());
+        let name = given.unwrap_or_else(|| format!("liveness {}", self.numbering.properties[3]));
+        let help = "use `cover` to ask whether a state can be reached at all";
+        self.warn(property.span, "liveness properties are not judged yet; the other properties are", help);
+        let parameters = self.around.iter().filter(|enclosure| enclosure.parameter().is_some()).count() as u32;
+        let checking = std::mem::replace(&mut self.checking, true);
+        self.code = Code::formula(parameters);
+        let aside = self.scopes.set_aside();
+        self.enter_around(None);
+        self.truth(&property.condition, "the condition of a liveness property");
+        self.scopes.restore(aside);
+        self.checking = checking;
+        self.program.unjudged.push(name);
     }
 
     /// One condition, for all parameters of the rulesets around it.

@@ -3,7 +3,7 @@
 //!
 //! Rounds can run in any order if each writes only data that belongs to its own element (`A[i]`), a value that is the
 //! same in every round (`found := true`), or an accumulation (`n := n + 1`, `multisetadd`); or if only one round
-//! writes (`if i = first then …`). A local variable that every round writes before it reads it is the round's own.
+//! writes (`if i = first then …`). The entries of a bag that are equal to the element belong to it. A local variable that every round writes before it reads it is the round's own.
 //! Calls are followed into the functions.
 
 mod reader;
@@ -88,7 +88,10 @@ impl<'a> Elaborator<'a> {
         for (number, write) in accesses.iter().enumerate().filter(|(_, access)| access.act != Act::Read) {
             let mut meets = accesses.iter().enumerate().filter(|(_, other)| overlap(&write.path, &other.path));
             let fine = if write.path.is_own() {
-                meets.all(|(_, other)| same_own(&write.path, &other.path) || (write.single.is_some() && write.single == other.single))
+                meets.all(|(_, other)| {
+                    let apart = same_own(&write.path, &other.path) && !share_room(&write.act, &other.act);
+                    apart || (write.single.is_some() && write.single == other.single) || (write.act == other.act && write.act == Act::Change("add"))
+                })
             } else if write.single.is_some() {
                 meets.all(|(_, other)| other.single == write.single)
             } else {
@@ -139,6 +142,13 @@ fn overlap(a: &Path, b: &Path) -> bool {
 /// Whether two parts belong to the loop's element in the same way, so that those of different rounds are disjoint.
 fn same_own(a: &Path, b: &Path) -> bool {
     a.steps.iter().zip(&b.steps).any(|(a, b)| *a == Step::Own && *b == Step::Own)
+}
+
+/// Whether two changes of the entries of one bag meet in its room: an element that leaves makes room for another, and
+/// whether an addition fails then depends on the order.
+fn share_room(a: &Act, b: &Act) -> bool {
+    let (add, leave) = (Act::Change("add"), Act::Change("leave"));
+    (*a == add && *b == leave) || (*a == leave && *b == add)
 }
 
 /// Whether a local variable is read after a loop before it is written again.

@@ -271,7 +271,11 @@ impl<'a> Elaborator<'a> {
     /// Checks that are possible only when all rules were read.
     pub(super) fn finish_rules(&mut self) {
         if self.numbering.starts == 0 {
-            self.error_with_help(Span::default(), "the model has no start state", "write `startstate … end` to say where it begins");
+            self.warn(
+                Span::default(),
+                "the model has no start state, so there is nothing to explore",
+                "write `startstate … end` to say where it begins",
+            );
         }
         self.order_by_priority();
     }

@@ -75,10 +75,6 @@ impl<'a> Elaborator<'a> {
         let target = self.writable(to);
         let operand = self.operand(value);
         let Some(target) = target else { return };
-        if let Operand::Undefined = operand {
-            let text = self.quote(to.span);
-            return self.error_with_help(value.span, "`undefined` cannot be assigned", format!("write `undefine {}`", text.trim_matches('`')));
-        }
         let goal = Goal::Assignment(to.span);
         if self.types.simple(target.ty).is_some() {
             if let Some(stored) = self.stored_as(operand, target.ty, value.span, goal, Some(block)) {

@@ -20,7 +20,7 @@ struct Link {
     escape: usize,
 }
 
-/// What leads out of an element.
+/// The links out of an element.
 #[derive(Clone)]
 enum Links {
     One(Link),

@@ -1,7 +1,7 @@
 //! Statements: when they can be executed, and what they do.
 
 use super::layout::LeafAt;
-use super::{Here, Lowering, Ranged, any, binary, equal, fixed, store};
+use super::{Here, Lowering, Ranged, binary, equal, fixed, store};
 use crate::promela::learned::Limit;
 use crate::promela::model::{ActKind, Place, PrintPart, Scalar, Start, Value};
 use wayfarer_ir::{BinaryOp, Block, Expr, FaultId, FaultKind, PrintItem, Stmt, Test};
@@ -23,7 +23,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a statement does, but for moving its process.
+    /// The effect of a statement, except for moving its process.
     pub(super) fn effect(&mut self, here: Here, act: &ActKind, out: &mut Block) {
         match act {
             ActKind::Skip | ActKind::Else | ActKind::Condition(_) | ActKind::Assert(_) => {}
@@ -155,7 +155,7 @@ impl Lowering<'_> {
                     Ranged::constant(self.layout.channel_number(&origin))
                 }
             };
-            // What is stored as zero is there already.
+            // A value that is stored as zero is there already.
             let zero = match (self.layout.leaves.get(&(home, id)), &value.expr) {
                 (Some(LeafAt::Stored { low, .. }), Expr::Const(value)) => leaf.ty.wrap(*value) == *low,
                 (Some(LeafAt::Constant(known)), Expr::Const(value)) => leaf.ty.wrap(*value) == *known,
@@ -190,12 +190,6 @@ impl Lowering<'_> {
                 out.push(Stmt::Zero { place: fixed(channel.messages), bits: total });
             }
         }
-    }
-
-    /// Whether one of several things holds that make a statement executable.
-    #[allow(dead_code)]
-    fn either(parts: Vec<Expr>) -> Expr {
-        any(parts)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `d_step`: a structured sequence as one block of the IR. Of several options that can begin, the first is taken.
 
-use super::{Here, Lowering, all, any, not};
+use super::{Here, Lowering, any};
 use crate::promela::model::{Act, ActKind, Node, Tree};
 use wayfarer_ir::{At, Block, Expr, FaultId, FaultKind, Reg, Stmt};
 use wayfarer_space::FaultClass;
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         self.sequence(here, nodes, true, &mut Vec::new(), out);
     }
 
-    /// What is left of a `d_step` after its first statement.
+    /// The rest of a `d_step` after its first statement.
     pub(super) fn rest_of_indivisible(&mut self, here: Here, nodes: &[Node], out: &mut Block) {
         self.sequence(here, nodes, false, &mut Vec::new(), out);
     }
@@ -43,7 +43,7 @@ impl Lowering<'_> {
         for (number, node) in nodes.iter().enumerate() {
             let tested = tested && number == 0;
             self.node(here, node, tested, loops, out);
-            // What follows something that may leave the loop happens only where it was not left.
+            // Statements after one that may leave the loop run only if it was not left.
             if breaks(&node.tree)
                 && let Some(going) = loops.last().copied()
             {
@@ -112,7 +112,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn assertion(&mut self, act: &Act) -> FaultId {
-        self.fault(FaultClass::Violation, FaultKind::Assertion, format!("assertion violated: {}", act.text), act.at)
+        self.fault(FaultClass::Violation, FaultKind::Assertion, act.text.to_string(), act.at)
     }
 
     fn choose(&mut self, here: Here, options: &[Vec<Node>], at: At, loops: &mut Vec<Reg>) -> Stmt {
@@ -146,9 +146,4 @@ fn breaks(tree: &Tree) -> bool {
         Tree::Indivisible(nodes, _) => inside(nodes),
         _ => false,
     }
-}
-
-#[allow(dead_code)]
-fn neither(parts: Vec<Expr>) -> Expr {
-    all(parts.into_iter().map(not).collect())
 }

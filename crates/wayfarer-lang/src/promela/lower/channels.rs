@@ -302,7 +302,7 @@ impl Lowering<'_> {
     pub(super) fn receive(&mut self, here: Here, place: &Place, random: bool, keep: bool, fields: &[Match], out: &mut Block) {
         self.for_channels(here, place, out, |lowering, number, out| {
             let channel = &lowering.layout.channels[number];
-            let (room, arity, ty) = (channel.room, channel.fields.len(), channel.origin.ty);
+            let (room, arity) = (channel.room, channel.fields.len());
             let fault = lowering.no_channel(place.at);
             if room == 0 {
                 out.push(Stmt::Fault(fault));
@@ -337,7 +337,6 @@ impl Lowering<'_> {
             if !keep {
                 lowering.remove(number, &at, fault, out);
             }
-            let _ = ty;
             for (target, value) in values {
                 lowering.assign(here, target, value, out);
             }

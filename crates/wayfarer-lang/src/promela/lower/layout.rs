@@ -56,7 +56,7 @@ pub(super) struct FieldAt {
     pub(super) high: i64,
 }
 
-/// What is placed at the end, when all sizes are known.
+/// An object that gets its place at the end, when all sizes are known.
 enum Placed {
     Slot(usize),
     Leaf((Home, LeafId)),

@@ -23,7 +23,7 @@ pub(super) struct Way<'m> {
 /// How a sender and a receiver meet.
 struct Meeting {
     guard: Expr,
-    /// What is sent, as the channel's fields hold it.
+    /// The message, as the channel's fields hold it.
     message: Vec<Ranged>,
 }
 
@@ -99,8 +99,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether a process can go on alone from a control state.
     pub(super) fn is_passed(&self, ty: usize, state: usize) -> bool {
-        let states = &self.model.types[ty].automaton.states;
-        states.iter().flat_map(|state| &state.transitions).any(|way| way.keeps_control && way.to == Some(state))
+        self.passed[ty][state]
     }
 
     pub(super) fn stands(&self, way: &Way) -> Expr {
@@ -316,7 +315,7 @@ impl<'a> Lowering<'a> {
         };
         let at = way.transition.act.at;
         let partner = receiver.map(|receiver| (receiver.slot, receiver.ty, receiver.transition.act.at.line));
-        self.rules.push(RuleOf { slot: way.slot, ty: way.ty, line: at.line, partner });
+        self.rules.push(RuleOf { slot: way.slot, ty: way.ty, line: at.line, partner, passed: self.is_passed(way.ty, way.state) });
         let registers = self.registers;
         let guard = Formula { registers: 0, value: guard };
         self.program.rules.push(Rule { name, parameters: Vec::new(), guard, command: Body { registers, frame: 0, block }, at });

@@ -14,8 +14,11 @@ enum Flow {
     Jump(std::sync::Arc<str>, u32),
 }
 
-/// What a transition that begins with a reception receives, and what is left of its `d_step`, from the inside out.
-pub(in crate::promela) fn reception(act: &ActKind) -> Option<(&Place, &[Match], Vec<&[Node]>)> {
+/// A channel, the fields of a message, and statements that follow.
+type Reception<'a> = (&'a Place, &'a [Match], Vec<&'a [Node]>);
+
+/// The channel and fields of a transition that begins with a reception, and the rest of its `d_step`, from the inside out.
+pub(in crate::promela) fn reception(act: &ActKind) -> Option<Reception<'_>> {
     let mut nodes = match act {
         ActKind::Receive { channel, fields, .. } => return Some((channel, fields, Vec::new())),
         ActKind::Indivisible(nodes) => &nodes[..],
@@ -50,6 +53,13 @@ impl Machine<'_> {
                 Ok(_) => {}
             }
         }
+        // Most statements that block are found without a copy of the state.
+        match self.blocks(state, pid, &transition.act.kind, timeout) {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(trouble) => return note(None, false, Err(trouble)),
+        }
+        self.work.set(self.work.get() + 1);
         let mut next = state.clone();
         match self.execute(&mut next, pid, &transition.act.kind, timeout) {
             Ok(None) => {}
@@ -59,6 +69,20 @@ impl Machine<'_> {
                 note(None, failed, Ok(next));
             }
         }
+    }
+
+    /// Whether a statement is certainly not executable.
+    fn blocks(&self, state: &State, pid: usize, act: &ActKind, timeout: bool) -> Result<bool, Trouble> {
+        Ok(match act {
+            ActKind::Condition(value) => self.value(state, pid, value, timeout)? == 0,
+            ActKind::Receive { channel, .. } => self.channel(state, pid, channel)?.messages.is_empty(),
+            ActKind::End => pid + 1 != state.processes.len(),
+            ActKind::Indivisible(nodes) => match nodes.first().map(|node| &node.tree) {
+                Some(Tree::Act(act)) => self.blocks(state, pid, &act.kind, timeout)?,
+                _ => false,
+            },
+            _ => false,
+        })
     }
 
     /// Moves a process to where its transition leads.
@@ -238,6 +262,9 @@ impl Machine<'_> {
     /// Whether a sequence can begin.
     fn first_executable(&self, state: &State, pid: usize, nodes: &[Node], timeout: bool) -> Result<bool, Trouble> {
         match nodes.first().map(|node| &node.tree) {
+            Some(Tree::Act(act)) if matches!(act.kind, ActKind::Condition(_) | ActKind::Assign(..)) => {
+                Ok(!self.blocks(state, pid, &act.kind, timeout)?)
+            }
             Some(Tree::Act(act)) if !matches!(act.kind, ActKind::Else) => {
                 let mut copy = state.clone();
                 Ok(self.execute(&mut copy, pid, &act.kind, timeout)?.is_some())

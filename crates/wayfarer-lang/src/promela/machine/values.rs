@@ -94,6 +94,10 @@ impl Machine<'_> {
         let cell = self.cell(state, pid, place)?;
         let leaf = self.model.leaf(place.leaf);
         let value = leaf.ty.wrap(value);
+        let mut stored = self.stored.borrow_mut();
+        let range = stored.entry((leaf.owner.map(|_| pid), place.leaf)).or_insert((value, value));
+        *range = (range.0.min(value), range.1.max(value));
+        drop(stored);
         match leaf.owner {
             Some(_) => state.processes[pid].cells[cell] = value,
             None => state.globals[cell] = value,

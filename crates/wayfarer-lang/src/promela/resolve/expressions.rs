@@ -94,7 +94,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// What a name stands for: a constant, something built in, or a variable.
+    /// The meaning of a name: a constant, something built in, or a variable.
     pub(super) fn reference(&mut self, reference: &Reference) -> Resolved<Value> {
         if let [(name, None)] = &reference.parts[..] {
             match self.lookup(&name.text) {

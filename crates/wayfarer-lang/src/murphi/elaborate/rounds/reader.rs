@@ -154,12 +154,19 @@ impl<'e, 'a> Reader<'e, 'a> {
             StmtKind::Put(PutArgument::Value(_) | PutArgument::Text(_)) | StmtKind::Error(_) => {}
             StmtKind::BagAdd { element, bag } => {
                 self.value(element);
-                self.write(bag, Act::Change("add"));
+                match self.entry(bag).filter(|_| self.is_element(element)) {
+                    Some(path) => self.note(path, Act::Change("add"), bag.span),
+                    None => self.write(bag, Act::Change("add")),
+                }
             }
             StmtKind::BagRemove { index, bag } => {
                 self.value(index);
                 self.write(bag, Act::Change("remove"));
             }
+            StmtKind::BagRemoveIf { name, bag, condition } if self.picks_element(&name.text, bag, condition) => match self.entry(bag) {
+                Some(path) => self.note(path, Act::Change("leave"), bag.span),
+                None => self.write(bag, Act::Change("remove")),
+            },
             StmtKind::BagRemoveIf { name, bag, condition } => {
                 self.names.push((name.text.clone(), Meaning::Value(true)));
                 let before = std::mem::replace(&mut self.silent, true);
@@ -204,11 +211,7 @@ impl<'e, 'a> Reader<'e, 'a> {
 
     fn assign(&mut self, to: &Expr, value: &Expr) {
         let target = self.text(to);
-        let mut plain = value;
-        while let ExprKind::Parenthesised(inner) = &plain.kind {
-            plain = inner;
-        }
-        let change = match &plain.kind {
+        let change = match &plain(value).kind {
             ExprKind::Chain { op, operands } => {
                 let at = operands.iter().position(|operand| self.text(operand) == target);
                 at.map(|at| {
@@ -276,6 +279,13 @@ impl<'e, 'a> Reader<'e, 'a> {
                 self.names.truncate(before);
                 varies
             }
+            ExprKind::BagCount { name, bag, condition } if self.picks_element(&name.text, bag, condition) => {
+                match self.entry(bag) {
+                    Some(path) => self.note(path, Act::Read, expr.span),
+                    None => self.read(bag),
+                }
+                true
+            }
             ExprKind::BagCount { name, bag, condition } => {
                 let varies = self.value(bag);
                 self.names.push((name.text.clone(), Meaning::Value(false)));
@@ -285,6 +295,38 @@ impl<'e, 'a> Reader<'e, 'a> {
             }
             ExprKind::Number(_) | ExprKind::HugeNumber(_) | ExprKind::Real(_) => false,
         }
+    }
+
+    /// The entries of a bag that are equal to the loop's element; `None` if the bag itself belongs to the element.
+    fn entry(&mut self, bag: &Expr) -> Option<Path> {
+        match self.meaning(bag) {
+            Meaning::Part(mut path) if !path.is_own() => {
+                path.steps.push(Step::Own);
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a condition on the slot `slot` of a bag is that the slot holds the loop's element.
+    fn picks_element(&self, slot: &str, bag: &Expr, condition: &Expr) -> bool {
+        let is_slot = |expr: &Expr| match &plain(expr).kind {
+            ExprKind::Index { base, index } => {
+                self.text(base) == self.text(bag) && matches!(&plain(index).kind, ExprKind::Name(name) if name == slot)
+            }
+            _ => false,
+        };
+        let is_element = |expr: &Expr| self.is_element(expr) && !matches!(&plain(expr).kind, ExprKind::Name(name) if name == slot);
+        match &plain(condition).kind {
+            ExprKind::Binary { op: BinaryOp::Equal, left, right } => is_slot(left) && is_element(right) || is_element(left) && is_slot(right),
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is the loop's variable.
+    fn is_element(&self, expr: &Expr) -> bool {
+        let ExprKind::Name(name) = &plain(expr).kind else { return false };
+        matches!(self.names.iter().rev().find(|(known, _)| known == name), Some((_, Meaning::Element)))
     }
 
     /// The meaning of a name or a part of one; anything else is a value.
@@ -366,4 +408,12 @@ impl<'e, 'a> Reader<'e, 'a> {
     fn text(&self, expr: &Expr) -> String {
         self.elaborator.source.slice(expr.span).split_whitespace().collect()
     }
+}
+
+/// An expression without the parentheses around it.
+fn plain(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Parenthesised(inner) = &expr.kind {
+        expr = inner;
+    }
+    expr
 }

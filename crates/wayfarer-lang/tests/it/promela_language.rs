@@ -1,0 +1,124 @@
+//! Promela piece by piece: counts of tiny models, which SPIN 6.5.2 confirmed, on the machine and on the program; and messages about wrong ones.
+
+use crate::promela_explore::{Counts, by_machine, by_program, findings, model};
+
+/// The counts of a model, the same in both ways.
+fn counts(text: &str) -> (usize, u64, u64, u64) {
+    let model = model("t.pml", text);
+    let Counts { states, steps, faults, deadlocks } = by_machine(&model, 10_000);
+    let program = by_program(&model, 10_000);
+    assert_eq!((states, steps, faults, deadlocks), (program.states, program.steps, program.faults, program.deadlocks));
+    (states, steps, faults, deadlocks)
+}
+
+#[test]
+fn processes_end_in_reverse_order() {
+    let text = "byte x; proctype A() { x++ } init { run A(); run A(); x = x + 10 }";
+    assert_eq!(counts(text), (19, 30, 0, 0));
+}
+
+#[test]
+fn an_atomic_sequence_is_left_where_it_blocks() {
+    let text = "byte x; active proctype A() { atomic { x = 1; x == 3; x = 4 } } active proctype B() { x == 1; x = 2; x = 3 }";
+    assert_eq!(counts(text), (9, 9, 0, 0));
+}
+
+#[test]
+fn a_rendezvous_hands_control_to_the_receiver() {
+    let text = "chan c = [0] of { byte }; byte y;
+        active proctype A() { atomic { c!1; y = 2 } }
+        active proctype B() { byte x; atomic { c?x; y = 1; y = 3 } }";
+    assert_eq!(counts(text), (6, 6, 0, 0));
+}
+
+#[test]
+fn timeout_waits_for_all_others() {
+    let text = "byte x; active proctype A() { do :: x < 3 -> x++ :: timeout -> break od } active proctype B() { x == 3; x = 0 }";
+    assert_eq!(counts(text), (24, 29, 0, 0));
+}
+
+#[test]
+fn a_failed_assertion_is_a_fault_and_the_search_goes_on_behind_it() {
+    assert_eq!(counts("byte x; active proctype A() { x = 1; assert(x == 2); x = 2 }"), (5, 4, 1, 0));
+}
+
+#[test]
+fn no_statement_left_is_a_deadlock_unless_a_label_allows_it() {
+    assert_eq!(counts("byte x; active proctype A() { x == 1 }").3, 1);
+    assert_eq!(counts("byte x; active proctype A() { end: x == 1 }").3, 0);
+}
+
+#[test]
+fn values_wrap_as_their_types_do() {
+    assert_eq!(
+        counts("byte b = 255; short s = 32767; bit t = 1; active proctype A() { b++; s++; t++; assert(b == 0 && s == -32768 && t == 0) }").2,
+        0
+    );
+}
+
+#[test]
+fn random_receiving_and_sorted_sending() {
+    let text = "chan c = [4] of { byte, bit };
+        active proctype A() { byte x; bit y; c!!3,1; c!!1,0; c!!2,1; c?x,y; assert(x == 1); c??3,y; assert(y == 1 && len(c) == 1) }";
+    assert_eq!(counts(text).2, 0);
+}
+
+#[test]
+fn macros_inlines_and_conditionals() {
+    let text = "#define TWICE(x) ((x) + (x))\n#if defined(TWICE) && TWICE(2) == 4\nbyte g = TWICE(3);\n#else\nsyntax error\n#endif
+        inline set(v, e) { v = e; v++ }
+        active proctype A() { set(g, g * 2); assert(g == 13) }";
+    assert_eq!(counts(text).2, 0);
+}
+
+#[test]
+fn wrong_texts_get_a_message_at_their_place() {
+    let cases = [
+        ("active proctype A() { x = 1 }", "t.pml:1:23: error: `x` is not declared"),
+        ("active proctype A() { skip", "error: expected a statement, not the end of the text"),
+        ("active proctype A() { goto nowhere }", "error: there is no label `nowhere`"),
+        ("/* no end\nactive proctype A() { skip }", "t.pml:1:1: error: this comment has no end"),
+        ("#define A A B\n#define B A A\nactive proctype P() { A }", "expected `;` or `->`"),
+        ("#include \"missing.h\"\nactive proctype P() { skip }", "cannot read the file \"missing.h\""),
+        ("byte a[0]; active proctype P() { skip }", "an array cannot have 0 elements"),
+        ("active [300] proctype P() { skip }", "more than 255 processes"),
+        ("active proctype P() { break }", "`break` outside of a loop"),
+        ("active proctype P() { run Q() }", "there is no process type `Q`"),
+        ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 fields, not 2"),
+        ("active proctype P() { c_code { x; } }", "C code is not supported"),
+        ("byte x;", "no process runs"),
+        ("active proctype P() { do :: skip :: else :: else od }", "more than one `else`"),
+    ];
+    for (text, message) in cases {
+        let found = findings(text);
+        assert!(found.contains(message), "{text}\n{found}");
+    }
+}
+
+#[test]
+fn endless_things_come_to_an_end() {
+    // Macros, inlines, d_step and atomic loops.
+    let doubled: String = (0..40).map(|n| format!("#define M{} M{n} M{n}\n", n + 1)).collect();
+    assert!(findings(&format!("#define M0 skip;\n{doubled}active proctype P() {{ M40 }}")).contains("expands to far too much"));
+    assert!(findings("inline f() { f() } active proctype P() { f() }").contains("calls itself"));
+    assert_eq!(by_program(&model("t.pml", "byte x; active proctype P() { d_step { do :: x = 1 - x od } }"), 10).faults, 1);
+    assert_eq!(by_program(&model("t.pml", "byte x; active proctype P() { atomic { do :: x = 1 - x od } }"), 10).faults, 1);
+}
+
+#[test]
+fn deep_nesting_is_refused_and_does_not_overflow() {
+    let deep = |open: &str, close: &str| format!("active proctype P() {{ {}skip{} }}", open.repeat(5_000), close.repeat(5_000));
+    for text in [deep("{ ", " }"), deep("if :: ", " fi"), deep("(", ")"), deep("atomic { ", " }"), deep("! ", "")] {
+        assert!(findings(&text).contains("nested too deeply"));
+    }
+}
+
+#[test]
+fn cut_texts_never_panic() {
+    let text = include_str!("../../../../models/promela/parcels.pml");
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)).step_by(3) {
+        findings(&text[..end]);
+        findings(&text[end..]);
+        findings(&format!("{}}}{}", &text[..end], &text[end..]));
+    }
+}
