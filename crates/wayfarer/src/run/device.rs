@@ -180,11 +180,11 @@ impl Plan {
 
     /// Runs the search over one store.
     #[allow(clippy::too_many_arguments)] // The parts of a run.
-    fn carry_out<'p>(
+    fn carry_out(
         &self,
         device: &Device,
         source: &Source,
-        space: &'p dyn Space,
+        space: &dyn Space,
         settings: &Settings,
         store: StoreSpec,
         started: Instant,
