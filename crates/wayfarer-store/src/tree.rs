@@ -115,7 +115,7 @@ impl<'a> TreeStore<'a> {
         Some(TreeStore { packing, account, met: (most / 128).min(MET), stage, len: AtomicU64::new(0), learn_at })
     }
 
-    /// From where every state was first reached, by handle; [`NO_PARENT`] for start states and where there is no state.
+    /// From where every state was first reached, by handle; `NO_PARENT` for start states and where there is no state.
     pub fn parents(&self) -> Vec<u32> {
         let Ok(stage) = self.stage.read() else { return Vec::new() };
         let runs = stage.sequence.runs();

@@ -85,13 +85,16 @@ pub struct Taken {
     pub result: Result<State, Trouble>,
 }
 
+/// A variable and the number of the process that has it; none for a global one.
+pub type Owned = (Option<usize>, LeafId);
+
 /// Runs a model.
 pub struct Machine<'a> {
     model: &'a Model,
     /// Statements executed so far.
     work: Cell<usize>,
     /// The values stored in variables so far, also on the way to a state: a `d_step` may end where it began.
-    stored: RefCell<HashMap<(Option<usize>, LeafId), (i64, i64)>>,
+    stored: RefCell<HashMap<Owned, (i64, i64)>>,
 }
 
 impl<'a> Machine<'a> {
@@ -101,7 +104,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The least and the largest value stored in each variable so far, by the process it belongs to.
-    pub fn stored(&self) -> Vec<((Option<usize>, LeafId), (i64, i64))> {
+    pub fn stored(&self) -> Vec<(Owned, (i64, i64))> {
         self.stored.borrow().iter().map(|(key, range)| (*key, *range)).collect()
     }
 

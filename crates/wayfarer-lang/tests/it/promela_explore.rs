@@ -13,28 +13,28 @@ use wayfarer_space::{Firing, Space, States, Steps};
 
 /// How much there is of everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub states: usize,
-    pub steps: u64,
-    pub faults: u64,
-    pub deadlocks: u64,
+pub(crate) struct Counts {
+    pub(crate) states: usize,
+    pub(crate) steps: u64,
+    pub(crate) faults: u64,
+    pub(crate) deadlocks: u64,
 }
 
 /// Reads a model that is right.
-pub fn model(name: &str, text: &str) -> Model {
+pub(crate) fn model(name: &str, text: &str) -> Model {
     let source = Source::new(name, text);
     let (model, diagnostics) = read(&source, &[], &|_| None);
     model.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
 }
 
 /// The findings about a text.
-pub fn findings(text: &str) -> String {
+pub(crate) fn findings(text: &str) -> String {
     let source = Source::new("t.pml", text);
     read(&source, &[], &|_| None).1.render(&source, false)
 }
 
 /// Explores a model on the machine.
-pub fn by_machine(model: &Model, most: usize) -> Counts {
+pub(crate) fn by_machine(model: &Model, most: usize) -> Counts {
     let machine = Machine::new(model);
     let start = machine.start().unwrap();
     let mut seen: HashSet<State> = HashSet::from([start.clone()]);
@@ -75,7 +75,7 @@ pub fn by_machine(model: &Model, most: usize) -> Counts {
 }
 
 /// Explores a model as a program, with more room as often as it needs it.
-pub fn by_program(model: &Model, most: usize) -> Counts {
+pub(crate) fn by_program(model: &Model, most: usize) -> Counts {
     let mut learned = Learned::look_ahead(model).unwrap();
     for _ in 0..100 {
         let lowered = lower(model, &learned).unwrap();

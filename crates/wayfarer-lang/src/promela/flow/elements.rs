@@ -380,7 +380,7 @@ impl Graph {
         for number in 0..self.labels.len() {
             let (Target::Label(label), id) = &self.labels[number] else { continue };
             let id = *id;
-            if !remote.iter().any(|name| *name == label.name) || !matches!(self.elements[id].kind, Kind::Goto(_)) {
+            if !remote.contains(&label.name) || !matches!(self.elements[id].kind, Kind::Goto(_)) {
                 continue;
             }
             let (span, at) = (self.elements[id].span, self.elements[id].at);

@@ -14,8 +14,11 @@ enum Flow {
     Jump(std::sync::Arc<str>, u32),
 }
 
+/// A channel, the fields of a message, and statements that follow.
+type Reception<'a> = (&'a Place, &'a [Match], Vec<&'a [Node]>);
+
 /// The channel and fields of a transition that begins with a reception, and the rest of its `d_step`, from the inside out.
-pub(in crate::promela) fn reception(act: &ActKind) -> Option<(&Place, &[Match], Vec<&[Node]>)> {
+pub(in crate::promela) fn reception(act: &ActKind) -> Option<Reception<'_>> {
     let mut nodes = match act {
         ActKind::Receive { channel, fields, .. } => return Some((channel, fields, Vec::new())),
         ActKind::Indivisible(nodes) => &nodes[..],
