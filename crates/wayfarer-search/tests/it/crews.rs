@@ -4,8 +4,8 @@ use crate::graphs::random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use wayfarer_search::{
-    Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Job, Limits, NoStore, Outcome, PoolStore, Progress, Recall, Remember, Room, Settings,
-    Site, Stop, Store, Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness,
+    Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Job, Limits, NoStore, Outcome, PoolStore, Progress, Room, Settings, Site, Stop, Store,
+    Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 

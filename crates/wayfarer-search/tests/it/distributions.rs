@@ -2,7 +2,7 @@
 //! errors, which a right program leaves with odds of 0.1 % at each point.
 
 use std::collections::BTreeMap;
-use wayfarer_search::{Deadlock, Job, Limits, Outcome, Recall, Remember, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited};
+use wayfarer_search::{Deadlock, Job, Limits, Outcome, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited};
 use wayfarer_space::{Graph, Rng, Space, States, Width};
 use wayfarer_theory::{Algorithm, ExplicitGraph, Grid, SelfLoops, Tree, unwatched};
 

@@ -1,8 +1,8 @@
 //! A space whose states have each their own number of words, searched over every kind of store.
 
 use wayfarer_search::{
-    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Job, Limits, Recall, Remember, Replacement,
-    Settings, Store, Strategy, TreeStore, Unbounded, Unlimited, Witness,
+    Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Job, Limits, Replacement, Settings, Store,
+    Strategy, TreeStore, Unbounded, Unlimited, Witness,
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
