@@ -359,4 +359,8 @@ impl Space for PlainSpace<'_> {
     fn fault_class(&self, fault: Fault) -> FaultClass {
         self.fast.fault_class(fault)
     }
+
+    fn may_end(&self, state: &[Word]) -> bool {
+        self.fast.may_end(state)
+    }
 }

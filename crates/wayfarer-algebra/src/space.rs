@@ -417,9 +417,7 @@ impl Space for AlgebraSpace<'_> {
                     steps.faults.push(FaultStep { source: source as u32, firing, fault });
                 }
             }
-            // After successful termination nothing happens, which is no deadlock.
-            let is_over = locals.first() == Some(&Component::END);
-            steps.enabled.push(if is_over { 1 } else { count.saturating_sub(from.outcome) });
+            steps.enabled.push(count.saturating_sub(from.outcome));
         }
         Completeness::All
     }
@@ -431,13 +429,7 @@ impl Space for AlgebraSpace<'_> {
         self.expand(&batch, Firing::of(0), &mut steps);
         let all = steps.len() + steps.faults.len();
         if all == 0 {
-            if steps.enabled == [0] {
-                return None;
-            }
-            // After successful termination the state stays as it is.
-            out.clear();
-            out.extend_from_slice(state);
-            return Some((Firing::of(self.system.terminate_rule()), Fired::To));
+            return None;
         }
         let chosen = rng.below(all as u64) as usize;
         if chosen < steps.len() {
@@ -475,5 +467,12 @@ impl Space for AlgebraSpace<'_> {
 
     fn fault_class(&self, fault: Fault) -> FaultClass {
         self.system.fault_class(fault)
+    }
+
+    /// After successful termination nothing happens, which is no deadlock.
+    fn may_end(&self, state: &[Word]) -> bool {
+        let mut locals = Vec::new();
+        self.layout.read(state, &mut locals);
+        locals.first() == Some(&Component::END)
     }
 }

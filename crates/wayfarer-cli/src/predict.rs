@@ -9,11 +9,11 @@ mod watch;
 use crate::options::{MOST_STEPS, Method, Predict, PredictOutput, Question};
 use crate::output::{Paint, print};
 use crate::signals::Signals;
-use crate::{Exit, Failure, sizes};
+use crate::{Exit, Failure, outputs, sizes};
 use serde_json::{Value, json};
 use share::{Share, Shares};
-use std::path::Path;
 use watch::Watcher;
+use wayfarer::Outlet;
 use wayfarer::theory::{
     Algorithm, Cost, CoverTime, CoverTimes, Coverage, Estimate, ExplicitGraph, Grid, Prediction, SelfLoops, SimulatedCover, SimulatedCoverage,
     Simulation, TheoryError, Tree, density_factor, simulate_cover_times, simulate_coverage,
@@ -34,10 +34,12 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
         Predict::Graph { file, question } => (Subject::file(file)?, question),
         Predict::Storage(options) => return storage::storage(options),
     };
-    if let Some(file) = &question.output.plot {
-        // A wrong name is noticed before the work, and the old contents are kept until there are new ones.
-        std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|error| no_plot(file, &error))?;
-    }
+    let input = match shape {
+        Predict::Graph { file, .. } => file.as_str(),
+        _ => "-",
+    };
+    // A wrong name is noticed before the work.
+    let plot_file = plot_outlet(&question.output, &[input])?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot watch for signals: {error}")))?;
     let mut algorithms: Vec<Algorithm> = Vec::new();
     for algorithm in &question.strategy {
@@ -51,6 +53,7 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
         algorithms.iter().map(|algorithm| subject.answer(*algorithm, question, &signals, &mut shares)).collect::<Result<_, _>>()?;
     give(
         &question.output,
+        plot_file.as_ref(),
         |paint| table::text(&subject, &answers, question, paint),
         || table::json(&subject, &answers, question),
         || table::plot(&subject, &answers),
@@ -58,17 +61,24 @@ pub(crate) fn predict(shape: &Predict) -> Result<Exit, Failure> {
 }
 
 /// Prints a table or JSON, after drawing the plot if one is requested.
-fn give(output: &PredictOutput, text: impl Fn(Paint) -> String, json: impl Fn() -> Value, plot: impl Fn() -> Plot) -> Result<Exit, Failure> {
-    if let Some(file) = &output.plot {
-        std::fs::write(file, plot().svg()).map_err(|error| no_plot(file, &error))?;
+fn give(
+    output: &PredictOutput,
+    plot_file: Option<&Outlet>,
+    text: impl Fn(Paint) -> String,
+    json: impl Fn() -> Value,
+    plot: impl Fn() -> Plot,
+) -> Result<Exit, Failure> {
+    if let Some(file) = plot_file {
+        outputs::write(file, "--plot", &plot().svg())?;
     }
     let out = if output.json { format!("{}\n", json()) } else { text(Paint::stdout()) };
     print(&out).map_err(Failure::failed)?;
     Ok(Exit::Well)
 }
 
-fn no_plot(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("cannot write the plot to `{}`: {error}", file.display()))
+/// The file of the plot, if one is requested and can be written without harm to the inputs.
+fn plot_outlet(output: &PredictOutput, inputs: &[&str]) -> Result<Option<Outlet>, Failure> {
+    output.plot.as_deref().map(|file| outputs::outlet(file, "--plot", inputs)).transpose()
 }
 
 /// The graph to explore.
@@ -159,7 +169,11 @@ impl Subject {
             (Kind::Graph(graph), _) => graph.cover_times(algorithm, allowed, &mut |progress| watcher.look(progress)),
         };
         or_simulated(exact, question, watcher, share, |watcher| {
-            self.explicit(|graph| simulate_cover_times(graph, algorithm, simulation(question, share), &mut |progress| watcher.look(progress)))
+            self.explicit(|graph| {
+                share::fitting(simulation(question), share.all, |simulation| {
+                    simulate_cover_times(graph, algorithm, simulation, &mut |progress| watcher.look(progress))
+                })
+            })
         })
     }
 
@@ -184,7 +198,9 @@ impl Subject {
         };
         or_simulated(exact, question, watcher, share, |watcher| {
             self.explicit(|graph| {
-                simulate_coverage(graph, algorithm, capacity, steps, simulation(question, share), &mut |progress| watcher.look(progress))
+                share::fitting(simulation(question), share.all, |simulation| {
+                    simulate_coverage(graph, algorithm, capacity, steps, simulation, &mut |progress| watcher.look(progress))
+                })
             })
         })
     }
@@ -265,13 +281,13 @@ fn or_simulated<E, S>(
         Err(TheoryError::Interrupted) => share.too_short(),
         Err(why) => why,
     };
-    // A simulation ends by itself, between two runs.
+    // A simulation makes as many runs as fit.
     watcher.until(None);
     Ok(Prediction::Simulated { why, estimate: simulate(watcher)? })
 }
 
-fn simulation(question: &Question, share: Share) -> Simulation {
-    Simulation { runs: question.runs, seed: question.seed, until: share.all, ..Simulation::default() }
+fn simulation(question: &Question) -> Simulation {
+    Simulation { runs: question.runs, seed: question.seed, ..Simulation::default() }
 }
 
 /// The number of steps after which coverage is shown, if at all.

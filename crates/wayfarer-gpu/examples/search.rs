@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             if load >= 0.85 && late.is_none() {
                 late = Some((search.totals().states, now));
             }
-            if load >= 0.85 && load <= 0.905 {
+            if (0.85..=0.905).contains(&load) {
                 last = Some((search.totals().states, now, load));
             }
             if round.ends_level {

@@ -94,8 +94,9 @@ impl Drop for Memory<'_> {
 
 /// The largest prime up to a number of at least 3, so that every step through the buckets comes to all of them.
 fn prime_up_to(number: u64) -> u64 {
-    let is_prime =
-        |number: u64| number % 2 == 1 && (3..).step_by(2).take_while(|divisor| divisor * divisor <= number).all(|divisor| number % divisor != 0);
+    let is_prime = |number: u64| {
+        !number.is_multiple_of(2) && (3..).step_by(2).take_while(|divisor| divisor * divisor <= number).all(|divisor| !number.is_multiple_of(divisor))
+    };
     (3..=number).rev().find(|number| is_prime(*number)).unwrap_or(3)
 }
 

@@ -1,6 +1,6 @@
 //! `wayfarer predict storage`: the formulas of the difference-storage paper, for several distances between whole states.
 
-use super::{failure, give};
+use super::{failure, give, plot_outlet};
 use crate::options::StorageOptions;
 use crate::{Exit, Failure, sizes};
 use serde_json::json;
@@ -57,5 +57,5 @@ pub(super) fn storage(options: &StorageOptions) -> Result<Exit, Failure> {
             lines: vec![Line { name: "Δ, exact".to_string(), points, band: Vec::new() }],
         }
     };
-    give(&options.output, text, json, plot)
+    give(&options.output, plot_outlet(&options.output, &[])?.as_ref(), text, json, plot)
 }

@@ -111,6 +111,15 @@ fn a_prediction_shows_its_progress() {
     wayfarer(&grid).exits(3).complains("sdrs, cover times: ").complains("sets so far");
 }
 
+#[test]
+fn a_plot_does_not_overwrite_the_graph() {
+    let folder = Folder::new();
+    let text = "des (0, 1, 2)\n(0, a, 1)\n";
+    let file = folder.file("graph.aut", text);
+    wayfarer(&["predict", "graph", &file, "--plot", &file]).exits(2).complains("--plot would overwrite");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+}
+
 /// Curves are drawn with strokes of two units, axes and legends with others.
 fn curves(svg: &str) -> usize {
     svg.lines().filter(|line| line.starts_with("<polyline") && line.contains("stroke-width=\"2\"")).count()
@@ -129,7 +138,9 @@ fn a_plot_has_a_line_for_each_strategy() {
         assert_eq!(curves(&svg), 2, "{svg}");
         assert!(svg.contains("\nurs, ") && svg.contains("\nsdrs, ") && !svg.contains("NaN"), "{svg}");
     }
-    wayfarer(&["predict", "tree", "--height", "2", "--degree", "2", "--plot", "/nowhere/plot.svg"]).exits(3).complains("cannot write the plot");
+    wayfarer(&["predict", "tree", "--height", "2", "--degree", "2", "--plot", "/nowhere/plot.svg"])
+        .exits(3)
+        .complains("--plot cannot write `/nowhere/plot.svg`");
 }
 
 #[test]

@@ -39,9 +39,9 @@ impl Spot {
     fn word(&self, bits: u32) -> (String, Option<String>) {
         let word = |number: u64| format!("{}[{number}]", self.base);
         match (&self.computed, self.most) {
-            (None, _) => (word(self.offset / 64), (self.offset % 64 != 0).then(|| (self.offset % 64).to_string())),
+            (None, _) => (word(self.offset / 64), (!self.offset.is_multiple_of(64)).then(|| (self.offset % 64).to_string())),
             (Some(computed), Some(most)) if self.offset / 64 == (self.offset + most + u64::from(bits) - 1) / 64 => {
-                let shift = if self.offset % 64 == 0 { computed.clone() } else { format!("({}u + {computed})", self.offset % 64) };
+                let shift = if self.offset.is_multiple_of(64) { computed.clone() } else { format!("({}u + {computed})", self.offset % 64) };
                 (word(self.offset / 64), Some(shift))
             }
             _ => {

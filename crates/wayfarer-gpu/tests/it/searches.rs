@@ -121,7 +121,7 @@ pub(crate) fn same_search(
         if depth > 0 {
             loop {
                 round = search.round().expect("a round");
-                notes.extend(round.notes.drain(..));
+                notes.append(&mut round.notes);
                 spilled = spilled.max(search.totals().waiting_bytes);
                 if round.ends_level {
                     break;

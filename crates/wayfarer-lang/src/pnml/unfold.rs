@@ -99,12 +99,17 @@ impl Tokens {
     }
 }
 
+/// A place and a colour.
+type Token = (usize, Box<[u32]>);
+/// A transition and the values of its variables.
+type Binding = (usize, Box<[u32]>);
+
 struct Unfolding<'a> {
     net: &'a Net,
     tokens: Tokens,
     found: Vec<FlatTransition>,
     /// Bindings that wait for a token, which is no pattern of theirs, to occur.
-    waiting: HashMap<(usize, Box<[u32]>), Vec<(usize, Box<[u32]>)>>,
+    waiting: HashMap<Token, Vec<Binding>>,
     /// A transition with a binding under which an inscription is no multiset.
     odd: Option<usize>,
 }

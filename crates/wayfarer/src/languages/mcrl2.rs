@@ -11,7 +11,7 @@ use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics};
 use wayfarer_lang::mcrl2;
 use wayfarer_lang::source::{Source, Span};
 use wayfarer_search::Deadlock;
-use wayfarer_space::{Fault, Firing, Space, Word};
+use wayfarer_space::{Fault, Firing, Word};
 
 pub(super) const LANGUAGE: Language = Language { name: "mCRL2", endings: &["mcrl2"], begins, read: open, predicate: None, has_formulas: false };
 
@@ -189,6 +189,6 @@ mod tests {
         let names: Vec<String> = opened.subject.rules().into_iter().map(|rule| rule.name).collect();
         assert!(names.starts_with(&["a".to_string(), "b".to_string(), "Terminate".to_string()]), "{names:?}");
         assert!(opened.subject.facts().summary.starts_with("2 components"));
-        assert!(Space::rules(opened.subject.running(&Plan::default(), 0).space()) == 4);
+        assert!(wayfarer_space::Space::rules(opened.subject.running(&Plan::default(), 0).space()) == 4);
     }
 }

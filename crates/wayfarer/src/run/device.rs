@@ -57,7 +57,10 @@ impl Plan {
         let there = Plan { time: rest(started), ..self.clone() };
         match there.on_device(subject, 0, end_at_limit, budget, control) {
             Ok(mut report) => {
-                report.seconds = started.elapsed().as_secs_f64();
+                // What the CPU did first is part of what the run took.
+                let before = started.elapsed().as_secs_f64() - report.seconds;
+                report.seconds += before;
+                report.times.exploring += before;
                 Ok(Some(report))
             }
             Err(RunError::Device { message }) => {
@@ -177,11 +180,11 @@ impl Plan {
 
     /// Runs the search over one store.
     #[allow(clippy::too_many_arguments)] // The parts of a run.
-    fn carry_out<'p>(
+    fn carry_out(
         &self,
         device: &Device,
         source: &Source,
-        space: &'p dyn Space,
+        space: &dyn Space,
         settings: &Settings,
         store: StoreSpec,
         started: Instant,
@@ -286,7 +289,7 @@ impl Control for Moving<'_> {
             return Some(stop);
         }
         self.asked = self.asked.wrapping_add(1);
-        if !self.tried && self.asked % 64 == 0 && self.started.elapsed() > PATIENCE {
+        if !self.tried && self.asked.is_multiple_of(64) && self.started.elapsed() > PATIENCE {
             self.tried = true;
             self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok_and(|device| device.free() > 0);
         }

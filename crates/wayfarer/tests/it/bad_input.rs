@@ -331,7 +331,7 @@ fn wrong_statements_are_refused() {
         "x := true ? 1;",
         "x := x ? 1 : 2;",
         "x := true ? 1 : e;",
-        "x := undefined;",
+        "x := undefined + 1;",
         "x := 99999999999999999999999999;",
         "x := 9223372036854775808;",
         "x := 1.5;",
@@ -355,7 +355,7 @@ fn wrong_statements_are_refused() {
 #[test]
 fn wrong_declarations_are_refused() {
     let models = [
-        "const",
+        "const c",
         "const N;",
         "const N: ;",
         "const N: M;",
@@ -398,7 +398,7 @@ fn wrong_declarations_are_refused() {
         "function f(a: boolean): boolean; begin a := true; return a; end;",
         "procedure p(); begin return 1; end;",
         "procedure p(); begin q(); end;",
-        "procedure p() begin end",
+        "procedure p() begin end; rule p",
         "rule true =>",
         "rule 1 ==> begin end;",
         "rule undefined ==> begin end;",

@@ -115,7 +115,7 @@ impl Typing {
             self.sort_id(Sort::Data { name, constructors: Vec::new() })
         });
         let boolean = self.boolean();
-        let mut projections: Vec<(ast::Name, SortId, Vec<(FunctionId, usize)>)> = Vec::new();
+        let mut projections: Vec<Projection> = Vec::new();
         let mut recognisers = Vec::new();
         for (index, constructor) in constructors.iter().enumerate() {
             let arguments = constructor.arguments.iter().map(|(_, sort)| self.resolve(sort)).collect::<Typed<Vec<_>>>()?;
@@ -286,3 +286,6 @@ fn free(term: &Term, out: &mut Vec<wayfarer_algebra::VariableId>) {
         }
     }
 }
+
+/// A projection: its name, the sort it gives, and the constructors that have it, each with the place of the argument.
+type Projection = (ast::Name, SortId, Vec<(FunctionId, usize)>);
