@@ -14,7 +14,7 @@ use hashbrown::HashTable;
 use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hash::{BuildHasherDefault, Hasher};
-use wayfarer_search::{Candidates, CompactStore, ExactStore, Seat, Store, Unlimited, Visit};
+use wayfarer_search::{Candidates, CompactStore, ExactStore, Remember, Seat, Store, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, Rng, Steps, Width, hash};
 
 /// The largest number of states of a round of the search, and the number of rounds between two readings of the clock.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer::memory::{Budget, Counting};
 use wayfarer::{LoadOptions, Plan, space_of};
-use wayfarer_search::{Account, Auto, Bfs, Control, Deadlock, ExactStore, Job, Limits, Progress, Record, Settings, Stop, Store, Unlimited};
+use wayfarer_search::{Account, Auto, Bfs, Control, Deadlock, ExactStore, Job, Limits, Progress, Record, Remember, Settings, Stop, Unlimited};
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash};
 
 #[global_allocator]

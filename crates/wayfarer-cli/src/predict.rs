@@ -169,7 +169,11 @@ impl Subject {
             (Kind::Graph(graph), _) => graph.cover_times(algorithm, allowed, &mut |progress| watcher.look(progress)),
         };
         or_simulated(exact, question, watcher, share, |watcher| {
-            self.explicit(|graph| simulate_cover_times(graph, algorithm, simulation(question, share), &mut |progress| watcher.look(progress)))
+            self.explicit(|graph| {
+                share::fitting(simulation(question), share.all, |simulation| {
+                    simulate_cover_times(graph, algorithm, simulation, &mut |progress| watcher.look(progress))
+                })
+            })
         })
     }
 
@@ -194,7 +198,9 @@ impl Subject {
         };
         or_simulated(exact, question, watcher, share, |watcher| {
             self.explicit(|graph| {
-                simulate_coverage(graph, algorithm, capacity, steps, simulation(question, share), &mut |progress| watcher.look(progress))
+                share::fitting(simulation(question), share.all, |simulation| {
+                    simulate_coverage(graph, algorithm, capacity, steps, simulation, &mut |progress| watcher.look(progress))
+                })
             })
         })
     }
@@ -275,13 +281,13 @@ fn or_simulated<E, S>(
         Err(TheoryError::Interrupted) => share.too_short(),
         Err(why) => why,
     };
-    // A simulation ends by itself, between two runs.
+    // A simulation makes as many runs as fit.
     watcher.until(None);
     Ok(Prediction::Simulated { why, estimate: simulate(watcher)? })
 }
 
-fn simulation(question: &Question, share: Share) -> Simulation {
-    Simulation { runs: question.runs, seed: question.seed, until: share.all, ..Simulation::default() }
+fn simulation(question: &Question) -> Simulation {
+    Simulation { runs: question.runs, seed: question.seed, ..Simulation::default() }
 }
 
 /// The number of steps after which coverage is shown, if at all.

@@ -6,7 +6,7 @@
 //! first run's memory, for four times as many states as it held.
 
 use std::time::Instant;
-use wayfarer_search::{Candidates, CompactStore, Store, Unlimited, Visit};
+use wayfarer_search::{Candidates, CompactStore, Remember, Unlimited, Visit};
 use wayfarer_space::{Firing, Rng, Steps, Width};
 
 /// Visits random states until one is refused or `most` were brought; gives how many, how many were omitted, and nanoseconds per visit.

@@ -3,7 +3,7 @@
 //!     cargo run --release -p wayfarer-search --example visits [STATES]
 
 use std::time::Instant;
-use wayfarer_search::{Candidates, ExactStore, Store, Unlimited, Visit};
+use wayfarer_search::{Candidates, ExactStore, Remember, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, Rng, Steps, Width};
 
 fn main() {

@@ -21,8 +21,8 @@ use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
 use crate::strategies::Level;
 use crate::{
-    Account, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store,
-    TreeStore,
+    Account, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, Record, Remember, Seat, Settings, Stop,
+    Store, TreeStore,
 };
 use arms::Arms;
 use planting::plant;

@@ -145,7 +145,7 @@ pub struct VisitFigures {
 }
 
 /// Decides where to look next.
-pub trait Strategy {
+pub trait Strategy: Position {
     /// Selects what to expand; an empty selection says that nothing is left.
     fn select(&mut self, store: &dyn Store, selection: &mut Selection);
 
@@ -190,11 +190,6 @@ pub trait Strategy {
         false
     }
 
-    /// Whether the strategy itself ran out of room, so that states it should have kept are lost.
-    fn full(&self) -> bool {
-        false
-    }
-
     /// States that a witness to the given state of a selection passes through, that state last: where the store's links do not lead to a start state.
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         let _ = (ground, selection, source);
@@ -206,16 +201,24 @@ pub trait Strategy {
         true
     }
 
-    /// The level that is being expanded, where the search goes by levels.
-    fn level(&self) -> Option<u32> {
-        None
-    }
-
     /// Nothing is left to select, and nothing under way. Where other workers may still bring something, waits for them; `ask` is called meanwhile, and may
     /// end the run. `found` is how many violations this worker holds.
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
         let _ = (found, ask);
         Meeting::Over
+    }
+}
+
+/// Where a strategy stands: what the loop, the progress line and the report ask of it.
+pub trait Position {
+    /// Whether the strategy itself ran out of room, so that states it should have kept are lost.
+    fn full(&self) -> bool {
+        false
+    }
+
+    /// The level that is being expanded, where the search goes by levels.
+    fn level(&self) -> Option<u32> {
+        None
     }
 
     /// Steps taken, where that is not the number of rules fired: a random choice is one step, whatever was looked at to make it.

@@ -14,10 +14,10 @@ use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use wayfarer_space::{Hash, States};
+use wayfarer_space::Hash;
 
 /// The row of `bitstate`.
 pub(crate) static ROW: StoreRow = StoreRow {
@@ -188,7 +188,7 @@ impl BitstateStore {
     }
 }
 
-impl Store for BitstateStore {
+impl Remember for BitstateStore {
     fn seat(&self) -> Option<Seat> {
         Some(Seat::new(()))
     }
@@ -238,14 +238,6 @@ impl Store for BitstateStore {
         }
     }
 
-    fn state(&self, _at: Handle, _out: &mut States) -> bool {
-        false
-    }
-
-    fn parent(&self, _at: Handle) -> Option<Handle> {
-        None
-    }
-
     fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
@@ -266,3 +258,7 @@ impl Store for BitstateStore {
         figures.most("probability that any state was omitted", Some(any))
     }
 }
+
+impl Recall for BitstateStore {}
+
+impl Forget for BitstateStore {}

@@ -14,9 +14,11 @@ use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Room, Seat, Store, StoreRow, StoreSpec, Visit};
+use crate::{
+    Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec, Visit,
+};
 use std::sync::atomic::Ordering;
-use wayfarer_space::{Hash, Rng, States};
+use wayfarer_space::{Hash, Rng};
 
 /// The row of `cache`.
 pub(crate) static ROW: StoreRow = StoreRow {
@@ -389,7 +391,7 @@ fn to_front(list: u64, way: u32, ways: u32) -> u64 {
     front
 }
 
-impl Store for CacheStore {
+impl Remember for CacheStore {
     fn seat(&self) -> Option<Seat> {
         let number = self.seats.fetch_add(1, Ordering::Relaxed);
         Some(Seat::new(CacheSeat { rng: self.rng.split(number) }))
@@ -447,14 +449,6 @@ impl Store for CacheStore {
         }
     }
 
-    fn state(&self, _at: Handle, _out: &mut States) -> bool {
-        false
-    }
-
-    fn parent(&self, _at: Handle) -> Option<Handle> {
-        None
-    }
-
     /// How many states it holds now; what it forgot is not counted.
     fn len(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
@@ -473,6 +467,10 @@ impl Store for CacheStore {
         Figures::default().sum("slots", slots).sum("collisions", collisions).sum("evictions", evictions)
     }
 }
+
+impl Recall for CacheStore {}
+
+impl Forget for CacheStore {}
 
 #[cfg(test)]
 mod tests {

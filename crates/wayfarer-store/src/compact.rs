@@ -23,14 +23,14 @@ mod table;
 use crate::memory::lines::Lines;
 use crate::rows::as_given;
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Handle, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use table::{Put, Table};
-use wayfarer_space::{Hash, States};
+use wayfarer_space::Hash;
 
 /// The row of `compact`.
 pub(crate) static ROW: StoreRow = StoreRow {
@@ -394,7 +394,7 @@ impl Regime {
     }
 }
 
-impl Store for CompactStore<'_> {
+impl Remember for CompactStore<'_> {
     fn seat(&self) -> Option<Seat> {
         self.regime.write().unwrap_or_else(PoisonError::into_inner).seats += 1;
         Some(Seat::new(CompactSeat))
@@ -416,14 +416,6 @@ impl Store for CompactStore<'_> {
     fn insert(&self, _seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
         visits.clear();
         self.visit_all(&candidates.steps.hashes, mask, &mut room, visits);
-    }
-
-    fn state(&self, _at: Handle, _out: &mut States) -> bool {
-        false
-    }
-
-    fn parent(&self, _at: Handle) -> Option<Handle> {
-        None
     }
 
     fn len(&self) -> u64 {
@@ -448,3 +440,7 @@ impl Store for CompactStore<'_> {
         figures.most("probability that any state was omitted", Some(precision.any_omission()))
     }
 }
+
+impl Recall for CompactStore<'_> {}
+
+impl Forget for CompactStore<'_> {}

@@ -23,7 +23,7 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
 use crate::rows::{any, as_given, by_segments};
 use crate::spec::{Accepts, Entry, Parameter};
-use crate::{Abilities, Account, Candidates, Fidelity, Handle, Hint, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -520,7 +520,7 @@ impl Search {
     }
 }
 
-impl Store for DifferenceStore<'_> {
+impl Remember for DifferenceStore<'_> {
     fn seat(&self) -> Option<Seat> {
         let words = self.packing.words();
         let fresh = (FRESH / (8 * words.max(1))).clamp(64, 1 << 14).next_power_of_two();
@@ -609,6 +609,20 @@ impl Store for DifferenceStore<'_> {
         self.len.fetch_add(new, Ordering::Relaxed);
     }
 
+    fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        Fidelity::Exact
+    }
+
+    fn bytes(&self) -> usize {
+        self.chain.bytes() + self.index.bytes()
+    }
+}
+
+impl Recall for DifferenceStore<'_> {
     fn state(&self, at: Handle, out: &mut States) -> bool {
         self.states(&[at], out)
     }
@@ -634,16 +648,6 @@ impl Store for DifferenceStore<'_> {
     fn parent(&self, at: Handle) -> Option<Handle> {
         Head::read(&mut self.chain.record(at.0), at.0).parent.map(Handle)
     }
-
-    fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        Fidelity::Exact
-    }
-
-    fn bytes(&self) -> usize {
-        self.chain.bytes() + self.index.bytes()
-    }
 }
+
+impl Forget for DifferenceStore<'_> {}

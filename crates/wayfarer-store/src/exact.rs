@@ -16,7 +16,7 @@ use crate::memory::records::Records;
 
 use crate::rows::{any, as_given, by_segments};
 use crate::spec::Entry;
-use crate::{Abilities, Account, Candidates, Fidelity, Handle, Hint, Seat, Store, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -342,7 +342,7 @@ impl<'a, F: Form + 'static> Keeper<'a, F> {
     }
 }
 
-impl Store for ExactStore<'_> {
+impl Remember for ExactStore<'_> {
     fn seat(&self) -> Option<Seat> {
         kept!(self, keeper => keeper.seat())
     }
@@ -363,6 +363,20 @@ impl Store for ExactStore<'_> {
         kept!(self, keeper => keeper.insert(seat, candidates, mask, room, visits));
     }
 
+    fn len(&self) -> u64 {
+        kept!(self, keeper => keeper.len.load(Ordering::Relaxed))
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        Fidelity::Exact
+    }
+
+    fn bytes(&self) -> usize {
+        kept!(self, keeper => keeper.form.bytes() + keeper.index.bytes())
+    }
+}
+
+impl Recall for ExactStore<'_> {
     fn state(&self, at: Handle, out: &mut States) -> bool {
         self.states(&[at], out)
     }
@@ -379,16 +393,6 @@ impl Store for ExactStore<'_> {
     fn parent(&self, at: Handle) -> Option<Handle> {
         kept!(self, keeper => keeper.form.parent(at.0)).map(Handle)
     }
-
-    fn len(&self) -> u64 {
-        kept!(self, keeper => keeper.len.load(Ordering::Relaxed))
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        Fidelity::Exact
-    }
-
-    fn bytes(&self) -> usize {
-        kept!(self, keeper => keeper.form.bytes() + keeper.index.bytes())
-    }
 }
+
+impl Forget for ExactStore<'_> {}

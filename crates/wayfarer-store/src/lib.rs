@@ -34,5 +34,5 @@ pub use pool::PoolStore;
 pub(crate) use rows::StoreRow;
 pub use rows::{Abilities, Room, StoreSpec};
 pub use spec::{Parameter, SpecError};
-pub use store::{Candidates, Fidelity, Handle, Hint, Seat, Store, Visit};
+pub use store::{Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, Store, Visit};
 pub use tree::TreeStore;

@@ -2,8 +2,7 @@
 
 use crate::rows::{any, as_given, little};
 use crate::spec::Entry;
-use crate::{Abilities, Candidates, Fidelity, Handle, Seat, Store, StoreRow, StoreSpec, Visit};
-use wayfarer_space::States;
+use crate::{Abilities, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, StoreSpec, Visit};
 
 /// The row of `nothing`.
 pub(crate) static ROW: StoreRow = StoreRow {
@@ -37,7 +36,7 @@ impl NoStore {
     }
 }
 
-impl Store for NoStore {
+impl Remember for NoStore {
     fn seat(&self) -> Option<Seat> {
         Some(Seat::new(()))
     }
@@ -61,14 +60,6 @@ impl Store for NoStore {
         }
     }
 
-    fn state(&self, _at: Handle, _out: &mut States) -> bool {
-        false
-    }
-
-    fn parent(&self, _at: Handle) -> Option<Handle> {
-        None
-    }
-
     fn len(&self) -> u64 {
         0
     }
@@ -81,3 +72,7 @@ impl Store for NoStore {
         0
     }
 }
+
+impl Recall for NoStore {}
+
+impl Forget for NoStore {}

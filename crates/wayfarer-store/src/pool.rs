@@ -9,7 +9,7 @@
 use crate::memory::slab::Slab;
 use crate::rows::{any, little, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Abilities, Account, Candidates, Fidelity, Handle, Replacement, Room, Seat, Store, StoreRow, StoreSpec, Visit};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Packing, Rng, States, Word};
 
@@ -295,7 +295,7 @@ impl Inside {
     }
 }
 
-impl Store for PoolStore<'_> {
+impl Remember for PoolStore<'_> {
     fn seat(&self) -> Option<Seat> {
         Some(Seat::new(()))
     }
@@ -327,6 +327,23 @@ impl Store for PoolStore<'_> {
         }
     }
 
+    fn len(&self) -> u64 {
+        self.inside().states.len() as u64
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        Fidelity::Amnesic
+    }
+
+    fn bytes(&self) -> usize {
+        let inside = self.inside();
+        inside.slots.capacity() * size_of::<Slot>()
+            + inside.slab.bytes()
+            + (inside.free.capacity() + inside.states.capacity() + inside.table.capacity()) * size_of::<u32>()
+    }
+}
+
+impl Recall for PoolStore<'_> {
     fn state(&self, at: Handle, out: &mut States) -> bool {
         self.inside().slab.get(at.0, out)
     }
@@ -344,7 +361,9 @@ impl Store for PoolStore<'_> {
     fn nth(&self, n: u64) -> Handle {
         Handle(self.inside().states.get(n as usize).copied().unwrap_or(NONE))
     }
+}
 
+impl Forget for PoolStore<'_> {
     fn holds(&self, at: Handle, state: &[Word]) -> bool {
         let mut inside = self.inside();
         inside.slab.prepare(state);
@@ -370,21 +389,6 @@ impl Store for PoolStore<'_> {
         inside.free.extend((0..slots).rev());
         inside.slots.iter_mut().for_each(|slot| slot.place = NONE);
         true
-    }
-
-    fn len(&self) -> u64 {
-        self.inside().states.len() as u64
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        Fidelity::Amnesic
-    }
-
-    fn bytes(&self) -> usize {
-        let inside = self.inside();
-        inside.slots.capacity() * size_of::<Slot>()
-            + inside.slab.bytes()
-            + (inside.free.capacity() + inside.states.capacity() + inside.table.capacity()) * size_of::<u32>()
     }
 }
 

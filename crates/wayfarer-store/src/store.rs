@@ -5,6 +5,11 @@ use std::any::Any;
 use wayfarer_space::{States, Steps, Word};
 
 /// A stored state. With one worker, stores that can give states back number them from 0 in the order of their insertion.
+///
+/// A handle has 32 bits, so a store that gives states back holds fewer than 2^32 states. Then it is full, as it is when memory is spent, and `auto` goes on over
+/// fingerprints, which need no handles. The exact store comes to that after about 100 GiB (130 million states of `german_bug.m` take 3.1 GiB, 25 bytes each),
+/// a tree, at 3 to 10 bytes a state, after 12 to 40 GiB. Wider handles would cost every smaller run: 4 bytes more for a link and 4 for an index slot, a third
+/// of the exact store's memory and more than a tree takes in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u32);
 
@@ -37,7 +42,7 @@ pub enum Fidelity {
 pub enum Hint {
     /// Where a state would be found.
     Place,
-    /// The same, and all of these states will be inserted before others that are announced later, whereby nobody asks under which handles known ones are known.
+    /// The same, and all of these states will be inserted before others that are announced later. Callers never ask for the handles of known states.
     Coming,
     /// What is found there.
     State,
@@ -79,9 +84,15 @@ impl Seat {
     }
 }
 
+/// Everything a search may ask of a store: [`Remember`] for all of them, [`Recall`] and [`Forget`] for those that can. The [abilities](crate::Abilities) in a
+/// store's row say what it can.
+pub trait Store: Remember + Recall + Forget {}
+
+impl<S: Remember + Recall + Forget> Store for S {}
+
 /// Remembers states, for several workers at once. Nothing blocks a visit.
-pub trait Store: Sync {
-    /// A place for one more worker; none where the store has no more.
+pub trait Remember: Sync {
+    /// A place for one more worker; none if the store has no more.
     fn seat(&self) -> Option<Seat>;
 
     /// A worker leaves its place for good: what it was given and did not use may go to the next.
@@ -98,42 +109,9 @@ pub trait Store: Sync {
     /// Says of each candidate whether it is new, and inserts nothing. A new one's handle means nothing.
     fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>);
 
-    /// Inserts the candidates whose entry in `mask` is true (all where there is no mask) and that are new, at most `room` of them. After the first
+    /// Inserts the candidates whose entry in `mask` is true (all if there is no mask) and that are new, at most `room` of them. After the first
     /// [`Visit::Full`] every other new one is full too.
     fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>);
-
-    /// Appends the state behind a handle; false where the store cannot give states back.
-    fn state(&self, at: Handle, out: &mut States) -> bool;
-
-    /// Appends the states behind several handles.
-    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
-        handles.iter().all(|handle| self.state(*handle, out))
-    }
-
-    /// From where a state was first reached; none for start states.
-    fn parent(&self, at: Handle) -> Option<Handle>;
-
-    /// The handle of the n-th of the states it holds, n below [`len`](Store::len): with one worker, every state is one of them.
-    fn nth(&self, n: u64) -> Handle {
-        Handle(n as u32)
-    }
-
-    /// Whether this state, for which the handle was given out, is still behind it.
-    fn holds(&self, at: Handle, state: &[Word]) -> bool {
-        let _ = (at, state);
-        true
-    }
-
-    /// Forgets one state; false where the store cannot.
-    fn forget(&self, at: Handle) -> bool {
-        let _ = at;
-        false
-    }
-
-    /// Forgets all states; false where the store cannot. No other worker may be at the store.
-    fn clear(&self) -> bool {
-        false
-    }
 
     /// How many states it holds.
     fn len(&self) -> u64;
@@ -152,5 +130,50 @@ pub trait Store: Sync {
     /// Figures of the store's own, for the report.
     fn figures(&self) -> Figures {
         Figures::default()
+    }
+}
+
+/// Gives states back by their handles. A store that cannot has nothing to add.
+pub trait Recall {
+    /// Appends the state behind a handle; false if the store cannot give states back.
+    fn state(&self, at: Handle, out: &mut States) -> bool {
+        let _ = (at, out);
+        false
+    }
+
+    /// Appends the states behind several handles.
+    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
+        handles.iter().all(|handle| self.state(*handle, out))
+    }
+
+    /// From where a state was first reached; none for start states.
+    fn parent(&self, at: Handle) -> Option<Handle> {
+        let _ = at;
+        None
+    }
+
+    /// The handle of the n-th of the states it holds, n below [`len`](Remember::len): with one worker, every state is one of them.
+    fn nth(&self, n: u64) -> Handle {
+        Handle(n as u32)
+    }
+}
+
+/// Forgets states when it is asked to. A store that does not has nothing to add.
+pub trait Forget {
+    /// Whether this state, for which the handle was given out, is still behind it.
+    fn holds(&self, at: Handle, state: &[Word]) -> bool {
+        let _ = (at, state);
+        true
+    }
+
+    /// Forgets one state; false if the store cannot.
+    fn forget(&self, at: Handle) -> bool {
+        let _ = at;
+        false
+    }
+
+    /// Forgets all states; false if the store cannot. No other worker may be at the store.
+    fn clear(&self) -> bool {
+        false
     }
 }

@@ -21,7 +21,7 @@ mod shape;
 
 use crate::memory::recent::Recent;
 use crate::rows::{any, as_given, by_segments};
-use crate::{Abilities, Account, Candidates, Fidelity, Handle, Seat, Store, StoreRow, Visit, spec};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
 use nodes::Nodes;
 use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
 use pairs::{Pairs, Put};
@@ -344,7 +344,7 @@ impl TreeSeat {
     }
 }
 
-impl Store for TreeStore<'_> {
+impl Remember for TreeStore<'_> {
     fn seat(&self) -> Option<Seat> {
         let stage = self.stage.read().ok()?;
         let mut seat = TreeSeat {
@@ -436,6 +436,20 @@ impl Store for TreeStore<'_> {
         }
     }
 
+    fn len(&self) -> u64 {
+        self.len.load(Ordering::Relaxed)
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        Fidelity::Exact
+    }
+
+    fn bytes(&self) -> usize {
+        self.stage.read().map_or(0, |stage| stage.tree.bytes() + stage.sequence.bytes())
+    }
+}
+
+impl Recall for TreeStore<'_> {
     fn state(&self, at: Handle, out: &mut States) -> bool {
         self.states(&[at], out)
     }
@@ -456,16 +470,6 @@ impl Store for TreeStore<'_> {
         let entry = self.stage.read().ok()?.sequence.entry(at.0)?;
         (entry.parent != NO_PARENT).then_some(Handle(entry.parent))
     }
-
-    fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        Fidelity::Exact
-    }
-
-    fn bytes(&self) -> usize {
-        self.stage.read().map_or(0, |stage| stage.tree.bytes() + stage.sequence.bytes())
-    }
 }
+
+impl Forget for TreeStore<'_> {}

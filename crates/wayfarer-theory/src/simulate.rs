@@ -7,7 +7,6 @@
 use crate::effort::{Watch, tell};
 use crate::estimate::{Confidence, Estimate, Sample};
 use crate::{Algorithm, ExplicitGraph, TheoryError, criteria};
-use std::time::Instant;
 use wayfarer_space::Rng;
 
 /// The size and seed of a simulation.
@@ -21,22 +20,11 @@ pub struct Simulation {
     pub seed: u64,
     /// The confidence of the intervals.
     pub confidence: Confidence,
-    /// The instant from which no further repetition begins, once there are two. The one in progress is
-    /// finished, because leaving out the long ones would make the means too small. The result says how many
-    /// repetitions there were.
-    pub until: Option<Instant>,
-}
-
-impl Simulation {
-    /// Whether the time is over after this many repetitions.
-    fn is_over(&self, runs: u32) -> bool {
-        runs >= 2 && self.until.is_some_and(|until| Instant::now() >= until)
-    }
 }
 
 impl Default for Simulation {
     fn default() -> Self {
-        Simulation { runs: 1000, most_steps: 10_000_000, seed: 0, confidence: Confidence::P95, until: None }
+        Simulation { runs: 1000, most_steps: 10_000_000, seed: 0, confidence: Confidence::P95 }
     }
 }
 
@@ -87,7 +75,7 @@ const LOOK: u64 = 1 << 16;
 pub fn simulate_cover_times(
     graph: &ExplicitGraph,
     algorithm: Algorithm,
-    mut simulation: Simulation,
+    simulation: Simulation,
     watch: Watch<'_>,
 ) -> Result<SimulatedCover, TheoryError> {
     check(simulation)?;
@@ -95,10 +83,6 @@ pub fn simulate_cover_times(
     let mut samples = vec![Sample::default(); nodes];
     let streams = Rng::new(simulation.seed, "theory cover");
     for number in 0..simulation.runs {
-        if simulation.is_over(number) {
-            simulation.runs = number;
-            break;
-        }
         tell(watch, u64::from(number), u64::from(simulation.runs))?;
         let mut run = Run::new(graph, algorithm, None, streams.split(u64::from(number)));
         samples[..graph.starts()].iter_mut().for_each(|sample| sample.add(0.0));
@@ -130,7 +114,7 @@ pub fn simulate_coverage(
     algorithm: Algorithm,
     capacity: Option<u32>,
     steps: u32,
-    mut simulation: Simulation,
+    simulation: Simulation,
     watch: Watch<'_>,
 ) -> Result<SimulatedCoverage, TheoryError> {
     check(simulation)?;
@@ -138,10 +122,6 @@ pub fn simulate_coverage(
     let mut samples = vec![Sample::default(); steps as usize + 1];
     let streams = Rng::new(simulation.seed, "theory coverage");
     for number in 0..simulation.runs {
-        if simulation.is_over(number) {
-            simulation.runs = number;
-            break;
-        }
         let mut run = Run::new(graph, algorithm, capacity, streams.split(u64::from(number)));
         for (step, sample) in samples.iter_mut().enumerate() {
             if step > 0 {

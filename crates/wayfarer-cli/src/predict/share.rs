@@ -4,7 +4,7 @@
 use crate::options::Method;
 use crate::sizes;
 use std::time::{Duration, Instant};
-use wayfarer::theory::TheoryError;
+use wayfarer::theory::{Simulation, TheoryError};
 
 /// The longest exact computation of `--method auto` if no time is given.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -59,6 +59,27 @@ impl Share {
             Some(_) => format!("an exact answer takes longer than the {lasts} that --time leaves it"),
             None => format!("an exact answer takes longer than {lasts} (--method exact waits for it)"),
         })
+    }
+}
+
+/// Simulates with as many of the runs as fit, but at least two. Their number grows as long as there is time for more;
+/// the first runs are the same each time, so that the last estimate contains all others.
+pub(super) fn fitting<S>(
+    asked: Simulation,
+    until: Option<Instant>,
+    mut simulate: impl FnMut(Simulation) -> Result<S, TheoryError>,
+) -> Result<S, TheoryError> {
+    let Some(until) = until else { return simulate(asked) };
+    let mut runs = asked.runs.min(2);
+    loop {
+        let started = Instant::now();
+        let estimate = simulate(Simulation { runs, ..asked })?;
+        let (took, left) = (started.elapsed().as_secs_f64(), until.saturating_duration_since(Instant::now()).as_secs_f64());
+        let more = (left / took.max(1e-9)).min(4.0);
+        if runs >= asked.runs || more < 1.5 {
+            return Ok(estimate);
+        }
+        runs = ((f64::from(runs) * more) as u32).clamp(runs + 1, asked.runs);
     }
 }
 

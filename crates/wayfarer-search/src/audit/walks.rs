@@ -5,7 +5,7 @@
 use super::{CHANGE, Representative, Sampler, is_preferred};
 use crate::strategies::drawing::{Choice, of_source, pick, pick_onward};
 use crate::witness::chain;
-use crate::{Admission, Candidates, Ground, Handle, Record, Selection, Stepping, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Ground, Handle, Position, Record, Selection, Stepping, Store, Strategy, Visit};
 use std::ops::Range;
 use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Width, Word, hash};
 
@@ -276,7 +276,9 @@ impl Strategy for Walks<'_> {
             _ => Some(walk),
         }
     }
+}
 
+impl Position for Walks<'_> {
     fn steps(&self) -> Option<u64> {
         Some(self.steps)
     }

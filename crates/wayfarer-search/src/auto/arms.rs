@@ -5,8 +5,8 @@ use super::Auto;
 use crate::explore::{Entering, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
-    Candidates, Control, Fidelity, Figures, Handle, Limits, NoStore, Outcome, Progress, Record, Room, Seat, Settings, Stop, Store, Strategy, Visit,
-    Witness,
+    Candidates, Control, Fidelity, Figures, Forget, Handle, Limits, NoStore, Outcome, Progress, Recall, Record, Remember, Room, Seat, Settings, Stop,
+    Store, Strategy, Visit, Witness,
 };
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
@@ -349,7 +349,7 @@ impl Watched<'_> {
     }
 }
 
-impl Store for Watched<'_> {
+impl Remember for Watched<'_> {
     fn seat(&self) -> Option<Seat> {
         self.inner.seat()
     }
@@ -367,6 +367,20 @@ impl Store for Watched<'_> {
         self.note(candidates.steps, visits);
     }
 
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn fidelity(&self) -> Fidelity {
+        self.inner.fidelity()
+    }
+
+    fn bytes(&self) -> usize {
+        self.inner.bytes()
+    }
+}
+
+impl Recall for Watched<'_> {
     fn state(&self, at: Handle, out: &mut States) -> bool {
         self.inner.state(at, out)
     }
@@ -382,7 +396,9 @@ impl Store for Watched<'_> {
     fn nth(&self, n: u64) -> Handle {
         self.inner.nth(n)
     }
+}
 
+impl Forget for Watched<'_> {
     fn holds(&self, at: Handle, state: &[Word]) -> bool {
         self.inner.holds(at, state)
     }
@@ -393,17 +409,5 @@ impl Store for Watched<'_> {
 
     fn clear(&self) -> bool {
         self.inner.clear()
-    }
-
-    fn len(&self) -> u64 {
-        self.inner.len()
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        self.inner.fidelity()
-    }
-
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
     }
 }

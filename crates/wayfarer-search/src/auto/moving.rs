@@ -2,7 +2,7 @@
 
 use super::{Begun, First, Run};
 use crate::frontier::{Origin, Waiting};
-use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Record, Stop, Store, TreeStore};
+use crate::{CompactStore, Control, ExactStore, Handle, NoStore, Progress, Recall, Record, Remember, Stop, Store, TreeStore};
 use wayfarer_space::{Hash, States, hash};
 use wayfarer_store::give_back;
 

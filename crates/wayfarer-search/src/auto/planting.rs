@@ -1,7 +1,7 @@
 //! Moves a search that has outgrown an exact store into a tree, links and all, to go on there.
 
 use crate::frontier::Waiting;
-use crate::{Candidates, Control, ExactStore, Handle, Progress, Stop, Store, TreeStore, Visit};
+use crate::{Candidates, Control, ExactStore, Handle, Progress, Recall, Remember, Stop, TreeStore, Visit};
 use wayfarer_space::{Firing, Space, States, Steps};
 
 /// States that are moved at once, and after how many the outside is asked.

@@ -3,7 +3,9 @@
 
 use super::judging::Found;
 use super::{Run, conclude};
-use crate::{Candidates, Cause, Control, Details, Estimate, Fidelity, Handle, Outcome, Progress, Seat, Settings, Stop, Store, Visit};
+use crate::{
+    Candidates, Cause, Control, Details, Estimate, Fidelity, Forget, Handle, Outcome, Progress, Recall, Remember, Seat, Settings, Stop, Visit,
+};
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, States, Steps, Word};
 
 /// Something that a device met.
@@ -180,7 +182,7 @@ fn take(run: &mut Run, findings: &mut Vec<Finding>, kept: &mut Vec<Finding>) {
     kept.retain(|finding| violations.iter().any(|violation| violation.cause == finding.cause && violation.trail.last() == Some(&finding.state)));
 }
 
-impl Store for Away {
+impl Remember for Away {
     fn seat(&self) -> Option<Seat> {
         Some(Seat::new(()))
     }
@@ -192,14 +194,6 @@ impl Store for Away {
 
     fn insert(&self, seat: &mut Seat, candidates: Candidates, _mask: Option<&[bool]>, _room: u64, visits: &mut Vec<Visit>) {
         self.probe(seat, candidates, visits);
-    }
-
-    fn state(&self, _at: Handle, _out: &mut States) -> bool {
-        false
-    }
-
-    fn parent(&self, _at: Handle) -> Option<Handle> {
-        None
     }
 
     fn len(&self) -> u64 {
@@ -214,3 +208,15 @@ impl Store for Away {
         self.bytes as usize
     }
 }
+
+impl Recall for Away {
+    fn state(&self, _at: Handle, _out: &mut States) -> bool {
+        false
+    }
+
+    fn parent(&self, _at: Handle) -> Option<Handle> {
+        None
+    }
+}
+
+impl Forget for Away {}

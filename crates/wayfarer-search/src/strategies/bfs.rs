@@ -6,7 +6,7 @@
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
 use crate::crew::Crew;
 use crate::frontier::{Board, Frontier, Pool, Shared};
-use crate::{Account, Candidates, Ground, Limits, Meeting, Selection, Stop, Store, Strategy, Visit};
+use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
 use wayfarer_store::spec::Entry;
@@ -205,20 +205,12 @@ impl Strategy for Bfs<'_> {
         }
     }
 
-    fn full(&self) -> bool {
-        self.frontier.is_full()
-    }
-
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         self.frontier.trail(selection, source)
     }
 
     fn at_border(&self) -> bool {
         self.crew.is_none() && self.under_way == 0 && self.frontier.is_level_done()
-    }
-
-    fn level(&self) -> Option<u32> {
-        Some(self.level.depth)
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
@@ -233,6 +225,16 @@ impl Strategy for Bfs<'_> {
                 _ => Meeting::On,
             },
         }
+    }
+}
+
+impl Position for Bfs<'_> {
+    fn full(&self) -> bool {
+        self.frontier.is_full()
+    }
+
+    fn level(&self) -> Option<u32> {
+        Some(self.level.depth)
     }
 
     fn depth(&self) -> Option<u32> {

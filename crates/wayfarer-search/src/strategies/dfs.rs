@@ -11,7 +11,7 @@ mod stack;
 
 use super::{Nature, Row, SYSTEMATIC, exact};
 use crate::strategies::drawing::distinct;
-use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
+use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Position, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
 use stack::Stack;
 use wayfarer_space::{Firing, Packing, Rng, States, Word};
 use wayfarer_store::spec::Entry;
@@ -192,7 +192,9 @@ impl Strategy for Dfs<'_> {
         });
         Some(states.iter().map(<[Word]>::to_vec).collect())
     }
+}
 
+impl Position for Dfs<'_> {
     fn depth(&self) -> Option<u32> {
         Some(self.deepest)
     }

@@ -14,7 +14,7 @@
 
 use super::{Nature, Need, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
-use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Selection, Stepping, Stop, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Position, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
 use wayfarer_space::{Firing, Hash, Rng, Steps, Word};
 use wayfarer_store::spec::{Accepts, Entry, Parameter};
@@ -228,7 +228,9 @@ impl Strategy for Highway {
         self.again = true;
         true
     }
+}
 
+impl Position for Highway {
     fn ended(&self) -> Option<Stop> {
         self.ended
     }

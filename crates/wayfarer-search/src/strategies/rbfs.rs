@@ -27,8 +27,8 @@ mod samples;
 use super::{Nature, Need, RANDOM, Row};
 use crate::strategies::drawing::distinct;
 use crate::{
-    Account, Admission, CacheStore, Candidates, Details, Figures, Ground, Handle, Record, Replacement, Selection, Stepping, Stop, Store, Strategy,
-    Visit, VisitFigures,
+    Account, Admission, CacheStore, Candidates, Details, Figures, Ground, Handle, Position, Record, Replacement, Selection, Stepping, Stop, Store,
+    Strategy, Visit, VisitFigures,
 };
 use places::Places;
 use samples::Samples;
@@ -343,7 +343,9 @@ impl Strategy for Rbfs<'_> {
         trail.push(selection.states.get(source).to_vec());
         Some(trail)
     }
+}
 
+impl Position for Rbfs<'_> {
     fn ended(&self) -> Option<Stop> {
         self.ended
     }

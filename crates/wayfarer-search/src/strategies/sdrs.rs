@@ -12,7 +12,7 @@ use super::walk::choice;
 use super::{Nature, Need, RANDOM, Row, exact};
 use crate::strategies::drawing::{Choice, of_source, pick_onward};
 use crate::strategies::renewal::Renewal;
-use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Position, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
 use wayfarer_space::{Rng, Steps, Word};
 use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
@@ -188,7 +188,9 @@ impl Strategy for Sdrs {
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         self.renewal.as_ref()?.trail(ground, selection.handles[source])
     }
+}
 
+impl Position for Sdrs {
     fn steps(&self) -> Option<u64> {
         Some(self.steps)
     }

@@ -16,7 +16,8 @@ use super::{Crewing, Nature, Need, RANDOM, Row, exact};
 use crate::strategies::drawing::{Choice, distinct, of_source, pick};
 use crate::strategies::renewal::Renewal;
 use crate::{
-    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
+    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Position, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy,
+    Visit,
 };
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
@@ -296,7 +297,9 @@ impl Strategy for Urs {
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         self.renewal.as_ref()?.trail(ground, selection.handles[source])
     }
+}
 
+impl Position for Urs {
     fn steps(&self) -> Option<u64> {
         Some(self.steps)
     }

@@ -10,7 +10,9 @@ use super::urs::CHOICE;
 use super::{Nature, Need, RANDOM, Row};
 use crate::strategies::drawing::{Choice, of_source, pick, pick_onward};
 use crate::witness::chain;
-use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit};
+use crate::{
+    Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Position, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
+};
 use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Word};
 use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
@@ -262,7 +264,9 @@ impl Strategy for Walk {
         }
         Some(self.again(ground.space, &self.lanes[source]))
     }
+}
 
+impl Position for Walk {
     fn steps(&self) -> Option<u64> {
         Some(self.steps)
     }

@@ -2,8 +2,8 @@
 
 use crate::graphs;
 use wayfarer_search::{
-    Audit, Bfs, CacheStore, Control, ExactStore, Job, Limits, NoStore, Progress, Record, Replacement, Sampler, Settings, Stop, Store, Unbounded,
-    Unlimited, Walk, Witness,
+    Audit, Bfs, CacheStore, Control, ExactStore, Job, Limits, NoStore, Progress, Recall, Record, Remember, Replacement, Sampler, Settings, Stop,
+    Store, Unbounded, Unlimited, Walk, Witness,
 };
 use wayfarer_space::{Graph, Rng, Space, hash};
 use wayfarer_theory::share_at_most;

@@ -1,7 +1,7 @@
 //! The difference store against a plain set.
 
 use crate::tree::{Purse, answers_like_a_set, fills_up, searches_like_exact, serves_several_workers};
-use wayfarer_search::{Account, Candidates, Delta, DifferenceStore, Handle, Store, Unlimited, Visit};
+use wayfarer_search::{Account, Candidates, Delta, DifferenceStore, Handle, Remember, Store, Unlimited, Visit};
 use wayfarer_space::{Firing, Packing, States, Steps, Width};
 
 fn difference(packing: Packing, delta: u32) -> Box<dyn Store> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_search::{Account, Candidates, CompactStore, Fidelity, Store, Visit};
+use wayfarer_search::{Account, Candidates, CompactStore, Fidelity, Remember, Visit};
 use wayfarer_space::{Firing, Rng, Steps, Width};
 
 /// An account that counts what is charged to it.

@@ -2,8 +2,8 @@
 
 use crate::graphs::{distances, preorder, random};
 use wayfarer_search::{
-    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Job, Limits, Outcome, Settings, Stop, Store, Strategy, Unbounded, Unlimited,
-    Verdict, Witness,
+    Bfs, Cause, CompactStore, Deadlock, Dfs, ExactStore, Handle, Job, Limits, Outcome, Recall, Remember, Settings, Stop, Strategy, Unbounded,
+    Unlimited, Verdict, Witness,
 };
 use wayfarer_space::{Graph, Rng, Space, States, Steps, Width};
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_search::{
-    Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Handle, Replacement, Seat, Store,
-    TreeStore, Unlimited, Visit,
+    Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Handle, Remember, Replacement, Seat,
+    Store, TreeStore, Unlimited, Visit,
 };
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word, hash};
 

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_search::{Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Job, Limits, Settings, Store, TreeStore, Unbounded, Unlimited, Visit};
+use wayfarer_search::{
+    Account, Bfs, Candidates, ExactStore, Fidelity, Handle, Job, Limits, Recall, Remember, Settings, Store, TreeStore, Unbounded, Unlimited, Visit,
+};
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word};
 
 /// Takes a store and what to compare it with through steps out of known states.

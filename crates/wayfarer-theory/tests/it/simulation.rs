@@ -87,15 +87,3 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_eq!(run(settings), run(settings));
     assert_ne!(run(settings), run(Simulation { seed: 6, ..settings }));
 }
-
-#[test]
-fn a_simulation_whose_time_is_over_says_how_many_runs_it_made() {
-    let graph = explicit(&vec![vec![1, 2], vec![0], vec![0]], &[0], SelfLoops::Reset);
-    let settings = Simulation { until: Some(std::time::Instant::now()), ..simulation(17) };
-    let cover = simulate_cover_times(&graph, Algorithm::Urs, settings, &mut unwatched).unwrap();
-    assert_eq!((cover.simulation.runs, cover.of_share(1.0).reached), (2, 2));
-    let few = simulate_cover_times(&graph, Algorithm::Urs, Simulation { runs: 2, until: None, ..settings }, &mut unwatched).unwrap();
-    assert_eq!(cover.times, few.times, "the first runs are the same");
-    let coverage = simulate_coverage(&graph, Algorithm::Urs, None, 5, settings, &mut unwatched).unwrap();
-    assert_eq!((coverage.simulation.runs, coverage.covered.len()), (2, 6));
-}

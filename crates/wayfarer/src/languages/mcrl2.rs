@@ -189,6 +189,6 @@ mod tests {
         let names: Vec<String> = opened.subject.rules().into_iter().map(|rule| rule.name).collect();
         assert!(names.starts_with(&["a".to_string(), "b".to_string(), "Terminate".to_string()]), "{names:?}");
         assert!(opened.subject.facts().summary.starts_with("2 components"));
-        assert!(Space::rules(opened.subject.running(&Plan::default(), 0).space()) == 4);
+        assert!(wayfarer_space::Space::rules(opened.subject.running(&Plan::default(), 0).space()) == 4);
     }
 }
