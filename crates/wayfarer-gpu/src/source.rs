@@ -149,6 +149,12 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     if packing.bits() == 0 {
         return Err(Unsupported::Empty);
     }
+    if program.passing.is_some() {
+        return Err(Unsupported::Passing);
+    }
+    if program.levels.iter().any(|level| *level > 0) {
+        return Err(Unsupported::Levels);
+    }
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });
     }

@@ -5,6 +5,10 @@ use std::fmt;
 /// Why a program cannot run on a device. The construct is named, so that a person knows what stands in the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsupported {
+    /// Some states are passed through and not stored.
+    Passing,
+    /// Rules have levels.
+    Levels,
     /// A state has too many bits.
     Wide {
         /// How many.
@@ -33,6 +37,8 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Wide { bits } => write!(out, "a state has {bits} bits, and a device takes up to {}", crate::MOST_BITS),
             Unsupported::Empty => write!(out, "the model has no variables"),
+            Unsupported::Passing => write!(out, "the model has atomic sequences, whose states are not stored"),
+            Unsupported::Levels => write!(out, "the model gives its rules priorities"),
             Unsupported::Rules { rules } => write!(out, "the model has {rules} rules, and a device takes up to {}", crate::MOST_RULES),
             Unsupported::Frame { name, words } => write!(out, "`{name}` has {words} words of local variables"),
             Unsupported::Recursion => write!(out, "a function of the model calls itself"),

@@ -75,7 +75,7 @@ fn section(out: &mut String, findings: &Findings, titled: bool) {
     });
     out.push_str("<dl>\n");
     let how = findings.quick.map_or("", |quick| if quick { "quick settings, " } else { "full settings, " });
-    let run = format!("{how}seed {}, {}", findings.seed, wayfarer::sizes::clock(findings.seconds));
+    let run = format!("{how}seed {}, {}", findings.seed, wayfarer::sizes::seconds(findings.seconds));
     for (name, value) in findings.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain([("run", run.as_str())]) {
         let _ = writeln!(out, "<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
     }
@@ -166,10 +166,10 @@ mod tests {
         let mut findings = Findings { name: "a".into(), title: "t".into(), seconds: 2.5, ..Findings::default() };
         findings.tables.push(Table::new("caption", vec![Column::new("n")]));
         let own = page("t", "i", std::slice::from_ref(&findings));
-        assert!(!own.contains("paper;") && !own.contains("settings") && own.contains("<dd>seed 0, 2.5 s<"), "{own}");
+        assert!(!own.contains("paper;") && !own.contains("settings") && own.contains("<dd>seed 0, 2.500 s<"), "{own}");
         assert_eq!(own.matches(">t<").count(), 2, "the title of the page, in its head and in its body, is not repeated over the section");
         findings.quick = Some(true);
-        assert!(page("other", "i", &[findings]).contains("<dd>quick settings, seed 0, 2.5 s<"));
+        assert!(page("other", "i", &[findings]).contains("<dd>quick settings, seed 0, 2.500 s<"));
     }
 
     #[test]

@@ -140,7 +140,11 @@ mod tests {
 
     #[test]
     fn a_limit_on_address_space_counts() {
-        let limits = "Limit                     Soft Limit           Hard Limit           Units\nMax address space         300000               unlimited            bytes\n";
-        assert_eq!(machine("limits", &[MEMINFO, ("proc/self/limits", limits)]), Some(300_000));
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\nMax address space         300000000000         unlimited            bytes\n";
+        let meminfo = ("proc/meminfo", "MemAvailable: 900000000 kB\n");
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let status = ("proc/self/status", "VmSize:   1000000 kB\n");
+        let left = 300_000_000_000 - 1_024_000_000 - threads * ADDRESSES_PER_THREAD;
+        assert_eq!(machine("limits", &[meminfo, ("proc/self/limits", limits), status]), Some(left));
     }
 }

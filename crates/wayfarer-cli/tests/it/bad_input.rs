@@ -42,9 +42,9 @@ fn an_unreadable_file_is_refused() {
 }
 
 #[test]
-fn a_model_without_a_start_state_is_refused() {
-    check(NO_START, &[]).exits(2).complains("start state");
-    check("var x: boolean;\nrule \"a\" true ==> begin x := true; end;\n", &[]).exits(2);
+fn a_model_without_a_start_state_is_explored_as_empty_with_a_warning() {
+    check(NO_START, &[]).exits(0).complains("start state").prints("0 states");
+    check("var x: boolean;\nrule \"a\" true ==> begin x := true; end;\n", &[]).exits(0).complains("start state");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_aga
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer_gpu::{Device, LoadError, Search, Slots, Source};
-use wayfarer_ir::{Interpreter, Limits, Program, generate};
+use wayfarer_ir::{Interpreter, Limits, Program};
 
 /// The device that tests may use.
 fn number() -> Option<u32> {
@@ -78,7 +78,7 @@ fn generated_programs_agree_on_a_device() {
     let ran = AtomicUsize::new(0);
     let run = |job: usize, device: &Device| {
         let seed = from + job as u64;
-        let program = Arc::new(generate::generate(seed));
+        let program = Arc::new(crate::plain(seed));
         let fitting: Vec<Slots> =
             STORES.into_iter().filter(|slots| Source::new(&program, limits(seed)).is_ok_and(|source| fits(&source, *slots))).collect();
         let Some(slots) = fitting.get(seed as usize % fitting.len().max(1)) else { return };

@@ -4,7 +4,7 @@ use crate::agreement::{Seen, agree};
 use crate::harness::{Built, compiler};
 use std::sync::Arc;
 use wayfarer_gpu::{Source, Unsupported};
-use wayfarer_ir::{Interpreter, Limits, generate};
+use wayfarer_ir::{Interpreter, Limits};
 
 /// Programs run by `cargo test`; `WAYFARER_FUZZ_SEEDS=from..to` runs others.
 const SEEDS: std::ops::Range<u64> = 0..90;
@@ -27,7 +27,7 @@ fn generated_programs_agree_with_the_interpreter() {
         let mut interpreters = Vec::new();
         for seed in some {
             let limits = Limits { fuel: 50 + seed % 500, call_depth: 2 + (seed % 7) as u32, frame_words: 40 + (seed % 100) as u32 };
-            let program = Arc::new(generate::generate(*seed));
+            let program = Arc::new(crate::plain(*seed));
             match Source::new(&program, limits) {
                 Ok(source) => {
                     sources.push(source);

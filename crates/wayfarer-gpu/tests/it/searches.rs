@@ -6,7 +6,7 @@ use crate::models::models;
 use std::collections::HashSet;
 use std::sync::Arc;
 use wayfarer_gpu::{Asked, Levels, Machine, Slots, Source, Walks, What};
-use wayfarer_ir::{Interpreter, Limits, Program, generate};
+use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
 /// What a search by the interpreter found in one level.
@@ -222,7 +222,7 @@ fn searches_of_models_agree_level_by_level() {
 #[test]
 fn searches_of_generated_programs_agree_level_by_level() {
     let Some(compiler) = compiler() else { return };
-    let programs = (1000..1030).map(|seed| (format!("seed {seed}"), Arc::new(generate::generate(seed)), limits(seed))).collect();
+    let programs = (1000..1030).map(|seed| (format!("seed {seed}"), Arc::new(crate::plain(seed)), limits(seed))).collect();
     let prepared = prepared(programs);
     let kernels = Kernels::new(compiler, &prepared.iter().map(|(_, _, source, slots)| (source.clone(), *slots)).collect::<Vec<_>>());
     for (number, (name, interpreter, source, slots)) in prepared.iter().enumerate() {

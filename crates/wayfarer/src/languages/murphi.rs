@@ -57,6 +57,10 @@ fn load_source(source: &Source, options: &LoadOptions) -> Result<Loaded, LoadErr
         return Err(rejected_predicate(&read.condition, options.find.as_deref().unwrap_or_default(), options.colour));
     }
     match read.program {
+        // Nothing at all is a slip, not a model.
+        Some(program) if program.variables.is_empty() && program.rules.is_empty() && program.starts.is_empty() => {
+            Err(LoadError::Read(format!("`{}` is empty: it declares no variable, no rule and no start state", source.name())))
+        }
         Some(program) => {
             let warnings = read.model.render(source, options.colour);
             Ok(Loaded { program: Arc::new(program), name: source.name().to_string(), warnings })

@@ -444,6 +444,8 @@ mod tests {
     fn every_option_reads_what_it_writes() {
         let samples = [
             ("memory", "1048576"),
+            ("device", "cpu"),
+            ("device_memory", "1048576"),
             ("time", "1500ms"),
             ("strategy", "rdfs"),
             ("store", "compact:bits=40,floor=24"),

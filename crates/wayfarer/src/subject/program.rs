@@ -128,9 +128,7 @@ impl<P: Programmed> Subject for P {
 
     #[cfg(feature = "gpu")]
     fn for_device(&self) -> Option<&Arc<Program>> {
-        // Passing states and levels of rules are not compiled for a device.
-        let program = self.program();
-        (program.passing.is_none() && program.levels.iter().all(|level| *level == 0)).then_some(program)
+        Some(self.program())
     }
 
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
