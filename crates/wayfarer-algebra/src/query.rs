@@ -273,17 +273,17 @@ impl Query {
 
     /// Finds all values, in the frame that begins at `base`, until `take` says that it has enough.
     pub(crate) fn solve<'d>(&self, machine: &mut Machine<'d>, base: usize, take: &mut Take<'_, 'd>) -> Result<(), Halt> {
-        for check in &self.checks {
-            if !machine.decide(check, base)? {
-                return Ok(());
-            }
+        match holds(machine, &self.checks, base)? {
+            Some(false) => Ok(()),
+            decided => self.go(machine, base, 0, decided.is_none(), take).map(|_| ()),
         }
-        self.go(machine, base, 0, take).map(|_| ())
     }
 
-    fn go<'d>(&self, machine: &mut Machine<'d>, base: usize, at: usize, take: &mut Take<'_, 'd>) -> Result<bool, Halt> {
+    /// Goes on with the variable of step `at`. `doubtful` says that some condition could not be decided: that matters only if no other condition is false.
+    fn go<'d>(&self, machine: &mut Machine<'d>, base: usize, at: usize, doubtful: bool, take: &mut Take<'_, 'd>) -> Result<bool, Halt> {
         let Some(step) = self.steps.get(at) else {
             return match &self.search {
+                _ if doubtful => Err(Halt::Undecided),
                 None => {
                     let values: Vec<Value> = self.slots.iter().map(|slot| machine.stack[base + *slot as usize]).collect();
                     take(machine, &values)
@@ -300,7 +300,7 @@ impl Query {
                 if !is_of(machine, value, step.sort) {
                     return Ok(true);
                 }
-                self.with(machine, base, at, value, take)
+                self.with(machine, base, at, value, doubtful, take)
             }
             Way::Among(code) => {
                 let collection = machine.evaluate(code, base)?;
@@ -317,11 +317,11 @@ impl Query {
                     }
                     Some(Node::Set { complement: false, elements }) => elements.to_vec(),
                     Some(Node::Bag(entries)) => entries.iter().map(|(element, _)| *element).collect(),
-                    _ => return self.filtered(machine, base, at, collection, take),
+                    _ => return self.filtered(machine, base, at, collection, doubtful, take),
                 };
                 elements.retain(|element| is_of(machine, *element, step.sort));
                 for element in elements {
-                    if !self.with(machine, base, at, element, take)? {
+                    if !self.with(machine, base, at, element, doubtful, take)? {
                         return Ok(false);
                     }
                 }
@@ -330,7 +330,7 @@ impl Query {
             Way::All => {
                 let values = machine.data.all_values(step.sort).ok_or(Halt::Unbounded(step.sort))?;
                 for value in values.iter() {
-                    if !self.with(machine, base, at, *value, take)? {
+                    if !self.with(machine, base, at, *value, doubtful, take)? {
                         return Ok(false);
                     }
                 }
@@ -351,7 +351,7 @@ impl Query {
                 while next <= most {
                     machine.fuel = machine.fuel.checked_sub(1).ok_or(Halt::Fuel)?;
                     let value = machine.data.values.integer(next.clone())?;
-                    if !self.with(machine, base, at, value, take)? {
+                    if !self.with(machine, base, at, value, doubtful, take)? {
                         return Ok(false);
                     }
                     next += 1;
@@ -362,13 +362,21 @@ impl Query {
     }
 
     /// All values of the sort that are members of a collection that is not given by its elements.
-    fn filtered<'d>(&self, machine: &mut Machine<'d>, base: usize, at: usize, collection: Value, take: &mut Take<'_, 'd>) -> Result<bool, Halt> {
+    fn filtered<'d>(
+        &self,
+        machine: &mut Machine<'d>,
+        base: usize,
+        at: usize,
+        collection: Value,
+        doubtful: bool,
+        take: &mut Take<'_, 'd>,
+    ) -> Result<bool, Halt> {
         let sort = self.steps[at].sort;
         let values = machine.data.all_values(sort).ok_or(Halt::Unbounded(sort))?;
         for value in values.iter() {
             match machine.operate(Operation::Member, &[*value, collection])? {
                 Value::TRUE => {
-                    if !self.with(machine, base, at, *value, take)? {
+                    if !self.with(machine, base, at, *value, doubtful, take)? {
                         return Ok(false);
                     }
                 }
@@ -380,16 +388,36 @@ impl Query {
     }
 
     /// Goes on with a value of the variable of step `at`.
-    fn with<'d>(&self, machine: &mut Machine<'d>, base: usize, at: usize, value: Value, take: &mut Take<'_, 'd>) -> Result<bool, Halt> {
+    fn with<'d>(
+        &self,
+        machine: &mut Machine<'d>,
+        base: usize,
+        at: usize,
+        value: Value,
+        doubtful: bool,
+        take: &mut Take<'_, 'd>,
+    ) -> Result<bool, Halt> {
         let step = &self.steps[at];
         machine.stack[base + step.slot as usize] = value;
-        for check in &step.checks {
-            if !machine.decide(check, base)? {
-                return Ok(true);
-            }
+        match holds(machine, &step.checks, base)? {
+            Some(false) => Ok(true),
+            decided => self.go(machine, base, at + 1, doubtful || decided.is_none(), take),
         }
-        self.go(machine, base, at + 1, take)
     }
+}
+
+/// Whether all conditions hold; none if no one is false and some cannot be decided.
+fn holds(machine: &mut Machine, conditions: &[Code], base: usize) -> Result<Option<bool>, Halt> {
+    let mut all = Some(true);
+    for condition in conditions {
+        match machine.decide(condition, base) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Some(false)),
+            Err(Halt::Undecided) => all = None,
+            Err(halt) => return Err(halt),
+        }
+    }
+    Ok(all)
 }
 
 /// Whether a value belongs to a sort of numbers, or the sort has other values.
