@@ -104,8 +104,8 @@ pub(crate) struct Locations<'a> {
 /// Summands of all locations together.
 const MOST_SUMMANDS: usize = 1 << 20;
 /// Processes in a row, and locations, beyond which a stack is used.
-const MOST_IN_ROW: usize = 200;
-const MOST_LOCATIONS: usize = 20_000;
+const MOST_IN_ROW: usize = 32;
+const MOST_LOCATIONS: usize = 5_000;
 /// Rewrite steps for a constant inside of a process.
 const FOLDING_FUEL: u64 = 100_000;
 
