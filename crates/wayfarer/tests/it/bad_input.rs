@@ -69,7 +69,12 @@ fn within(statements: &str) -> String {
 
 #[test]
 fn models_without_start_states_are_explored_as_empty() {
-    for text in ["", " \n\t\n", "-- only a comment", "/* only a comment */", "var x: boolean;", "var x: 0 .. 3; rule x := 0; end; invariant x = 1;"] {
+    // Nothing at all is a slip.
+    for text in ["", " \n\t\n", "-- only a comment", "/* only a comment */"] {
+        let error = load_text("bad.m", text.to_string(), &LoadOptions::default()).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains("`bad.m` is empty"), "{text}: {error}");
+    }
+    for text in ["var x: boolean;", "var x: 0 .. 3; rule x := 0; end; invariant x = 1;"] {
         let loaded = load_text("bad.m", text.to_string(), &LoadOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert!(loaded.warnings.contains("the model has no start state"), "{text}: {}", loaded.warnings);
         let report =
