@@ -231,8 +231,8 @@ fn wrong_specifications_are_refused_where_they_are_wrong() {
     refused(
         "sort A = struct c | d; B = struct c | e; act a: Bool; init a(c == c);",
         expect![[r#"
-        1:61: this can be read in more than one way
-    "#]],
+            1:60: `a` with these arguments can be read in more than one way
+        "#]],
     );
     refused(
         "map f: Nat -> Bool; var n: Nat; eqn f(n) = n; init delta;",
