@@ -11,7 +11,7 @@ use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics};
 use wayfarer_lang::mcrl2;
 use wayfarer_lang::source::{Source, Span};
 use wayfarer_search::Deadlock;
-use wayfarer_space::{Fault, Firing, Space, Word};
+use wayfarer_space::{Fault, Firing, Word};
 
 pub(super) const LANGUAGE: Language = Language { name: "mCRL2", endings: &["mcrl2"], begins, read: open, predicate: None, has_formulas: false };
 
@@ -174,6 +174,7 @@ impl Words for Processes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wayfarer_space::Space;
 
     #[test]
     fn texts_are_known_by_how_they_begin() {
