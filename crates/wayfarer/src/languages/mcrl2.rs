@@ -174,6 +174,7 @@ impl Words for Processes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wayfarer_space::Space;
 
     #[test]
     fn texts_are_known_by_how_they_begin() {
