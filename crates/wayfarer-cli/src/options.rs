@@ -26,8 +26,8 @@ Explores the state space of a concurrent system within a budget of memory and ti
 
 A model describes what a system can do: variables, start states, and rules that change the variables. Wayfarer fires every rule in every state it \
 can reach and looks for states in which an invariant fails, an assertion or error statement is hit, a value leaves its range, or nothing can happen \
-any more. What it finds comes with the shortest way there (breadth-first search), step by step. Models are written in Murphi, as CMurphi and rumur \
-read it.";
+any more. What it finds comes with the shortest way there (breadth-first search), step by step. Models are written in Murphi (.m), \
+Promela (.pml), mCRL2 (.mcrl2), as Petri nets (.pnml) or as graphs (.aut).";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -192,7 +192,7 @@ pub(crate) enum Command {
 /// The model, and how it is read.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelOptions {
-    /// The model, a Murphi file or a graph whose name ends in .aut; `-` reads the standard input
+    /// The model; its ending names the language (.m, .pml, .mcrl2, .pnml, .aut), and `-` reads the standard input
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
 
