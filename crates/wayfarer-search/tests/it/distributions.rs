@@ -361,7 +361,9 @@ fn an_empty_choice_means_that_everything_was_visited() {
 /// The depth of a state is the length of the way to it: no less than its distance, and no more than the number of states.
 #[test]
 fn random_searches_count_the_depth_of_their_tree() {
-    for plan in ["urs", "urs:choice=states,batch=1", "sdrs", "sdrs:close=delete,choice=states", "rurs:capacity=100", "rsdrs:capacity=100,from=visited"] {
+    for plan in
+        ["urs", "urs:choice=states,batch=1", "sdrs", "sdrs:close=delete,choice=states", "rurs:capacity=100", "rsdrs:capacity=100,from=visited"]
+    {
         // A line has one way to each state.
         let line = Graph::new((0..40).map(|node| if node < 39 { vec![node + 1] } else { vec![] }).collect(), vec![0]);
         let (outcome, _) = run(&line, plan, 3, steps(20_000));
