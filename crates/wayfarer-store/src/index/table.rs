@@ -279,7 +279,13 @@ impl Table {
         }
     }
 
-    /// An empty table with room for `handle`, in twice the buckets where `doubled`.
+    /// Empties a table that nobody else sees yet.
+    pub(super) fn clear(&self) {
+        // SAFETY: the block has this many bytes and belongs to whoever took it.
+        unsafe { self.base.write_bytes(0, self.bytes()) };
+    }
+
+    /// A table with room for `handle`, in twice the buckets where `doubled`; to be [cleared](Table::clear).
     pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
         let bucket_bits = self.bucket_bits + u32::from(doubled);
         // Until this share doubles again the whole grows by about two: leave room for that and a little more. Other workers' handles may be larger
@@ -295,7 +301,7 @@ impl Table {
         // A bucket has half as many wide slots.
         let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
-        grown.base = arena.take(grown.bytes(), account)?;
+        grown.base = arena.take_dirty(grown.bytes(), account)?;
         Some(grown)
     }
 
