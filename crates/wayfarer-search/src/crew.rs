@@ -1,9 +1,10 @@
-//! Several workers at one job: who leads and who follows, and where they meet.
+//! Several workers at one job: one leads, the others follow, and all of them meet.
 //!
-//! Between two meetings workers share nothing but the store and what waits. A meeting takes a lock and sleeps; there are as many as levels, or one for every
-//! 65,536 steps of a walker, so that what walkers find does not depend on who was faster. The last worker to come decides how many are called to what
-//! follows: a thin level is expanded by the first worker alone, and the others sleep until a level feeds them. A worker that ends for a reason of its own
-//! (memory, time, Ctrl-C) says so, and no one waits for it any more.
+//! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
+//! search meets once per level, walkers meet every 65,536 steps, so that the findings of walkers do not depend on their
+//! speed. The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
+//! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
+//! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
 
 use crate::{Account, Control, Progress, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,16 +18,16 @@ const NAP: Duration = Duration::from_millis(5);
 
 /// How a worker's part of a job ended.
 pub(crate) struct Ended<T> {
-    /// What it did.
+    /// Its result.
     pub(crate) done: T,
     /// Why the others have to end as well, if they have to.
     pub(crate) ends_all: Option<Stop>,
-    /// Where it stood.
+    /// Its last figures, for the progress line.
     pub(crate) progress: Progress,
 }
 
-/// Runs all workers, the first on this thread, and gives what each of them did, in the order of their numbers. A worker for which the system has no thread
-/// is left out: the others do its work.
+/// Runs all workers, the first on this thread, and returns their results in the order of their numbers. If the system
+/// refuses a thread, that worker is left out and the others do its work.
 pub(crate) fn together<T: Send>(crew: &Crew, control: &mut dyn Control, run: impl Fn(usize, &mut dyn Control) -> Ended<T> + Sync) -> Vec<T> {
     let part = |worker: usize, control: &mut dyn Control| {
         let _watch = DeadMansSwitch(crew);
@@ -72,7 +73,7 @@ impl Drop for DeadMansSwitch<'_> {
     }
 }
 
-/// What the workers of a crew share.
+/// The state that the workers of a crew share.
 pub(crate) struct Crew {
     workers: usize,
     most: usize,
@@ -81,11 +82,12 @@ pub(crate) struct Crew {
     bells: Vec<Condvar>,
     /// Whether the run ends, so that no one has to look behind the gate.
     ended: AtomicBool,
-    /// Where each worker stands, for the progress line: states, rules fired and steps. Apart, so that workers do not write into each other's lines.
+    /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
+    /// workers do not slow each other down.
     progress: Vec<Place>,
-    /// Whether the states of all workers together are what was visited; else the first speaks for all.
+    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the first worker's number is shown.
     disjoint: bool,
-    /// The bytes of a round of one state, if that is much, and how many workers besides the first make such rounds.
+    /// The bytes of a round of a single state, if that is much, and the number of workers other than the first that make such rounds.
     weight: AtomicUsize,
     lifting: AtomicUsize,
 }
@@ -118,7 +120,7 @@ pub(crate) struct Met {
 }
 
 impl Crew {
-    /// So many workers, who look for `most` violations together.
+    /// A crew of `workers` workers that stops after `most` violations.
     pub(crate) fn new(workers: usize, most: usize) -> Self {
         Crew {
             workers,
@@ -151,7 +153,7 @@ impl Crew {
         self.most
     }
 
-    /// Notes that a round of one state takes so many bytes.
+    /// Notes that a round of one state takes this many bytes.
     pub(crate) fn weigh(&self, bytes: usize) {
         self.weight.fetch_max(bytes, Ordering::Relaxed);
     }
@@ -241,7 +243,7 @@ impl Crew {
         self.bells[..gate.called].iter().for_each(Condvar::notify_one);
     }
 
-    /// One fewer to wait for; it leaves with so many violations.
+    /// A worker leaves and is no longer waited for; it has found this many violations.
     pub(crate) fn leave(&self, worker: usize, violations: usize) {
         let mut gate = self.gate();
         gate.violations[worker] = violations;
@@ -267,7 +269,7 @@ impl Crew {
     }
 }
 
-/// The control of the worker that runs where the run was begun: it asks the outside, with what all have done.
+/// The control of the worker on the thread that began the run. It asks the outside, with the sum of all workers' figures.
 struct Leader<'a> {
     crew: &'a Crew,
     inner: &'a mut dyn Control,

@@ -1,17 +1,20 @@
 //! Finds a state's handle by its hash.
 //!
-//! The table is split into *shares* (1024, and more in a large budget), each a table of cache-line buckets of its own that doubles when it is nine tenths full. The shares' parts of the
-//! hash space differ in width by up to a factor of two, spread like the turns of a spiral (Martin's spiral storage), so that they double one after
-//! another: there is no moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
+//! The table is split into *shares*: 1024, and more in a large budget. Each is a table of cache-line buckets that
+//! doubles when it is nine tenths full. The shares' parts of the hash space differ in width by up to a factor of two,
+//! spread like the turns of a spiral (Martin's spiral storage), so that they double one after another. There is never a
+//! moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
 //!
-//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits of the hash as fit. Doubling a share
-//! turns the lowest of these bits into an address bit and gives its place to the growing handles, so entries move without their states being looked at.
-//! Where fewer than four hash bits would be left, the share goes over to slots of 64 bits, eight to a bucket, whose hash bits are taken anew from the states.
+//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits
+//! of the hash as fit. Doubling a share turns the lowest of these bits into an address bit and gives its place to the
+//! growing handles, so entries move without reading their states. If fewer than four hash bits would be left, the share
+//! changes to slots of 64 bits, eight to a bucket, and their hash bits are computed from the states.
 //!
-//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as frozen, which stops insertions there, copies
-//! the entries, and publishes the new table; others that meet a frozen slot wait for that one share and look again. Several shares may grow at the same
-//! time. There are so many shares that one is copied before most workers want to insert into it. A table that was replaced is freed when every worker has
-//! begun another batch since.
+//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as
+//! frozen, which stops insertions there, copies the entries, and publishes the new table. Workers that see a frozen
+//! slot wait for that one share and look again. Several shares may grow at the same time. Shares are small enough that
+//! most are copied before another worker wants to insert there. A replaced table is freed when every worker has begun
+//! another batch since.
 
 mod table;
 
@@ -33,7 +36,7 @@ const IDLE: u64 = u64::MAX;
 const SEATS: usize = 256;
 /// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
 const FLUSH: u32 = 16;
-/// How many buckets ahead states are asked for where their hashes are needed.
+/// The number of buckets for which states are prefetched if their hashes are needed.
 const AHEAD: usize = 4;
 
 /// A growing set of handles, found by hash, for several workers.
@@ -69,7 +72,7 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
-/// What growing needs.
+/// The means that growing needs.
 pub(crate) struct Means<'a> {
     /// Says whether there is memory.
     pub(crate) account: &'a dyn Account,
@@ -79,7 +82,7 @@ pub(crate) struct Means<'a> {
     pub(crate) fetch: &'a dyn Fn(u32),
 }
 
-/// What a lookup found.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The state has this handle.
@@ -113,7 +116,7 @@ impl Index {
         })
     }
 
-    /// A place for one more worker; none where there are too many.
+    /// A place for one more worker; none if there are too many.
     pub(crate) fn seat(&self) -> Option<Seat> {
         let number = self.seats.fetch_add(1, Ordering::Relaxed);
         (number < SEATS).then(|| Seat { number, fresh: vec![0; self.shares.len()].into_boxed_slice() })
@@ -127,7 +130,7 @@ impl Index {
     /// A worker begins a batch: from here to [`leave`](Index::leave) no table it may see is freed.
     pub(crate) fn enter(&self, seat: &Seat) {
         self.noted[seat.number].0.store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
-        // What it looks at from here on it looks at after it was noted.
+        // All later reads of the table come after this note.
         fence(Ordering::SeqCst);
     }
 
@@ -177,8 +180,9 @@ impl Index {
         }
     }
 
-    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record.
-    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
+    /// Looks for a state and, if it is not there, inserts `handle` for it, after `write` made its record.
+    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and
+    /// [`leave`](Index::leave).
     #[inline]
     pub(crate) fn find_or_insert(
         &self,
@@ -215,7 +219,7 @@ impl Index {
         }
     }
 
-    /// Counts an entry and grows the share where it is nine tenths full. Where there is no room to grow, the share fills up to its last slot.
+    /// Counts an entry and grows the share if it is nine tenths full. If there is no room to grow, the share fills up to its last slot.
     #[inline]
     fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
@@ -291,7 +295,7 @@ impl Index {
         }
     }
 
-    /// Replaces a share's table by one with room for `handle`, in twice the buckets where `doubled`; false where there is no memory for it.
+    /// Replaces a share's table by one with room for `handle`, in twice the buckets if `doubled`; false if there is no memory for it.
     #[cold]
     fn grow(&self, share: usize, table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
         if self.growing[share].swap(true, Ordering::Acquire) {
@@ -347,7 +351,7 @@ impl Index {
     /// Frees the tables that no worker can see any more.
     fn free_replaced(&self, grounds: &mut Grounds) {
         let seats = self.seats.load(Ordering::Relaxed).min(SEATS);
-        // With a single worker there is nobody who could still look at a replaced table: it is the one that is growing another.
+        // With a single worker no other can still read a replaced table: this worker is the one that is growing it.
         let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.0.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
         let Grounds { arena, replaced } = grounds;
         replaced.retain(|(epoch, base, bytes)| {

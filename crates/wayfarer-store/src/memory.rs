@@ -1,4 +1,5 @@
-//! How stores take memory: chunks of pages and blocks cut out of them, atomic cache lines, records and slabs of states, and places for what was met lately.
+//! How stores take memory: chunks of pages and blocks cut out of them, atomic cache lines, records and slabs of states,
+//! and a table of recently found states.
 
 pub(crate) mod arena;
 pub(crate) mod lines;

@@ -1,8 +1,9 @@
 //! The table of fingerprints: finding, adding, making room by moving, growing and narrowing.
 //!
-//! Who may do what: looking takes no lock. Adding locks the line of a fingerprint's home, and that of its other bucket where it matters, for a few stores,
-//! so that two workers cannot add it twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
-//! something moved looks again under the locks. Growing and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
+//! Looking takes no lock. Adding locks the line of a fingerprint's home for a few writes, and that of its other bucket
+//! if it matters, so that two workers cannot add it twice. Only one worker at a time moves entries to their other
+//! buckets. It also locks both lines and counts its moves; a worker that looked while something moved looks again under
+//! the locks. Growing and narrowing happen while no worker is inside (see [`super`]). A table with a single worker is
 //! used without locks.
 
 use super::shape::{self, Bucket, Filling, Place, Shape};
@@ -22,7 +23,7 @@ pub(super) struct Table {
     moving: Mutex<()>,
 }
 
-/// What became of a fingerprint.
+/// The result of adding a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
     Present,
@@ -50,7 +51,7 @@ impl Table {
         self.lines.prefetch(place.home as usize);
     }
 
-    /// Brings the other bucket into the cache, where it would be looked at.
+    /// Fetches the other bucket into the cache if a lookup needs it.
     #[inline]
     pub(super) fn prefetch_other(&self, place: Place, always: bool) {
         if always || shape::spilled(self.line(place.home)) {
@@ -101,8 +102,9 @@ impl Table {
         self.put_anywhere(shape, place, alone)
     }
 
-    /// What most visits are among several workers: the fingerprint is there, or there is room at home and no entry from home lies elsewhere. Whoever adds
-    /// a fingerprint has locked its home, and here that is all; nothing was added or moved between looking and locking, so one look is enough.
+    /// The common case among several workers: the fingerprint is there, or there is room at home and no entry from home
+    /// lies elsewhere. A worker that adds a fingerprint locks its home, and in this case nothing else. If nothing was
+    /// added or moved between looking and locking, one look is enough.
     #[inline]
     fn put_at_home(&self, shape: &Shape, place: Place) -> Option<Put> {
         let home = self.line(place.home);
@@ -129,7 +131,7 @@ impl Table {
         Some(Put::Added)
     }
 
-    /// Adds a fingerprint to either of its buckets, both locked, and makes room where there is none.
+    /// Adds a fingerprint to either of its buckets, both locked, and makes room if there is none.
     fn put_anywhere(&self, shape: &Shape, place: Place, alone: bool) -> Put {
         // A moved entry may leave a slot that another worker takes, and a way may cross itself, so a few tries are fair.
         for _ in 0..8 {
@@ -173,7 +175,7 @@ impl Table {
         shape::unlock(self.line(place.other));
     }
 
-    /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false where no way was found.
+    /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false if no way was found.
     #[cold]
     fn make_room(&self, shape: &Shape, place: Place, alone: bool) -> bool {
         let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,8 +206,9 @@ impl Table {
         false
     }
 
-    /// Moves entries along the way that led to bucket `end` of those met, the last first. Where another worker took the room meanwhile, or the way crosses
-    /// itself, it ends early; then the entries lie elsewhere than before, and another way is worth looking for.
+    /// Moves entries along the way that led to bucket `end` of those met, the last first. It ends early if another
+    /// worker took the room meanwhile or the way crosses itself. The entries have moved by then, so it is worth looking
+    /// for another way.
     fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) {
         let moves = self.moves.load(Ordering::Relaxed);
         self.moves.store(moves + 1, Ordering::Relaxed);
@@ -247,11 +250,12 @@ impl Table {
         moved
     }
 
-    /// Spreads the entries over more buckets, at most four for each, in place. Nobody else may be inside.
+    /// Spreads the entries over more buckets, at most four for each, in place. No other worker may be inside.
     pub(super) fn grow(&self, shape: &Shape, grown: &Shape) {
         self.lines.offer_large_pages(shape.buckets() as usize..grown.buckets() as usize);
         let parts = (grown.buckets() / shape.buckets()) as usize;
-        // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1, or to 4n and the three behind it.
+        // From the last bucket down, so that lines are read before they are overwritten: bucket n goes to 2n and 2n +
+        // 1, or to 4n and the three after it.
         for bucket in (0..shape.buckets()).rev() {
             let entries = Bucket::read(self.line(bucket));
             let mut filled = [Filling::default(); 4];
@@ -266,7 +270,7 @@ impl Table {
         self.return_home(grown);
     }
 
-    /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. Nobody else may be inside, and no bucket
+    /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. No other worker may be inside, and no bucket
     /// is marked as spilled.
     fn return_home(&self, shape: &Shape) {
         for bucket in 0..shape.buckets() {
@@ -296,7 +300,7 @@ impl Table {
         }
     }
 
-    /// Drops bits of every entry, in place, bucket by bucket; gives the number of entries that are left. Nobody else may be inside.
+    /// Drops bits of every entry, in place, bucket by bucket; gives the number of entries that are left. No other worker may be inside.
     pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape) -> u64 {
         let mut left = 0;
         let mut kept = Vec::with_capacity(shape.slots() as usize);
@@ -318,9 +322,9 @@ impl Table {
     }
 }
 
-/// All ways in which two workers can meet, up to two changes of turn out of order, one where entries move (loom):
+/// Tries all interleavings of two workers with up to two preemptions, one if entries move (loom):
 ///
-///     RUSTFLAGS="--cfg loom" cargo test --release -p wayfarer-search --lib loom
+///     RUSTFLAGS="--cfg loom" cargo test --release -p wayfarer-store --lib loom
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
@@ -338,7 +342,7 @@ mod loom_tests {
         (0..).map(|key| shape().place(hash(&[key]).address())).filter(move |place| (place.home, place.other) == (home, other))
     }
 
-    /// Puts `filling` into a table alone, then runs both at once, with at most so many turns taken away before their end.
+    /// Puts `filling` into a table alone, then runs both closures at once with at most `turns` preemptions.
     fn meet(turns: usize, filling: Vec<Place>, first: fn(&Table) -> Put, second: fn(&Table) -> Put, check: fn(&Table, Put, Put)) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(turns);
