@@ -28,12 +28,12 @@ impl Waypoints {
         Waypoints { packing, blocks: Vec::new(), forms: Vec::new(), links: Vec::new(), free: Vec::new(), most: usize::MAX }
     }
 
-    /// The same in at most so many bytes.
+    /// The same in at most `most` bytes.
     pub(crate) fn within(self, most: usize) -> Self {
         Waypoints { most, ..self }
     }
 
-    /// Adds a state behind another waypoint, held once; none where the account has no room.
+    /// Adds a state behind another waypoint, held once; none if the account has no room.
     pub(crate) fn add(&mut self, state: &[Word], before: Option<u32>, account: &dyn Account) -> Option<u32> {
         let mut form = Vec::new();
         if self.packing.is_varying() {
@@ -73,7 +73,7 @@ impl Waypoints {
         Some(waypoint)
     }
 
-    /// The bytes that so many waypoints would take besides those that are there.
+    /// The bytes that `more` further waypoints would take.
     pub(crate) fn bytes_for(&self, more: u64) -> u64 {
         more.saturating_sub(self.free.len() as u64).saturating_mul(self.one() as u64)
     }
@@ -91,7 +91,7 @@ impl Waypoints {
         self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK].1 += 1;
     }
 
-    /// One fewer needs it; where that was the last, it and what only it needed are freed.
+    /// Removes one use of a waypoint. After the last use the waypoint is freed, and so are those that only it needed.
     pub(crate) fn release(&mut self, mut waypoint: u32) {
         while waypoint != NOWHERE {
             let (before, count) = &mut self.links[waypoint as usize / BLOCK][waypoint as usize % BLOCK];
