@@ -19,7 +19,7 @@ fn explored<'g>(graph: &'g Graph, strategy: &str, seed: u64, limits: Limits) -> 
     (outcome, store)
 }
 
-/// The same, with the parents that it left in the store.
+/// The same, with the states that it left in the store.
 fn run(graph: &Graph, strategy: &str, seed: u64, limits: Limits) -> (Outcome, Vec<u32>) {
     let (outcome, store) = explored(graph, strategy, seed, limits);
     let mut states = States::new(Width::Fixed(1));
