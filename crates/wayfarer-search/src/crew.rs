@@ -2,7 +2,9 @@
 //!
 //! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
 //! search meets once per level, walkers meet every 65,536 steps, so that the findings of walkers do not depend on their
-//! speed. A worker that ends early (memory, time, Ctrl-C) says so, and the others no longer wait for it.
+//! speed. The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
+//! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
+//! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
 
 use crate::{Account, Control, Progress, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -42,7 +44,7 @@ pub(crate) fn together<T: Send>(crew: &Crew, control: &mut dyn Control, run: imp
                 let thread = std::thread::Builder::new().name(format!("worker {worker}"));
                 let begun = thread.spawn_scoped(scope, move || part(worker, &mut Follower { crew, worker }).done);
                 if begun.is_err() {
-                    crew.leave(0);
+                    crew.leave(worker, 0);
                 }
                 begun.ok()
             })
@@ -76,7 +78,8 @@ pub(crate) struct Crew {
     workers: usize,
     most: usize,
     gate: Mutex<Gate>,
-    opened: Condvar,
+    /// One for each worker, so that only those are woken who are called.
+    bells: Vec<Condvar>,
     /// Whether the run ends, so that no one has to look behind the gate.
     ended: AtomicBool,
     /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
@@ -93,18 +96,27 @@ pub(crate) struct Crew {
 #[repr(align(128))]
 struct Place([AtomicU64; 3]);
 
-#[derive(Default)]
 struct Gate {
-    /// Workers that are still at it, and those of them that wait.
-    present: usize,
+    /// Which workers are still at it, and the violations each of them had when it last came or left.
+    present: Vec<bool>,
+    violations: Vec<usize>,
+    /// Workers below this number were called by the last meeting: those of them that are present, and those of these that wait.
+    called: usize,
+    working: usize,
     waiting: usize,
     meetings: u64,
-    /// Violations of those who wait, and of those who left.
-    violations: usize,
-    left_with: usize,
-    /// Violations when the last meeting ended.
-    counted: usize,
     stop: Option<Stop>,
+}
+
+/// What a worker learns at a meeting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    /// How many meetings there were. A worker that was not called may have missed some.
+    pub(crate) meetings: u64,
+    /// How many workers were called, the first ones.
+    pub(crate) called: usize,
+    /// Violations that all workers have found.
+    pub(crate) violations: usize,
 }
 
 impl Crew {
@@ -113,8 +125,16 @@ impl Crew {
         Crew {
             workers,
             most,
-            gate: Mutex::new(Gate { present: workers, ..Gate::default() }),
-            opened: Condvar::new(),
+            gate: Mutex::new(Gate {
+                present: vec![true; workers],
+                violations: vec![0; workers],
+                called: workers,
+                working: workers,
+                waiting: 0,
+                meetings: 0,
+                stop: None,
+            }),
+            bells: (0..workers).map(|_| Condvar::new()).collect(),
             ended: AtomicBool::new(false),
             progress: (0..workers).map(|_| Default::default()).collect(),
             disjoint: true,
@@ -158,19 +178,38 @@ impl Crew {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until everyone is here, and gives the violations found so far.
-    pub(crate) fn meet(&self, violations: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<usize, Stop> {
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Waits until everyone who was called is here and this worker is called again. The last to come asks `next`, with the number of this meeting, how many
+    /// workers are to be called. Everyone is called if enough was found.
+    pub(crate) fn meet(
+        &self,
+        worker: usize,
+        violations: usize,
+        ask: &mut dyn FnMut() -> Option<Stop>,
+        next: &mut dyn FnMut(u64) -> usize,
+    ) -> Result<Met, Stop> {
         let mut gate = self.gate();
-        gate.violations += violations;
+        gate.violations[worker] = violations;
         gate.waiting += 1;
-        let meeting = gate.meetings;
-        self.open(&mut gate);
-        while gate.meetings == meeting {
+        let met = gate.meetings;
+        if gate.waiting == gate.working {
+            self.open(&mut gate, next);
+        }
+        while gate.meetings == met || worker >= gate.called {
             if let Some(stop) = gate.stop {
                 return Err(stop);
             }
-            gate = self.opened.wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
-            if gate.meetings == meeting && gate.stop.is_none() {
+            if worker > 0 {
+                gate = self.bells[worker].wait(gate).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            // The first worker speaks for all with the outside, which may end the run.
+            gate = self.bells[worker].wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            if gate.meetings == met && gate.stop.is_none() {
                 drop(gate);
                 if let Some(stop) = ask() {
                     self.end(stop);
@@ -178,26 +217,42 @@ impl Crew {
                 gate = self.gate();
             }
         }
-        Ok(gate.counted)
+        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.violations.iter().sum() })
     }
 
-    /// Ends the meeting if everyone is here.
-    fn open(&self, gate: &mut Gate) {
-        if gate.waiting == gate.present && gate.waiting > 0 {
-            gate.counted = gate.violations + gate.left_with;
-            gate.violations = 0;
-            gate.waiting = 0;
-            gate.meetings += 1;
-            self.opened.notify_all();
+    /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
+    /// been called, or if violations were found, which all have to learn.
+    pub(crate) fn go_on_alone(&self) -> Option<u64> {
+        let mut gate = self.gate();
+        if gate.working > 1 || gate.stop.is_some() || gate.violations.iter().any(|found| *found > 0) {
+            return None;
         }
+        gate.meetings += 1;
+        Some(gate.meetings)
+    }
+
+    /// Ends a meeting.
+    fn open(&self, gate: &mut Gate, next: &mut dyn FnMut(u64) -> usize) {
+        gate.waiting = 0;
+        gate.meetings += 1;
+        let enough = gate.violations.iter().sum::<usize>() >= self.most;
+        // The level is turned in any case: it says what is left.
+        let called = next(gate.meetings).clamp(1, self.workers);
+        gate.called = if enough { self.workers } else { called };
+        gate.working = gate.present[..gate.called].iter().filter(|present| **present).count();
+        self.bells[..gate.called].iter().for_each(Condvar::notify_one);
     }
 
     /// A worker leaves and is no longer waited for; it has found this many violations.
-    pub(crate) fn leave(&self, violations: usize) {
+    pub(crate) fn leave(&self, worker: usize, violations: usize) {
         let mut gate = self.gate();
-        gate.present -= 1;
-        gate.left_with += violations;
-        self.open(&mut gate);
+        gate.violations[worker] = violations;
+        if std::mem::take(&mut gate.present[worker]) && worker < gate.called {
+            gate.working -= 1;
+            if gate.waiting == gate.working && gate.waiting > 0 {
+                self.open(&mut gate, &mut |_| self.workers);
+            }
+        }
     }
 
     /// The run ends for everyone.
@@ -205,7 +260,7 @@ impl Crew {
         let mut gate = self.gate();
         gate.stop = gate.stop.or(Some(stop));
         self.ended.store(true, Ordering::Release);
-        self.opened.notify_all();
+        self.bells.iter().for_each(Condvar::notify_one);
     }
 
     /// Why the run ends, if it does.
@@ -252,13 +307,14 @@ fn note(Place(at): &Place, progress: &Progress) {
 /// The control of a walker: it meets the others every 65,536 steps, and ends with them if any of them has found enough.
 pub(crate) struct Strides<'a> {
     crew: &'a Crew,
+    worker: usize,
     inner: &'a mut dyn Control,
     next: u64,
 }
 
 impl<'a> Strides<'a> {
-    pub(crate) fn new(crew: &'a Crew, inner: &'a mut dyn Control) -> Self {
-        Strides { crew, inner, next: STRIDE }
+    pub(crate) fn new(crew: &'a Crew, worker: usize, inner: &'a mut dyn Control) -> Self {
+        Strides { crew, worker, inner, next: STRIDE }
     }
 }
 
@@ -268,10 +324,10 @@ impl Control for Strides<'_> {
             return self.inner.ask(progress);
         }
         self.next += STRIDE;
-        let Strides { crew, inner, .. } = self;
-        match crew.meet(progress.violations, &mut || inner.ask(progress)) {
+        let Strides { crew, worker, inner, .. } = self;
+        match crew.meet(*worker, progress.violations, &mut || inner.ask(progress), &mut |_| crew.workers) {
             Err(stop) => Some(stop),
-            Ok(violations) if violations >= crew.most => Some(Stop::Violations),
+            Ok(met) if met.violations >= crew.most => Some(Stop::Violations),
             Ok(_) => self.inner.ask(progress),
         }
     }

@@ -170,12 +170,12 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     };
     let run = |worker: usize, control: &mut dyn Control| {
         let Some((store, mut strategy)) = make(worker) else {
-            crew.leave(0);
+            crew.leave(worker, 0);
             return Ended { done: Outcome::new(space.rules()).without_room(), ends_all: None, progress: Progress::default() };
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
-        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, control), Entering::default());
-        crew.leave(outcome.violations.len());
+        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), Entering::default());
+        crew.leave(worker, outcome.violations.len());
         // Handles mean nothing outside the worker's own store.
         outcome.settle_trails(space, &*store);
         // Workers may visit the same states; only a record tells them apart.

@@ -252,7 +252,7 @@ impl Frontier for Segments<'_> {
         self.handed += handed;
     }
 
-    fn turn(&mut self, turn: u64, depth: u32) -> u64 {
+    fn turn(&mut self, turn: u64, depth: u32, _feed: u64) -> u64 {
         let mut heap = self.pool.heap();
         if heap.turned < turn {
             heap.turned = turn;
@@ -264,6 +264,10 @@ impl Frontier for Segments<'_> {
         self.outlet.marks = heap.marks;
         self.handed = 0;
         heap.states
+    }
+
+    fn level_states(&self) -> u64 {
+        self.pool.heap().states
     }
 
     fn is_level_done(&self) -> bool {

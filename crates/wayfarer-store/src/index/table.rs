@@ -280,7 +280,13 @@ impl Table {
         }
     }
 
-    /// An empty table with room for `handle`, in twice the buckets if `doubled`.
+    /// Empties a table that no other worker sees yet.
+    pub(super) fn clear(&self) {
+        // SAFETY: the block has this many bytes and belongs to the worker that took it.
+        unsafe { self.base.write_bytes(0, self.bytes()) };
+    }
+
+    /// A table with room for `handle`, in twice the buckets if `doubled`; to be [cleared](Table::clear).
     pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
         let bucket_bits = self.bucket_bits + u32::from(doubled);
         // Until this share doubles again the whole store grows by a factor of about two, so leave room for that and a
@@ -296,7 +302,7 @@ impl Table {
         // A bucket has half as many wide slots.
         let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
-        grown.base = arena.take(grown.bytes(), account)?;
+        grown.base = arena.take_dirty(grown.bytes(), account)?;
         Some(grown)
     }
 
