@@ -1,6 +1,6 @@
 //! The strategies a user can ask for: one file each, and one row each in [`ROWS`].
 //!
-//! A row says what a strategy is called, what it is and what it needs. Everything else about it is read from the row: nobody asks for a strategy by name.
+//! A row holds a strategy's name, its nature and its needs. All other code reads the row and never compares names.
 
 mod auto;
 mod bfs;
@@ -31,7 +31,7 @@ use std::str::FromStr;
 use wayfarer_space::Packing;
 use wayfarer_store::spec::{self, Entry, Given, Parameter, SpecError};
 
-/// What a strategy is built from.
+/// The parts that a strategy is built from.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// How far it may go.
@@ -51,15 +51,15 @@ pub(crate) struct Row {
     pub(crate) entry: Entry,
     /// The store it takes if none is asked for.
     pub(crate) store: fn(&Given) -> StoreSpec,
-    /// What it is, with these parameters.
+    /// Its nature with these parameters.
     pub(crate) nature: fn(&Given) -> Nature,
     pub(crate) build: for<'a> fn(&Given, &Site<'a>) -> Box<dyn Strategy + 'a>,
 }
 
-/// What a strategy is. Every row answers every question.
+/// The nature of a strategy. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nature {
-    /// What it needs of a store.
+    /// Its demands on a store.
     pub needs: Need,
     /// How several workers carry it out.
     pub crewing: Crewing,
@@ -90,7 +90,7 @@ pub enum Crewing {
     Phases,
 }
 
-/// What a strategy needs of a store.
+/// The demands of a strategy on a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Nothing: any store will do.
@@ -99,7 +99,7 @@ pub enum Need {
     Memory,
     /// That it gives states back.
     Recall,
-    /// That it says where it keeps a state.
+    /// It must tell the handle of a known state.
     Place,
     /// That it can be emptied.
     Emptying,
@@ -216,7 +216,7 @@ impl StrategySpec {
         self.given.is(parameter, value)
     }
 
-    /// What it is.
+    /// Its nature.
     pub fn nature(&self) -> Nature {
         (self.row.nature)(&self.given)
     }
@@ -293,7 +293,7 @@ fn exact(_given: &Given) -> StoreSpec {
     StoreSpec::exact()
 }
 
-/// For rows: a search that visits every state once, whatever the seed.
+/// For rows: a search that visits every state once, for every seed.
 const SYSTEMATIC: Nature = Nature {
     needs: Need::Memory,
     crewing: Crewing::Alone,
@@ -305,7 +305,7 @@ const SYSTEMATIC: Nature = Nature {
     seeded: false,
 };
 
-/// For rows: a search that draws where it goes, each worker for itself.
+/// For rows: a search that draws its way at random, each worker for itself.
 const RANDOM: Nature = Nature {
     needs: Need::Nothing,
     crewing: Crewing::Apart,

@@ -12,10 +12,10 @@ use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Width, Word, hash
 /// Walks side by side, so that a round's fixed cost is shared.
 const LANES: usize = 16;
 
-/// Steps that are made in a round, about, where all steps out of a state are.
+/// Steps of a round, roughly, if all steps out of a state are made.
 const STEPS: usize = 2048;
 
-/// Where walks begin and end, besides the sampler's law.
+/// The ends of walks, apart from the sampler's law.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
     /// They begin in a start state, all equally likely.
@@ -36,7 +36,7 @@ pub(super) struct Walks<'a> {
     origin: Origin<'a>,
     starts: Option<States>,
     lanes: Vec<Lane>,
-    /// How many of them go on in a round: few where states have many successors, which take memory.
+    /// The number of walks that go on in a round: few if states have many successors, which take memory.
     wide: usize,
     /// The lane behind each selected state.
     chosen: Vec<usize>,
@@ -53,12 +53,12 @@ struct Lane {
     at: u32,
     keeps: u32,
     walk: Option<u64>,
-    /// Where it began, if in a stored state.
+    /// Its first state, if that is a stored state.
     handle: Option<Handle>,
     draws: Draws,
 }
 
-/// What a walk draws from.
+/// The random streams of a walk.
 #[derive(Clone, Debug)]
 struct Draws {
     rng: Rng,
@@ -104,7 +104,7 @@ impl<'a> Walks<'a> {
         self.kept
     }
 
-    /// The walk of this number at its beginning; none where there is nowhere to begin.
+    /// The walk of this number at its beginning; none if there is nowhere to begin.
     fn begin(&self, walk: u64) -> Option<Lane> {
         let mut rng = self.stream.split(walk);
         let keeps = self.sampler.kept_step(&mut rng);
@@ -139,7 +139,7 @@ impl<'a> Walks<'a> {
         }
     }
 
-    /// The states of a walk up to where it stands.
+    /// The states of a walk up to its present one.
     fn again(&self, space: &dyn Space, walk: u64, length: u32) -> Option<(Vec<Vec<Word>>, Option<Handle>)> {
         let mut lane = self.begin(walk)?;
         let mut trail = vec![lane.state.clone()];
@@ -162,7 +162,7 @@ impl<'a> Walks<'a> {
 }
 
 impl Draws {
-    /// The step that is taken, for samplers that see all of them; none where none leads on.
+    /// The step that is taken, for samplers that see all steps; none if no step leads on.
     fn step(&mut self, sampler: Sampler, steps: &Steps, range: Range<usize>, scratch: &mut Vec<u32>) -> Option<usize> {
         if !matches!(sampler, Sampler::Priority { .. }) {
             return pick_onward(Choice::States, steps, range, &mut self.rng, scratch);

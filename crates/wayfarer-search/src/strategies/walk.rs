@@ -1,10 +1,11 @@
-//! Random walks: from a start state, one random successor after another; back to a start state where no step leads on.
+//! Random walks: from a start state, one random successor after another. If no step leads on, the walk returns to a start state.
 //!
-//! Several walks (`lanes`) go side by side, each with a stream of its own, so that the loop's fixed cost is shared. A walk keeps no path: its stream is
-//! a function of the seed, so the way to where it stands is found by walking again. `restart=N` ends a walk after so many steps, which keeps that way
-//! short; `from=visited` then goes on from any state that was met before (and needs a store that can give states back).
+//! Several walks (`lanes`) run side by side, each with a stream of its own, so that the loop's fixed cost is shared. A
+//! walk keeps no path: its stream is a function of the seed, so the way to its state is found by walking again.
+//! `restart=N` ends a walk after N steps, which keeps that way short. `from=visited` then goes on from any visited
+//! state, which needs a store that can give states back.
 //!
-//! Departure: a state whose every step leads back to it counts as one that no step leaves, else a walk would never get away from it.
+//! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
 use super::urs::CHOICE;
 use super::{Nature, Need, RANDOM, Row};
@@ -87,7 +88,7 @@ struct Lane {
 }
 
 impl Walk {
-    /// So many walks with the given seed, uniform over firings, never restarted but where no step leads on.
+    /// `lanes` walks with the given seed, uniform over firings, restarted only if no step leads on.
     pub fn new(lanes: usize, seed: u64) -> Self {
         let rng = Rng::new(seed, "walk");
         let lane = |number| {
@@ -122,7 +123,7 @@ impl Walk {
         Walk { choice: Choice::States, search: Some(restarts), restart: length, ..self }
     }
 
-    /// Puts a lane into a random start state, or a visited one where that is wanted.
+    /// Puts a lane into a random start state, or into a visited one if that is wanted.
     fn begin(&mut self, lane: usize, store: Option<&dyn Store>) {
         let Some(starts) = &self.starts else { return };
         let lane = &mut self.lanes[lane];
@@ -234,7 +235,7 @@ impl Strategy for Walk {
                 lane.rng = selection.draws[source].clone();
                 let range = of_source(steps, next, source);
                 next = range.end;
-                // Where no step leads on, a drawn one leads back.
+                // If no step leads on, the drawn one leads back to its source.
                 range.clone().next().filter(|_| steps.enabled[source] > 0)
             } else {
                 self.drawn[source]
