@@ -145,6 +145,16 @@ impl Reading {
             .collect()
     }
 
+    /// Whether RURS is ahead on the densest graphs and behind on the thinnest: at each memory, no graph on which it is
+    /// behind is denser than one on which it is ahead.
+    pub(super) fn by_density(&self) -> bool {
+        MEMORY.iter().all(|memory| {
+            let verdicts: Vec<Verdict> = self.at(*memory).iter().map(|point| point.covered[0].more_than(&point.covered[1])).collect();
+            let ahead = verdicts.iter().position(|verdict| *verdict == Verdict::Agrees).unwrap_or(verdicts.len());
+            verdicts.iter().rposition(|verdict| *verdict == Verdict::Differs).is_none_or(|behind| behind < ahead)
+        })
+    }
+
     pub(super) fn gaps(&self) -> String {
         let one = |point: &&Point| format!("{} (m/h {}) {:.1} points", point.graph, plain(point.density), 100.0 * Reading::gap(point));
         self.at(0.15).iter().map(one).collect::<Vec<_>>().join(", ")
@@ -152,11 +162,14 @@ impl Reading {
 }
 
 impl Readings {
-    /// The reading in which RURS is ahead most often; of several, the one with the greatest lead.
+    /// The reading in which RURS is ahead most often; of several, the first, which is nearest to the printed algorithms.
     pub(super) fn best(&self) -> &Reading {
-        let lead = |reading: &Reading| reading.points.iter().map(Reading::gap).sum::<f64>();
-        let order = |one: &&Reading, other: &&Reading| one.ahead().cmp(&other.ahead()).then(lead(one).total_cmp(&lead(other)));
-        self.0.iter().max_by(order).unwrap_or(&self.0[0])
+        self.0.iter().rev().max_by_key(|reading| reading.ahead()).unwrap_or(&self.0[0])
+    }
+
+    /// Puts theory, which is exact or has smaller errors, in the place of the measurements of the printed algorithms.
+    pub(super) fn printed_is(&mut self, theory: impl Iterator<Item = [Figure; 2]>) {
+        self.0[0].points.iter_mut().zip(theory).for_each(|(point, covered)| point.covered = covered);
     }
 
     /// Restarts from the start, closed nodes kept, oriented edges: the algorithms as they are printed.
@@ -167,6 +180,11 @@ impl Readings {
     pub(super) fn ranking(&self) -> String {
         let one = |reading: &Reading| format!("{} {}", reading.name(), reading.ahead());
         format!("Of 9 cells RURS is ahead for certain in: {}", self.0.iter().map(one).collect::<Vec<_>>().join("; "))
+    }
+
+    /// Whether some reading has the whole order.
+    pub(super) fn any_order(&self) -> bool {
+        self.0.iter().any(|reading| !reading.rising().contains(&Verdict::Differs))
     }
 
     pub(super) fn orders(&self) -> String {
