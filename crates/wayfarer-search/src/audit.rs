@@ -22,6 +22,7 @@ mod walks;
 pub use mass::Mass;
 
 use crate::crew::{Crew, Ended, together};
+use crate::strategies::walking::Law;
 use crate::{Candidates, Control, Fidelity, Job, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -101,9 +102,13 @@ impl Sampler {
         if matches!(self, Sampler::Shallow { .. }) { (cap + 1.0) / 2.0 } else { cap / (cap + 1.0).ln() }
     }
 
-    /// Whether it looks at all successors of a state to take one.
-    fn expands(self) -> bool {
-        matches!(self, Sampler::Shallow { .. } | Sampler::Priority { .. })
+    /// How it draws a step.
+    fn law(self) -> Law {
+        match self {
+            Sampler::Shallow { .. } => Law::States,
+            Sampler::Priority { .. } => Law::Priorities,
+            Sampler::Walk { .. } | Sampler::Sieved { .. } | Sampler::Restart { .. } => Law::Firings,
+        }
     }
 
     /// The step that a walk keeps.
@@ -285,7 +290,7 @@ impl Audit<'_> {
 }
 
 /// Which rules of a walk have the higher priority: bits of a hash.
-fn is_preferred(priorities: u64, rule: u32) -> bool {
+pub(crate) fn is_preferred(priorities: u64, rule: u32) -> bool {
     let mixed: Hash = hash(&[priorities, Word::from(rule)]);
     mixed.address() & 1 == 1
 }

@@ -13,6 +13,7 @@ mod renewal;
 mod sdrs;
 mod urs;
 mod walk;
+pub(crate) mod walking;
 
 pub use bfs::Bfs;
 pub(crate) use bfs::{Level, Place};
