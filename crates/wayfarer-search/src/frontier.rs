@@ -13,7 +13,7 @@ mod waypoints;
 pub(crate) use adopting::Origin;
 pub(crate) use handles::{Board, Waiting};
 pub(crate) use segments::Pool;
-pub(crate) use waypoints::Waypoints;
+pub(crate) use waypoints::{Spare, Waypoints};
 
 use crate::{Candidates, Selection, Store, Visit};
 use wayfarer_space::Word;

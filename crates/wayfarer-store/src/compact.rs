@@ -26,6 +26,7 @@ mod shape;
 mod table;
 
 use crate::memory::lines::Lines;
+use crate::memory::sweep::hands;
 use crate::rows::{FINGERPRINTS, as_given};
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
 use crate::{Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
@@ -218,7 +219,7 @@ impl<'a> CompactStore<'a> {
             return;
         }
         if let Some(grown) = self.grown(&seen) {
-            self.table.grow(&seen, &grown);
+            self.table.grow(&seen, &grown, hands(regime.seats));
             regime.shape = grown;
             return;
         }
@@ -231,7 +232,7 @@ impl<'a> CompactStore<'a> {
         match seen.narrowed(regime.floor) {
             Some(narrow) => {
                 regime.omissions += omissions;
-                regime.counted = self.table.narrow(&seen, &narrow);
+                regime.counted = self.table.narrow(&seen, &narrow, hands(regime.seats));
                 self.entries.store(regime.counted, Ordering::Relaxed);
                 regime.shape = narrow;
                 regime.lowered += 1;

@@ -137,7 +137,7 @@ impl<'a> DifferenceStore<'a> {
         if !Self::DELTA.contains(&delta) {
             return None;
         }
-        let index = Index::new(Self::index_chunk(most), most, account)?;
+        let index = Index::new(Self::index_chunk(most), account)?;
         let chain = Chain::new(longest(packing.bytes()), most);
         let remembered = Mutex::new(Remembered::new(packing.words()));
         Some(DifferenceStore { packing, delta, chain, index, account, len: AtomicU64::new(0), remembered })

@@ -82,7 +82,7 @@ impl<'a> ExactStore<'a> {
     /// `most` bytes. None if the account has no room to begin.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         let segment = Self::segment(most);
-        let index = Index::new(segment.max(1 << 16), most, account)?;
+        let index = Index::new(segment.max(1 << 16), account)?;
         Some(ExactStore(if packing.is_varying() {
             Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
         } else {

@@ -6,6 +6,7 @@ pub(crate) mod lines;
 pub(crate) mod recent;
 pub(crate) mod records;
 pub(crate) mod slab;
+pub(crate) mod sweep;
 
 pub use arena::give_back;
 pub use slab::Slab;

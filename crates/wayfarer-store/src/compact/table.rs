@@ -9,11 +9,15 @@
 use super::shape::{self, Bucket, Filling, Place, Shape};
 use crate::memory::lines::sync::{AtomicU64, Mutex, fence};
 use crate::memory::lines::{Line, Lines};
+use crate::memory::sweep::{PART, sweep};
+use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Buckets whose entries are tried before a table counts as full. Each has at least eight.
 const SEARCHED: usize = 64;
+/// Buckets that are looked through for locked ones at once.
+const PIECE: u64 = 64 * PART;
 
 /// Fingerprints in lines.
 pub(super) struct Table {
@@ -250,13 +254,25 @@ impl Table {
         moved
     }
 
-    /// Spreads the entries over more buckets, at most four for each, in place. No other worker may be inside.
-    pub(super) fn grow(&self, shape: &Shape, grown: &Shape) {
+    /// Spreads the entries over more buckets, at most four for each, in place, on so many threads. No other worker may be inside.
+    pub(super) fn grow(&self, shape: &Shape, grown: &Shape, hands: usize) {
         self.lines.offer_large_pages(shape.buckets() as usize..grown.buckets() as usize);
+        let parts = grown.buckets() / shape.buckets();
+        let mut until = shape.buckets();
+        while until > 0 {
+            // Bucket n goes to 2n and 2n + 1, or to 4n and the three after it. The upper buckets go past all that were
+            // not read yet, so they can be spread in any order. What is left is spread from the last bucket down.
+            let from = if hands > 1 && until > PART { until.div_ceil(parts) } else { 0 };
+            sweep(from..until, if from > 0 { hands } else { 1 }, |buckets| self.spread(shape, grown, buckets));
+            until = from;
+        }
+        self.return_home(grown, hands);
+    }
+
+    /// Spreads the entries of some buckets, from the last one down.
+    fn spread(&self, shape: &Shape, grown: &Shape, buckets: Range<u64>) {
         let parts = (grown.buckets() / shape.buckets()) as usize;
-        // From the last bucket down, so that lines are read before they are overwritten: bucket n goes to 2n and 2n +
-        // 1, or to 4n and the three after it.
-        for bucket in (0..shape.buckets()).rev() {
+        for bucket in buckets.rev() {
             let entries = Bucket::read(self.line(bucket));
             let mut filled = [Filling::default(); 4];
             for value in entries.entries(shape) {
@@ -267,44 +283,52 @@ impl Table {
                 part.write(grown, self.line(to));
             }
         }
-        self.return_home(grown);
     }
 
     /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. No other worker may be inside, and no bucket
     /// is marked as spilled.
-    fn return_home(&self, shape: &Shape) {
-        for bucket in 0..shape.buckets() {
-            let line = self.line(bucket);
-            if !shape::is_locked(line) {
-                continue;
-            }
-            let mut entries = Bucket::read(line);
-            for slot in (0..entries.count(shape)).rev() {
-                let value = entries.get(shape, slot);
-                if value & 1 == 0 {
-                    continue;
-                }
-                let home = self.line(shape.across(bucket, value));
-                let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
-                if room {
-                    shape::push(home, shape, value ^ 1);
-                    entries.remove(shape, slot);
-                } else {
-                    shape::mark_spilled(home);
-                }
-                if locked {
-                    shape::lock(home);
-                }
-            }
-            entries.write(line);
+    fn return_home(&self, shape: &Shape, hands: usize) {
+        let locked = |buckets: Range<u64>| buckets.filter(|bucket| shape::is_locked(self.line(*bucket))).collect::<Vec<_>>();
+        // Few are locked. They are found on all threads, piece by piece so that the lists stay short, and moved by one.
+        for from in (0..shape.buckets()).step_by(PIECE as usize) {
+            let piece = from..shape.buckets().min(from + PIECE);
+            sweep(piece, hands, locked).into_iter().flatten().for_each(|bucket| self.return_from(shape, bucket));
         }
     }
 
-    /// Drops bits of every entry, in place, bucket by bucket; gives the number of entries that are left. No other worker may be inside.
-    pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape) -> u64 {
+    /// The same for one locked line.
+    fn return_from(&self, shape: &Shape, bucket: u64) {
+        let line = self.line(bucket);
+        let mut entries = Bucket::read(line);
+        for slot in (0..entries.count(shape)).rev() {
+            let value = entries.get(shape, slot);
+            if value & 1 == 0 {
+                continue;
+            }
+            let home = self.line(shape.across(bucket, value));
+            let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
+            if room {
+                shape::push(home, shape, value ^ 1);
+                entries.remove(shape, slot);
+            } else {
+                shape::mark_spilled(home);
+            }
+            if locked {
+                shape::lock(home);
+            }
+        }
+        entries.write(line);
+    }
+
+    /// Drops bits of every entry, in place, bucket by bucket, on so many threads; gives the number of entries that are left. No other worker may be inside.
+    pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape, hands: usize) -> u64 {
+        sweep(0..shape.buckets(), hands, |buckets| self.narrow_some(shape, narrow, buckets)).into_iter().sum()
+    }
+
+    fn narrow_some(&self, shape: &Shape, narrow: &Shape, buckets: Range<u64>) -> u64 {
         let mut left = 0;
         let mut kept = Vec::with_capacity(shape.slots() as usize);
-        for bucket in 0..shape.buckets() {
+        for bucket in buckets {
             let entries = Bucket::read(self.line(bucket));
             kept.clear();
             kept.extend(entries.entries(shape).map(|value| shape.narrowed_entry(narrow, value)));
