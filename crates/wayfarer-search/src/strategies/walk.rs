@@ -12,9 +12,7 @@ use super::{Nature, Need, RANDOM, Row};
 use crate::strategies::drawing::Choice;
 use crate::strategies::walking::{Lanes, Law, Moved, again};
 use crate::witness::chain;
-use crate::{
-    Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Position, Selection, Stop, Store, StoreSpec, Strategy, Visit,
-};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Position, Selection, Stop, Store, StoreSpec, Strategy, Visit};
 use wayfarer_space::{Rng, Space, States, Word};
 use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
