@@ -3,6 +3,7 @@
 //! A row holds a strategy's name, its nature and its needs. All other code reads the row and never compares names.
 
 mod auto;
+pub(crate) mod batch;
 mod bfs;
 mod dfs;
 pub(crate) mod drawing;

@@ -2,6 +2,7 @@
 
 use super::{Scratch, Symmetry};
 use std::cell::Cell;
+use std::ops::Range;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
@@ -91,7 +92,15 @@ impl Space for Orbits<'_> {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
-        let completeness = self.inner.initial(steps);
+        self.initial_some(0..u64::MAX, steps)
+    }
+
+    fn starts(&self) -> Option<u64> {
+        self.inner.starts()
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        let completeness = self.inner.initial_some(numbers, steps);
         self.with_scratch(|scratch| {
             for row in 0..steps.len() {
                 if self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {

@@ -3,6 +3,7 @@
 //! A walk is a function of the seed and its number, so the way to a violation is found by walking again.
 
 use super::{Representative, Sampler};
+use crate::strategies::batch::Batch;
 use crate::strategies::walking::{Draws, Lanes, Moved, again};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Ground, Handle, Position, Record, Selection, Store, Strategy, Visit};
@@ -11,9 +12,6 @@ use wayfarer_space::{Rng, States, Width, Word, hash};
 
 /// Walks side by side, so that a round's fixed cost is shared.
 const LANES: usize = 16;
-
-/// Steps of a round, roughly, if all steps out of a state are made.
-const STEPS: usize = 2048;
 
 /// The ends of walks, apart from the sampler's law.
 #[derive(Clone, Copy)]
@@ -38,8 +36,8 @@ pub(super) struct Walks<'a> {
     lanes: Lanes,
     /// The walk of each lane.
     begun: Vec<Begun>,
-    /// The number of walks that go on in a round: few if states have many successors, which take memory.
-    wide: usize,
+    /// The walks that go on in a round, if all their successors are made.
+    wide: Option<Batch>,
     kept: States,
     /// Room for a state and for its representative.
     found: States,
@@ -68,7 +66,7 @@ impl<'a> Walks<'a> {
             origin,
             starts: None,
             begun: vec![Begun::default(); LANES],
-            wide: if sampler.law().expands() { 1 } else { LANES },
+            wide: sampler.law().expands().then(|| Batch::new(LANES as u32)),
             kept: States::new(width),
             found: States::new(width),
             folded: Vec::new(),
@@ -145,8 +143,9 @@ impl<'a> Walks<'a> {
 impl Strategy for Walks<'_> {
     fn select(&mut self, _store: &dyn Store, selection: &mut Selection) {
         self.lanes.open(selection);
+        let wide = self.wide.map_or(LANES, |batch| batch.states() as usize);
         for lane in 0..self.lanes.len() {
-            if self.lanes.chosen() == self.wide {
+            if self.lanes.chosen() == wide {
                 break;
             }
             if !self.lanes.lane(lane).live {
@@ -156,6 +155,10 @@ impl Strategy for Walks<'_> {
                 self.lanes.select(lane, Handle(u32::MAX), selection);
             }
         }
+    }
+
+    fn starts_in_pieces(&self) -> bool {
+        true
     }
 
     fn admission(&self) -> Admission {
@@ -173,11 +176,12 @@ impl Strategy for Walks<'_> {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, _visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            self.starts = Some(steps.states.clone());
+            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
+            steps.states.iter().for_each(|state| starts.push(state));
             return;
         }
-        if self.lanes.law().expands() {
-            self.wide = (STEPS * selection.handles.len() / steps.len().max(1)).clamp(1, LANES);
+        if let Some(batch) = &mut self.wide {
+            batch.learn(selection.handles.len(), steps.len());
         }
         for source in 0..kept {
             let Moved { lane, goes_on, .. } = self.lanes.go(source, selection, steps);
