@@ -8,16 +8,21 @@ use crate::strategies::walking::{Draws, Lanes, Moved, again};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Ground, Handle, Position, Record, Selection, Store, Strategy, Visit};
 use std::ops::Range;
-use wayfarer_space::{Rng, States, Width, Word, hash};
+use wayfarer_space::{Rng, Space, States, Steps, Width, Word, hash};
 
 /// Walks side by side, so that a round's fixed cost is shared.
 const LANES: usize = 16;
+
+/// Tries to make a start state before a walk is given up: some numbers may stand for none.
+const TRIES: u32 = 256;
 
 /// The ends of walks, apart from the sampler's law.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
     /// They begin in a start state, all equally likely.
     Start,
+    /// The same for a space with so many start states that each walk makes its own, by number.
+    Drawn(&'a dyn Space, u64),
     /// They begin in a stored state.
     Stored(&'a dyn Store),
     /// They end in the first state that the record can judge.
@@ -99,6 +104,21 @@ impl<'a> Walks<'a> {
                     return None;
                 }
                 Some(handle)
+            }
+            Origin::Drawn(space, starts) => {
+                let mut steps = Steps::new(found.width());
+                for _ in 0..TRIES {
+                    let number = rng.below(*starts);
+                    space.initial_some(number..number + 1, &mut steps);
+                    if !steps.states.is_empty() {
+                        break;
+                    }
+                }
+                if steps.states.is_empty() {
+                    return None;
+                }
+                found.push(steps.states.get(0));
+                None
             }
             _ => {
                 let starts = self.starts.as_ref().filter(|starts| !starts.is_empty())?;
