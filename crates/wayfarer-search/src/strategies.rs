@@ -5,6 +5,8 @@
 mod auto;
 pub(crate) mod batch;
 mod bfs;
+mod classes;
+mod depths;
 mod dfs;
 pub(crate) mod drawing;
 mod highway;
@@ -326,7 +328,17 @@ mod tests {
     #[test]
     fn rows_speak_the_truth_about_their_strategies() {
         let packing = Packing::new(vec![0xFF]);
-        let variants = ["urs:close=on", "urs:close=delete", "walk:from=visited", "rbfs:own=on"].map(|text| StrategySpec::parse(text).unwrap());
+        let variants = [
+            "urs:close=on",
+            "urs:close=delete",
+            "rurs:close=on,from=visited",
+            "sdrs:close=on",
+            "sdrs:close=delete",
+            "rsdrs:close=on",
+            "walk:from=visited",
+            "rbfs:own=on",
+        ]
+        .map(|text| StrategySpec::parse(text).unwrap());
         for spec in StrategySpec::all().chain(variants) {
             let (nature, store) = (spec.nature(), spec.default_store());
             assert_eq!(spec.suits(&store), Ok(()), "{spec} over {store}");

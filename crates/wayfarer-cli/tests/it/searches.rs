@@ -3,7 +3,7 @@
 use crate::models::*;
 use crate::{Folder, check, forget_the_forecast, report};
 
-const STRATEGIES: [&str; 18] = [
+const STRATEGIES: [&str; 20] = [
     "bfs",
     "dfs",
     "rdfs",
@@ -16,6 +16,8 @@ const STRATEGIES: [&str; 18] = [
     "urs:close=on,mix=auto",
     "urs:close=delete",
     "sdrs",
+    "sdrs:close=on",
+    "sdrs:close=delete",
     "rurs:capacity=3",
     "rurs:capacity=3,from=visited",
     "rsdrs:capacity=3,replace=lru",
@@ -60,7 +62,7 @@ fn the_same_seed_gives_the_same_report() {
 fn only_exhaustive_searches_say_that_something_holds() {
     for strategy in STRATEGIES {
         let report = report(COUNTER, &["--strategy", strategy, "--steps", "5k"]);
-        let exhaustive = ["bfs", "dfs", "rdfs", "urs:close=on,mix=auto"].contains(&strategy);
+        let exhaustive = ["bfs", "dfs", "rdfs", "urs:close=on,mix=auto", "sdrs:close=on"].contains(&strategy);
         assert_eq!(report["verdict"], if exhaustive { "holds" } else { "not-found" }, "{strategy}: {report:#}");
         // A V of three states is emptied before the fourth is found.
         assert_eq!(report["states"], if strategy == "rurs:capacity=3" { 3 } else { 4 }, "{strategy}");
