@@ -66,7 +66,7 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
                 watcher.begin(experiment);
                 let done = experiment.run(&Desk::new(options.quick, options.seed, threads, &watcher));
                 watcher.end(experiment);
-                let findings = done.map_err(|error| failure(&error, experiment, all.len(), chosen.len(), folder.as_deref()))?;
+                let findings = done.map_err(|error| failure(&error, experiment, (all.len(), chosen.len()), folder.as_deref(), &signals))?;
                 if let (Some(shelf), Some(folder)) = (&shelf, &folder) {
                     shelf.keep(experiment, &findings).map_err(|error| Failure::failed(format!("cannot write to `{}`: {error}", folder.display())))?;
                 }
@@ -85,18 +85,18 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
     Ok(Exit::Well)
 }
 
-fn failure(error: &LabError, experiment: &Experiment, done: usize, chosen: usize, folder: Option<&Path>) -> Failure {
+fn failure(error: &LabError, experiment: &Experiment, (done, chosen): (usize, usize), folder: Option<&Path>, signals: &Signals) -> Failure {
+    let interrupted = |message: String| Failure { exit: signals.exit(), ..Failure::failed(message) };
     match (error, folder) {
         (LabError::Failed(message), _) => Failure::failed(format!("{}: {message}", experiment.name)),
-        (LabError::Interrupted, Some(folder)) => Failure::failed(format!(
+        (LabError::Interrupted, Some(folder)) => interrupted(format!(
             "interrupted in `{}`; {done} of {chosen} experiments are done and kept in `{}`: the same command goes on from there",
             experiment.name,
             folder.display()
         )),
-        (LabError::Interrupted, None) => Failure::failed(format!(
-            "interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)",
-            experiment.name
-        )),
+        (LabError::Interrupted, None) => {
+            interrupted(format!("interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)", experiment.name))
+        }
     }
 }
 

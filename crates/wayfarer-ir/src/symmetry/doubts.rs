@@ -79,34 +79,55 @@ impl Doubts {
 
     /// Checks one state.
     pub(super) fn check_state(&self, inner: &dyn Space, symmetry: &Symmetry, state: &[Word], steps: &mut Steps, scratch: &mut Scratch) {
-        let expected = self.results(inner, symmetry, state, steps, scratch);
-        let mut permuted = Vec::new();
+        let expected = self.results(inner, state, steps);
+        let mut tried: Vec<Vec<Word>> = vec![state.to_vec()];
+        let mut image = Vec::new();
         for permutation in &self.permutations {
+            let mut permuted = Vec::new();
             symmetry.permute(state, permutation, &mut permuted);
-            if permuted != state && self.results(inner, symmetry, &permuted, steps, scratch) != expected {
+            if tried.contains(&permuted) {
+                continue;
+            }
+            let found = self.results(inner, &permuted, steps);
+            let mut images = expected.clone();
+            for (_, to) in images.iter_mut() {
+                if let Ok(to) = to {
+                    symmetry.permute(to, permutation, &mut image);
+                    to.copy_from_slice(&image);
+                }
+            }
+            images.sort_unstable();
+            // A rule may choose another one of several elements that are alike.
+            if found != images && canonical(symmetry, found, scratch) != canonical(symmetry, images, scratch) {
                 self.broken.store(true, Ordering::Relaxed);
                 return;
             }
+            tried.push(permuted);
         }
     }
 
-    /// What the rules in doubt lead to from a state, up to symmetry and in a fixed order.
-    fn results(&self, inner: &dyn Space, symmetry: &Symmetry, state: &[Word], steps: &mut Steps, scratch: &mut Scratch) -> Vec<Result> {
+    /// What the rules in doubt lead to from a state, in a fixed order.
+    fn results(&self, inner: &dyn Space, state: &[Word], steps: &mut Steps) -> Vec<Result> {
         let mut batch = States::new(inner.width());
         batch.push(state);
         inner.expand(&batch, Firing::of(0), steps);
-        let mut results = Vec::new();
-        for row in 0..steps.len() {
-            if let Some(family) = self.family(steps.firings[row].rule) {
-                let mut to = steps.states.get(row).to_vec();
-                symmetry.canonicalise(&mut to, scratch);
-                results.push((family, Ok(to)));
-            }
-        }
-        results.extend(steps.faults.iter().filter_map(|step| Some((self.family(step.firing.rule)?, Err(step.fault)))));
+        let rows = (0..steps.len()).filter_map(|row| Some((self.family(steps.firings[row].rule)?, Ok(steps.states.get(row).to_vec()))));
+        let faults = steps.faults.iter().filter_map(|step| Some((self.family(step.firing.rule)?, Err(step.fault))));
+        let mut results: Vec<Result> = rows.chain(faults).collect();
         results.sort_unstable();
         results
     }
+}
+
+/// Results with states replaced by their representatives.
+fn canonical(symmetry: &Symmetry, mut results: Vec<Result>, scratch: &mut Scratch) -> Vec<Result> {
+    for (_, to) in results.iter_mut() {
+        if let Ok(to) = to {
+            symmetry.canonicalise(to, scratch);
+        }
+    }
+    results.sort_unstable();
+    results
 }
 
 impl Symmetry {
