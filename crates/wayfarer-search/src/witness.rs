@@ -18,20 +18,20 @@ use std::collections::HashMap;
 use std::fmt;
 use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
 
-/// A start state and firings that lead from it to where something is wrong.
+/// A start state and firings that lead from it to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// The number of the start state.
     pub start: u32,
     /// The states on the way, the start state first.
     pub states: Vec<Vec<Word>>,
-    /// What fired between them; one fewer than states.
+    /// The firings between them; one fewer than states.
     pub firings: Vec<Firing>,
-    /// What is wrong at its end.
+    /// The violation at its end.
     pub ending: Ending,
 }
 
-/// What is wrong at the end of a witness.
+/// The violation at the end of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// The property of this number fails in the last state.
@@ -111,8 +111,8 @@ fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &
 }
 
 impl Witness {
-    /// The witness to a violation, from the store's links or, where it keeps none, by searching anew between the states of its trail, which takes memory from
-    /// `account`. The firings are found again by expanding each state on the way.
+    /// The witness to a violation, from the store's links or, if it keeps none, by searching anew between the states of
+    /// its trail, which takes memory from `account`. The firings are found again by expanding each state on the way.
     pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation, account: &dyn Account) -> Result<Witness, WitnessError> {
         let ending = match violation.cause {
             Cause::Property(property) => Ending::Property(property),

@@ -23,7 +23,7 @@ mod chain;
 
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::{Accepts, Entry, Parameter};
 use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
@@ -38,17 +38,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         help: "every state, as its change from the state it was reached from",
         parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "every how many states along a path one is kept whole")],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: false,
-        shared: true,
-    },
+    abilities: Abilities { varying: false, ..WHOLE },
     agree: any,
     least: DifferenceStore::least,
     settle: as_given,

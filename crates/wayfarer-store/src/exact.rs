@@ -15,9 +15,9 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
 use crate::memory::records::Records;
 
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::Entry;
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -30,17 +30,7 @@ use wayfarer_space::{Hash, Packing, States, Steps};
 /// The row of `exact`.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry { name: "exact", help: "every state, packed to the bit; the default while memory lasts", parameters: &[] },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-    },
+    abilities: WHOLE,
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,

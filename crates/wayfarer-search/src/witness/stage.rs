@@ -7,7 +7,8 @@ use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, Pr
 /// Numbers of rules with their parameters fixed.
 pub(crate) type RuleSet = BTreeSet<u32>;
 
-/// The most that the store of one stage may hold. What a store begins with depends on it, and a run that was not given much leaves little: so there are smaller ones.
+/// The most that the store of one stage may hold. The first memory that a store takes depends on it, and a small run
+/// has little left, so there are smaller ones.
 const STAGES: [usize; 5] = [1 << 34, 1 << 24, 1 << 22, 1 << 20, 1 << 18];
 
 /// The store of one stage: the largest that has room to grow.
@@ -52,7 +53,7 @@ impl Space for Stage<'_> {
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         let Some(only) = self.only else {
             let completeness = self.space.expand(batch, from, steps);
-            // What fails on the side is not what is looked for.
+            // Faults of other steps do not matter here.
             steps.faults.clear();
             return completeness;
         };
