@@ -50,7 +50,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 23] = [
+const PARTS: [(&str, Part); 24] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -64,6 +64,7 @@ const PARTS: [(&str, Part); 23] = [
     ("tenth", tenth::measure),
     ("slots", tenth::measure_slots),
     ("finds", finds::measure),
+    ("witnesses", finds::measure_witnesses),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
     ("spin", spin::measure),
