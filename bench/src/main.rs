@@ -12,6 +12,7 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod device;
 mod finds;
 mod lola;
 mod models;
@@ -50,7 +51,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 23] = [
+const PARTS: [(&str, Part); 24] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -66,6 +67,7 @@ const PARTS: [(&str, Part); 23] = [
     ("finds", finds::measure),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
+    ("device", device::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),

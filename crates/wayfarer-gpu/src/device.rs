@@ -105,6 +105,7 @@ impl Device {
         let kernels: &[Kernel] = match search {
             Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find],
             Search::Walks => &[Kernel::Walk],
+            Search::Own(_) => &[Kernel::Own],
         };
         for kernel in kernels.iter().copied() {
             let name = CString::new(kernel.name()).unwrap_or_default();
@@ -172,7 +173,7 @@ impl Loaded<'_> {
 
     /// Bytes of memory that the blocks of a kernel share.
     fn shared(&self, kernel: Kernel) -> u32 {
-        if matches!(kernel, Kernel::Expand | Kernel::Walk) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
+        if matches!(kernel, Kernel::Expand | Kernel::Walk | Kernel::Own) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
     }
 
     fn kernel(&self, kernel: Kernel) -> Option<(Handle, u32)> {

@@ -24,6 +24,8 @@ pub(crate) mod count {
     pub(crate) const STUCK: usize = 10;
     pub(crate) const LONGEST: usize = 11;
     pub(crate) const GOAL_AT: usize = 12;
+    pub(crate) const ACTIVE: usize = 13;
+    pub(crate) const INSERTED: usize = 14;
     pub(crate) const REACHED: usize = 16;
 }
 

@@ -13,6 +13,8 @@ pub enum Kernel {
     Find,
     /// Goes on with random walks.
     Walk,
+    /// Goes on with the searches that lanes make for themselves.
+    Own,
 }
 
 impl Kernel {
@@ -23,6 +25,7 @@ impl Kernel {
             Kernel::Expand => "wf_expand",
             Kernel::Find => "wf_find",
             Kernel::Walk => "wf_walk",
+            Kernel::Own => "wf_own",
         }
     }
 }
@@ -98,6 +101,15 @@ pub struct Params {
     pub rounds: u64,
     pub restart: u64,
     pub goal: Address,
+    pub own: Address,
+    pub own_words: u64,
+    pub capacity: u64,
+    pub slots: u64,
+    pub width: u64,
+    pub width_slots: u64,
+    pub renews: u64,
+    pub searches: u64,
+    pub sketch: Address,
 }
 
 /// Why something could not be done on a device.

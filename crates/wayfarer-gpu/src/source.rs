@@ -14,6 +14,7 @@ mod tight;
 mod whole;
 
 use crate::bounds::Bounds;
+use crate::own::Own;
 use crate::slots::Slots;
 use crate::unsupported::Unsupported;
 use std::fmt::Write;
@@ -25,10 +26,18 @@ const PRELUDE: &str = include_str!("cuda/prelude.h");
 const SCENE: &str = include_str!("cuda/scene.h");
 /// What kernels of searches stand on, and the kernels themselves.
 const MACHINE: &str = include_str!("cuda/machine.h");
+const HASH: &str = include_str!("cuda/hash.h");
 const STORE: &str = include_str!("cuda/store.h");
 const TELLING: &str = include_str!("cuda/telling.h");
+const DRAWING: &str = include_str!("cuda/drawing.h");
 const LEVELS: &str = include_str!("cuda/levels.h");
 const WALKS: &str = include_str!("cuda/walks.h");
+
+const OWN: &str = include_str!("cuda/own.h");
+const POOLS: &str = include_str!("cuda/pools.h");
+const RANDOM: &str = include_str!("cuda/random.h");
+const HIGHWAYS: &str = include_str!("cuda/highways.h");
+const SWARM: &str = include_str!("cuda/swarm.h");
 
 /// The most bits that a tight state may have on a device.
 pub const MOST_BITS: usize = 4096;
@@ -46,6 +55,8 @@ pub enum Search {
     Levels(Slots),
     /// Random walks.
     Walks,
+    /// Searches that lanes make for themselves.
+    Own(Own),
 }
 
 /// A program in C, without the kernels of a search.
@@ -91,6 +102,7 @@ impl Source {
             ("PROPERTY_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
             ("COVER_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
             ("COVERS", u64::from(whole::covers(program))),
+            ("ENDS", u64::from(program.ends.is_some())),
             ("CALL_DEPTH", u64::from(limits.call_depth)),
             ("FRAME_WORDS", u64::from(limits.frame_words)),
         ];
@@ -128,9 +140,18 @@ impl Source {
 
     /// The same without the prelude, for those who put several programs into one file.
     pub fn kernels(&self, search: Search) -> String {
-        let (store, kernels) = match search {
-            Search::Levels(store) => (store.number(), [MACHINE, STORE, TELLING, LEVELS]),
-            Search::Walks => (0, [MACHINE, "", TELLING, WALKS]),
+        let (store, kernels): (u32, Vec<&str>) = match search {
+            Search::Levels(store) => (store.number(), vec![MACHINE, HASH, STORE, TELLING, LEVELS]),
+            Search::Walks => (0, vec![MACHINE, TELLING, DRAWING, WALKS]),
+            Search::Own(own) => {
+                let kernel = match own {
+                    Own::Uniform { .. } | Own::Deep { .. } => POOLS,
+                    Own::Random => RANDOM,
+                    Own::Highway { .. } => HIGHWAYS,
+                    Own::DepthFirst => SWARM,
+                };
+                (0, vec![own.definitions(), MACHINE, HASH, TELLING, DRAWING, OWN, kernel])
+            }
         };
         format!("#undef STORE\n#define STORE {store}\n{}{}", self.text, kernels.concat())
     }
@@ -151,9 +172,6 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     }
     if program.passing.is_some() {
         return Err(Unsupported::Passing);
-    }
-    if program.levels.iter().any(|level| *level > 0) {
-        return Err(Unsupported::Levels);
     }
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });

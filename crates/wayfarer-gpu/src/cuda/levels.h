@@ -151,7 +151,7 @@ WF_KERNEL(wf_expand) {
       }
       append(p, fresh, key, placed, tag);
     }
-    if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed)) {
+    if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed) && !is_end(s)) {
       u64 state[TIGHT];
       copy_words(state, t, TIGHT);
       note(p, NOTE_DEADLOCK, 0, 0, state);

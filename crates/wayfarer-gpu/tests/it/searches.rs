@@ -10,23 +10,23 @@ use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
 /// What a search by the interpreter found in one level.
-struct Level {
-    states: Vec<Vec<Word>>,
-    totals: Totals,
+pub(crate) struct Level {
+    pub(crate) states: Vec<Vec<Word>>,
+    pub(crate) totals: Totals,
     /// What is wrong in this level's states, or shows when the one before it is expanded.
     notes: Vec<(What, Vec<Word>)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    states: u64,
+pub(crate) struct Totals {
+    pub(crate) states: u64,
     firings: Vec<u64>,
     discarded: u64,
     reached: Vec<u32>,
 }
 
 /// Breadth-first search by the interpreter, by levels, until there are more than `most` states.
-fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
+pub(crate) fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
     let mut known: HashSet<Vec<Word>> = HashSet::new();
@@ -49,7 +49,7 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
                 reached.union(&steps.reached);
                 notes.extend(steps.faults.iter().map(|step| (What::Fault(step.firing.rule, step.fault.0), state.clone())));
                 let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty();
-                if deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0 {
+                if (deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0) && !interpreter.may_end(state) {
                     notes.push((What::Deadlock, state.clone()));
                 }
             }
@@ -83,18 +83,18 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
     }
 }
 
-fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
+pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
     Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true }
 }
 
-fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
+pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
     let mut words = vec![0; states.len() * source.tight];
     states.iter().zip(words.chunks_mut(source.tight)).for_each(|(state, words)| source.packing.pack(state, words));
     words
 }
 
-fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
+pub(crate) fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
     let mut state = vec![0; source.words];
     source.packing.unpack(tight, &mut state);
     state

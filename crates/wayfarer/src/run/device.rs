@@ -128,7 +128,7 @@ impl Plan {
             ));
             carried = self.carry_out(&device, &source, replaying, &settings, compact, started, budget, control)?;
         }
-        let Carried { outcome, away, store, course, cover } = carried;
+        let Carried { outcome, away, store, course, cover, searched } = carried;
         let explored = started.elapsed();
         if is_empty(&outcome) && !subject.may_be_empty() {
             return Err(RunError::NoStartState);
@@ -163,7 +163,8 @@ impl Plan {
         let walks = !self.strategy.nature().by_levels;
         report.device = Some(device.name().to_string());
         let witnesses = (started.elapsed() - explored).as_secs_f64();
-        report.times = Times { exploring: explored.as_secs_f64(), audit: 0.0, witnesses };
+        let preparing = explored.saturating_sub(searched).as_secs_f64();
+        report.times = Times { preparing, exploring: searched.as_secs_f64(), audit: 0.0, witnesses };
         report.cover_times = cover.until(report.states, report.steps);
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = report.holds() || walks && !matches!(report.stop, Stop::Time | Stop::Interrupted);
@@ -223,10 +224,12 @@ impl Plan {
         let quiet = Plan { audit: Some(0), ..self.clone() };
         let (reserve, cover, course, running) = (Reserve::new(&quiet, started), Cover::new(self.size), Course::default(), Interpreted(space));
         let mut watch = Watch { inner: control, budget, running: &running, held: None, until: None, reserve, asked: 0, cover, course };
+        let begun = Instant::now();
         let outcome = explore_on_device(space, rounds, settings, &mut Punctual { until, inner: &mut watch }).map_err(|error| refused(error.0))?;
         let away = rounds.standing().away;
         let away = Away { states: outcome.states, ..away };
-        Ok(Carried { outcome, away, store, course: std::mem::take(&mut watch.course), cover: std::mem::take(&mut watch.cover) })
+        let (course, cover) = (std::mem::take(&mut watch.course), std::mem::take(&mut watch.cover));
+        Ok(Carried { outcome, away, store, course, cover, searched: begun.elapsed() })
     }
 }
 
@@ -237,6 +240,8 @@ struct Carried {
     store: StoreSpec,
     course: Course,
     cover: Cover,
+    /// The time that the search itself took.
+    searched: Duration,
 }
 
 /// The contents of a store's slots on a GPU, if it exists there.
