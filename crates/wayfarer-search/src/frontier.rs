@@ -13,7 +13,7 @@ mod waypoints;
 pub(crate) use adopting::Origin;
 pub(crate) use handles::{Board, Waiting};
 pub(crate) use segments::Pool;
-pub(crate) use waypoints::Waypoints;
+pub(crate) use waypoints::{Spare, Waypoints};
 
 use crate::{Candidates, Selection, Store, Visit};
 use wayfarer_space::Word;
@@ -32,9 +32,12 @@ pub(crate) trait Frontier {
     /// Gives what was found to those who share it.
     fn hand_over(&mut self);
 
-    /// Everyone has handed over what was found: it becomes the level, at `depth`, unless another worker has seen to that in this turn. Says how many
-    /// states it has.
-    fn turn(&mut self, turn: u64, depth: u32) -> u64;
+    /// Everyone has handed over what was found: it becomes the level, at `depth`, unless another worker has seen to that in this turn. A worker is worth
+    /// waking for `feed` states. Says how many states the level has.
+    fn turn(&mut self, turn: u64, depth: u32, feed: u64) -> u64;
+
+    /// The states that the level had when it began.
+    fn level_states(&self) -> u64;
 
     /// Whether nothing of the level is left to take.
     fn is_level_done(&self) -> bool;
@@ -61,6 +64,11 @@ pub(crate) trait Frontier {
 
     /// The worker is done: what it has not expanded goes to what is shared.
     fn leave(&mut self) {}
+}
+
+/// How many workers a level of so many states feeds, if a worker is worth waking for `feed` of them.
+pub(crate) fn hands(states: u64, feed: u64, workers: usize) -> usize {
+    usize::try_from(states / feed).unwrap_or(workers).clamp(1, workers.max(1))
 }
 
 /// What the workers of a crew share of a frontier.

@@ -1,42 +1,53 @@
 //! Finds a state's handle by its hash.
 //!
-//! The table is split into 1024 *shares*, each a table of cache-line buckets of its own that doubles when it is nine tenths full. The shares' parts of the
-//! hash space differ in width by up to a factor of two, spread like the turns of a spiral (Martin's spiral storage), so that they double one after
-//! another: there is no moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
+//! The table is split into *shares*: 1024, and more in a large budget. Each is a table of cache-line buckets that
+//! doubles when it is nine tenths full. The shares' parts of the hash space differ in width by up to a factor of two,
+//! spread like the turns of a spiral (Martin's spiral storage), so that they double one after another. There is never a
+//! moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
 //!
-//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits of the hash as fit. Doubling a share
-//! turns the lowest of these bits into an address bit and gives its place to the growing handles, so entries move without their states being looked at.
-//! Where fewer than four hash bits would be left, the share goes over to slots of 64 bits, eight to a bucket, whose hash bits are taken anew from the states.
+//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits
+//! of the hash as fit. Doubling a share turns the lowest of these bits into an address bit and gives its place to the
+//! growing handles, so entries move without reading their states. If fewer than four hash bits would be left, the share
+//! changes to slots of 64 bits, eight to a bucket, and their hash bits are computed from the states.
 //!
-//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as frozen, which stops insertions there, copies
-//! the entries, and publishes the new table; others that meet a frozen slot wait for that one share and look again. A table that was replaced is freed when
-//! every worker has begun another batch since.
+//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as
+//! frozen, which stops insertions there, copies the entries, and publishes the new table. Workers that see a frozen
+//! slot wait for that one share and look again. Several shares may grow at the same time. Shares are small enough that
+//! most are copied before another worker wants to insert there. A replaced table is freed when every worker has begun
+//! another batch since.
 
 mod table;
 
 use crate::Account;
 use crate::memory::arena::{Arena, LINE};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use table::{Matches, Slot, Table};
 use wayfarer_space::Hash;
 
-const SHARES: usize = 1024;
+/// Shares of an index, as a power of two: in a small budget, and in budgets from so many bytes on.
+const FEWEST_SHARES: u32 = 10;
+const MORE_SHARES: [(usize, u32); 2] = [(32 << 30, 14), (2 << 30, 12)];
+/// Looks at a share that is being copied before a worker lets others run meanwhile.
+const SPINS: u32 = 1 << 10;
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
 const SEATS: usize = 256;
 /// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
 const FLUSH: u32 = 16;
-/// How many buckets ahead states are asked for where their hashes are needed.
+/// The number of buckets for which states are prefetched if their hashes are needed.
 const AHEAD: usize = 4;
 
 /// A growing set of handles, found by hash, for several workers.
 pub(crate) struct Index {
     /// A [`Table`] each, in one word.
     shares: Box<[AtomicU64]>,
-    /// Entries in each share, as far as workers have told.
+    /// Takes the upper half of a hash, bent, to its share.
+    shift: u32,
+    /// Entries in each share, as far as workers have told, and whether someone is growing it.
     used: Box<[AtomicU32]>,
+    growing: Box<[AtomicBool]>,
     grounds: Mutex<Grounds>,
     /// Counts replaced tables; workers note it at the start of a batch.
     epoch: AtomicU64,
@@ -61,7 +72,7 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
-/// What growing needs.
+/// The means that growing needs.
 pub(crate) struct Means<'a> {
     /// Says whether there is memory.
     pub(crate) account: &'a dyn Account,
@@ -71,7 +82,7 @@ pub(crate) struct Means<'a> {
     pub(crate) fetch: &'a dyn Fn(u32),
 }
 
-/// What a lookup found.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The state has this handle.
@@ -83,10 +94,11 @@ pub(crate) enum Found {
 }
 
 impl Index {
-    /// An empty index. `chunk` is the size in which memory is taken, a power of two.
-    pub(crate) fn new(chunk: usize, account: &dyn Account) -> Option<Self> {
+    /// An empty index in a budget of `most` bytes. `chunk` is the size in which memory is taken, a power of two.
+    pub(crate) fn new(chunk: usize, most: usize, account: &dyn Account) -> Option<Self> {
         let mut arena = Arena::new(chunk);
-        let shares: Option<Vec<AtomicU64>> = (0..SHARES)
+        let bits = MORE_SHARES.iter().find(|(from, _)| most >= *from).map_or(FEWEST_SHARES, |(_, bits)| *bits);
+        let shares: Option<Vec<AtomicU64>> = (0..1 << bits)
             .map(|_| {
                 let base = arena.take(LINE, account)?;
                 Some(AtomicU64::new(Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false }.to_word()))
@@ -94,7 +106,9 @@ impl Index {
             .collect();
         Some(Index {
             shares: shares?.into_boxed_slice(),
-            used: (0..SHARES).map(|_| AtomicU32::new(0)).collect(),
+            shift: 32 - bits,
+            used: (0..1 << bits).map(|_| AtomicU32::new(0)).collect(),
+            growing: (0..1 << bits).map(|_| AtomicBool::new(false)).collect(),
             grounds: Mutex::new(Grounds { arena, replaced: Vec::new() }),
             epoch: AtomicU64::new(0),
             noted: (0..SEATS).map(|_| Noted(AtomicU64::new(IDLE))).collect(),
@@ -102,10 +116,10 @@ impl Index {
         })
     }
 
-    /// A place for one more worker; none where there are too many.
+    /// A place for one more worker; none if there are too many.
     pub(crate) fn seat(&self) -> Option<Seat> {
         let number = self.seats.fetch_add(1, Ordering::Relaxed);
-        (number < SEATS).then(|| Seat { number, fresh: vec![0; SHARES].into_boxed_slice() })
+        (number < SEATS).then(|| Seat { number, fresh: vec![0; self.shares.len()].into_boxed_slice() })
     }
 
     /// Bytes taken by the tables.
@@ -116,7 +130,7 @@ impl Index {
     /// A worker begins a batch: from here to [`leave`](Index::leave) no table it may see is freed.
     pub(crate) fn enter(&self, seat: &Seat) {
         self.noted[seat.number].0.store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
-        // What it looks at from here on it looks at after it was noted.
+        // All later reads of the table come after this note.
         fence(Ordering::SeqCst);
     }
 
@@ -128,14 +142,14 @@ impl Index {
     /// The address of the home bucket, for prefetching.
     #[inline]
     pub(crate) fn address(&self, hash: Hash) -> *const u8 {
-        let table = self.table(share_of(hash));
+        let table = self.table(self.share_of(hash));
         table.bucket(table.home(hash))
     }
 
     /// A handle in the home bucket whose hash bits agree: most likely the state itself, and worth prefetching.
     #[inline]
     pub(crate) fn likely(&self, hash: Hash) -> Option<u32> {
-        let table = self.table(share_of(hash));
+        let table = self.table(self.share_of(hash));
         let home = table.home(hash);
         let Matches { agree, .. } = table.matches(home, table.print(hash));
         (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
@@ -144,7 +158,7 @@ impl Index {
     /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one.
     #[inline]
     pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
-        let table = self.table(share_of(hash));
+        let table = self.table(self.share_of(hash));
         let home = table.home(hash);
         let Matches { mut agree, .. } = table.matches(home, table.print(hash));
         while agree != 0 {
@@ -157,17 +171,18 @@ impl Index {
     #[inline]
     pub(crate) fn find(&self, hash: Hash, mut same: impl FnMut(u32) -> bool) -> Found {
         loop {
-            let table = self.table(share_of(hash));
+            let table = self.table(self.share_of(hash));
             match self.look(table, hash, &mut same, None::<(u32, &fn())>) {
                 Looked::Found(handle) => return Found::Present(handle),
-                Looked::Frozen => self.wait_for(share_of(hash), table),
+                Looked::Frozen => self.wait_for(self.share_of(hash), table),
                 _ => return Found::Absent,
             }
         }
     }
 
-    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record.
-    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
+    /// Looks for a state and, if it is not there, inserts `handle` for it, after `write` made its record.
+    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and
+    /// [`leave`](Index::leave).
     #[inline]
     pub(crate) fn find_or_insert(
         &self,
@@ -178,7 +193,7 @@ impl Index {
         write: impl Fn(),
         means: &Means,
     ) -> Found {
-        let share = share_of(hash);
+        let share = self.share_of(hash);
         loop {
             let table = self.table(share);
             let too_narrow = !table.wide && u64::from(handle) + 2 >= 1 << table.handle_bits;
@@ -204,7 +219,7 @@ impl Index {
         }
     }
 
-    /// Counts an entry and grows the share where it is nine tenths full. Where there is no room to grow, the share fills up to its last slot.
+    /// Counts an entry and grows the share if it is nine tenths full. If there is no room to grow, the share fills up to its last slot.
     #[inline]
     fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
@@ -213,7 +228,8 @@ impl Index {
         if u32::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
-            if u64::from(used) * 10 >= u64::from(slots) * 9 {
+            // Whoever grows it already need not be waited for.
+            if u64::from(used) * 10 >= u64::from(slots) * 9 && !self.growing[share].load(Ordering::Relaxed) {
                 self.grow(share, table, true, handle, means);
             }
         }
@@ -259,24 +275,48 @@ impl Index {
         }
     }
 
-    /// Waits until a share has another table than the one given.
+    /// The share of a hash: its upper half as a position t in [0, 1), bent by an approximation of log2(1 + t), so that the shares' widths spread evenly
+    /// (by logarithm) over a factor of two.
+    #[inline]
+    fn share_of(&self, hash: Hash) -> usize {
+        let t = hash.address() >> 32;
+        let bend = (t * ((1 << 32) - t)) >> 32;
+        let position = t + ((bend * 1_473_664_000) >> 32);
+        ((position >> self.shift) as usize).min(self.shares.len() - 1)
+    }
+
+    /// Waits until a share has another table than the one given, or nobody grows it any more.
     #[cold]
     fn wait_for(&self, share: usize, table: Table) {
-        while self.table(share) == table {
-            std::thread::yield_now();
+        let mut looks = 0;
+        while self.table(share) == table && self.growing[share].load(Ordering::Acquire) {
+            looks += 1;
+            if looks < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 
-    /// Replaces a share's table by one with room for `handle`, in twice the buckets where `doubled`; false where there is no memory for it.
+    /// Replaces a share's table by one with room for `handle`, in twice the buckets if `doubled`; false if there is no memory for it.
     #[cold]
     fn grow(&self, share: usize, table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
-        let Ok(mut grounds) = self.grounds.lock() else { return false };
-        if self.table(share) != table {
-            // Another worker grew it meanwhile.
+        if self.growing[share].swap(true, Ordering::Acquire) {
+            self.wait_for(share, table);
             return true;
         }
-        self.free_replaced(&mut grounds);
-        let Some(grown) = table.grown(doubled, handle, &mut grounds.arena, means.account) else { return false };
+        // Another worker may have grown it before this one had its turn.
+        let grown = self.table(share) != table || self.regrow(share, table, doubled, handle, means);
+        self.growing[share].store(false, Ordering::Release);
+        grown
+    }
+
+    /// The same by the one worker that may do so. Memory is taken under a lock; clearing and filling it goes on beside other shares.
+    fn regrow(&self, share: usize, table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
+        let grown = {
+            let Ok(mut grounds) = self.grounds.lock() else { return false };
+            self.free_replaced(&mut grounds);
+            table.grown(doubled, handle, &mut grounds.arena, means.account)
+        };
+        let Some(grown) = grown else { return false };
+        grown.clear();
         table.freeze();
         let mut used = 0;
         for bucket in 0..table.buckets() {
@@ -302,14 +342,16 @@ impl Index {
         self.used[share].store(used, Ordering::Relaxed);
         self.shares[share].store(grown.to_word(), Ordering::Release);
         let epoch = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
-        grounds.replaced.push((epoch, table.base as usize, table.bytes()));
+        if let Ok(mut grounds) = self.grounds.lock() {
+            grounds.replaced.push((epoch, table.base as usize, table.bytes()));
+        }
         true
     }
 
     /// Frees the tables that no worker can see any more.
     fn free_replaced(&self, grounds: &mut Grounds) {
         let seats = self.seats.load(Ordering::Relaxed).min(SEATS);
-        // With a single worker there is nobody who could still look at a replaced table: it is the one that is growing another.
+        // With a single worker no other can still read a replaced table: this worker is the one that is growing it.
         let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.0.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
         let Grounds { arena, replaced } = grounds;
         replaced.retain(|(epoch, base, bytes)| {
@@ -329,16 +371,6 @@ enum Looked {
     Free,
     Frozen,
     Full,
-}
-
-/// The share of a hash: its upper half as a position t in [0, 1), bent by an approximation of log2(1 + t), so that the shares' widths spread evenly
-/// (by logarithm) over a factor of two.
-#[inline]
-fn share_of(hash: Hash) -> usize {
-    let t = hash.address() >> 32;
-    let bend = (t * ((1 << 32) - t)) >> 32;
-    let position = t + ((bend * 1_473_664_000) >> 32);
-    ((position >> 22) as usize).min(SHARES - 1)
 }
 
 #[cfg(test)]
@@ -364,7 +396,7 @@ mod tests {
 
     #[test]
     fn finds_what_was_inserted_and_nothing_else() {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
+        let index = Index::new(1 << 16, 1 << 26, &Unlimited).unwrap();
         let mut seat = index.seat().unwrap();
         let count = 300_000;
         index.enter(&seat);
@@ -380,7 +412,7 @@ mod tests {
 
     #[test]
     fn the_slots_cost_little_at_every_size() {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
+        let index = Index::new(1 << 16, 1 << 26, &Unlimited).unwrap();
         let mut seat = index.seat().unwrap();
         let mut worst: f64 = 0.0;
         for handle in 0..1_000_000u32 {
@@ -394,13 +426,13 @@ mod tests {
 
     #[test]
     fn shares_go_over_to_wide_slots_without_losing_entries() {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
+        let index = Index::new(1 << 16, 1 << 26, &Unlimited).unwrap();
         let mut seat = index.seat().unwrap();
         let handles = || (0..20_000u32).chain((1 << 28)..(1 << 28) + 20_000);
         for handle in handles() {
             assert_eq!(put(&index, &mut seat, handle), Found::Inserted);
         }
-        assert!((0..SHARES).any(|share| index.table(share).wide));
+        assert!((0..index.shares.len()).any(|share| index.table(share).wide));
         for handle in handles() {
             assert_eq!(index.find(hash_of(handle), |found| found == handle), Found::Present(handle));
         }
@@ -408,7 +440,7 @@ mod tests {
 
     #[test]
     fn several_workers_insert_every_state_once() {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
+        let index = Index::new(1 << 16, 1 << 26, &Unlimited).unwrap();
         let inserted = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for worker in 0..4u32 {

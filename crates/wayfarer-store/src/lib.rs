@@ -1,9 +1,9 @@
-//! Remembers states: what a store is, the stores there are, and how one is chosen by name. This crate knows nothing of searches.
+//! Remembers states: the store traits, the stores, and how one is chosen by name. This crate knows nothing of searches.
 //!
-//! - [`Store`] is what a search sees, [`StoreSpec`] the choice of one, [`Abilities`] what it can do
+//! - [`Store`] is the interface to a search, [`StoreSpec`] a user's choice of a store, [`Abilities`] a list of its capabilities
 //! - [`ExactStore`], [`TreeStore`] and [`DifferenceStore`] remember every state
 //! - [`CompactStore`] and [`BitstateStore`] remember fingerprints, [`CacheStore`] and [`PoolStore`] some states, [`NoStore`] none
-//! - [`Account`] says whether there is memory left, [`Figures`] are what a part of a run reports about itself
+//! - [`Account`] says whether there is memory left, [`Figures`] are the figures that a part of a run reports about itself
 
 mod account;
 mod bitstate;

@@ -1,6 +1,6 @@
 //! The stores a user can ask for: one file each, and one row each in [`ROWS`].
 //!
-//! A row says what a store is called, what it can do and how it is built. Everything else about it is read from the row: nobody asks for a store by name.
+//! A row holds a store's name, its capabilities and its builder. All other code reads the row and never compares names.
 
 use crate::spec::{self, Entry, Given, Parameter, SpecError};
 use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, pool, tree};
@@ -12,14 +12,14 @@ use wayfarer_space::Packing;
 /// All stores, in the order in which they are listed to users.
 static ROWS: [&StoreRow; 8] = [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &nothing::ROW];
 
-/// What a store can do. Every row answers every question.
+/// The capabilities of a store. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// It remembers states at all.
     pub remembers: bool,
     /// It never takes a new state for a known one and never forgets one.
     pub exact: bool,
-    /// It gives states back by their handles, and says from where each was first reached.
+    /// It gives states back by their handles, and knows each state's parent.
     pub recalls: bool,
     /// With one worker, its handles are the order of insertion, from 0 on.
     pub in_order: bool,
@@ -51,7 +51,7 @@ pub(crate) struct StoreRow {
     pub(crate) build: for<'a> fn(&Given, &Room<'a>) -> Option<Box<dyn Store + 'a>>,
 }
 
-/// What a store is built from.
+/// The parts that a store is built from.
 #[derive(Clone, Copy)]
 pub struct Room<'a> {
     /// The packing of its states.
@@ -124,7 +124,7 @@ impl StoreSpec {
         self.row.entry.parameters
     }
 
-    /// What it can do.
+    /// Its capabilities.
     pub fn abilities(&self) -> Abilities {
         self.row.abilities
     }
@@ -139,7 +139,7 @@ impl StoreSpec {
         (self.row.least)(packing, most)
     }
 
-    /// The same with what the user left open filled in.
+    /// The same with values for the parameters that the user left open.
     pub fn settled(&self, room: &Room) -> StoreSpec {
         StoreSpec { row: self.row, given: (self.row.settle)(self.given.clone(), room) }
     }

@@ -6,9 +6,9 @@
 //! A frontier that no longer fits ends the search, or, if it [spills](Pool::spilling), is thinned out: of the states found from then on some, drawn at random, are
 //! looked at and not kept.
 
-use super::outlet::Outlet;
+use super::outlet::{Outlet, Way};
 use super::queue::{Queue, Segment};
-use super::waypoints::{NOWHERE, Waypoints};
+use super::waypoints::{Gathered, Waypoints};
 use super::{Frontier, Shared};
 use crate::{Account, Candidates, Handle, Selection, Store, Visit};
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ pub(crate) struct Pool<'a> {
     heap: Mutex<Heap>,
     /// States in the heap.
     waiting: AtomicU64,
-    waypoints: Mutex<Waypoints>,
+    pub(super) waypoints: Waypoints,
     /// States that were not kept when others were taken over, and those that workers which have left did not keep.
     unadopted: AtomicU64,
     lost: AtomicU64,
@@ -73,7 +73,7 @@ impl<'a> Pool<'a> {
             workers,
             heap: Mutex::default(),
             waiting: AtomicU64::new(0),
-            waypoints: Mutex::new(Waypoints::new(packing)),
+            waypoints: Waypoints::new(packing, workers),
             unadopted: AtomicU64::new(0),
             lost: AtomicU64::new(0),
         }
@@ -82,8 +82,7 @@ impl<'a> Pool<'a> {
     /// The same, going on where there is no room for all states, with at most so many bytes of waypoints.
     pub(crate) fn spilling(self, rng: Rng, waypoints: usize) -> Self {
         let queue = if self.workers > 1 { self.queue } else { self.queue.in_segments(waypoints / 4) };
-        let within = self.waypoints.into_inner().unwrap_or_else(PoisonError::into_inner).within(waypoints);
-        Pool { queue, rng: Some(rng), waypoints: Mutex::new(within), ..self }
+        Pool { queue, rng: Some(rng), waypoints: self.waypoints.within(waypoints), ..self }
     }
 
     /// For how many workers it is.
@@ -105,10 +104,6 @@ impl<'a> Pool<'a> {
 
     pub(super) fn heap(&self) -> MutexGuard<'_, Heap> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn waypoints(&self) -> MutexGuard<'_, Waypoints> {
-        self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where a worker puts what it finds. One alone draws from the stream itself.
@@ -212,23 +207,31 @@ impl Frontier for Segments<'_> {
         let Segments { pool, outlet, found, .. } = self;
         let states = &candidates.steps.states;
         found.clear();
-        let mut waypoints = pool.waypoints();
+        let mut held = Gathered::new();
         for (index, _) in visits.iter().enumerate().filter(|(_, visit)| matches!(visit, Visit::New(_))) {
-            if !outlet.leaves_out() {
-                let before = candidates.parent(index).map(|handle| handle.0);
-                let waypoint = outlet.waypoint(states.get(index), before, &mut waypoints);
-                found.push((index, waypoint.unwrap_or(NOWHERE)));
+            if outlet.leaves_out() {
+                continue;
             }
+            let before = candidates.parent(index).map(|handle| handle.0);
+            let waypoint = match outlet.waypoint(states.get(index), before, &pool.waypoints) {
+                Way::Own(own) => own,
+                Way::Of(before) => {
+                    held.gather(before, |waypoint, more| pool.waypoints.hold(waypoint, more));
+                    before
+                }
+            };
+            found.push((index, waypoint));
         }
-        selection.handles.iter().take(kept).for_each(|handle| waypoints.release(handle.0));
-        drop(waypoints);
+        held.settle(|waypoint, more| pool.waypoints.hold(waypoint, more));
+        let mut released = Gathered::new();
+        for handle in selection.handles.iter().take(kept) {
+            released.gather(handle.0, |waypoint, fewer| pool.waypoints.release(waypoint, fewer, &mut outlet.spare));
+        }
+        released.settle(|waypoint, fewer| pool.waypoints.release(waypoint, fewer, &mut outlet.spare));
         let all = found.len();
         found.retain(|(index, waypoint)| !outlet.put(states.get(*index), *waypoint));
         self.queued += (all - found.len()) as u64;
-        if !found.is_empty() {
-            let mut waypoints = pool.waypoints();
-            found.iter().for_each(|(_, waypoint)| waypoints.release(*waypoint));
-        }
+        found.iter().for_each(|(_, waypoint)| pool.waypoints.release(*waypoint, 1, &mut outlet.spare));
         let mut full = outlet.queue.take_full().peekable();
         if full.peek().is_some() {
             let handed = pool.add(full, |heap| &mut heap.next);
@@ -252,18 +255,22 @@ impl Frontier for Segments<'_> {
         self.handed += handed;
     }
 
-    fn turn(&mut self, turn: u64, depth: u32) -> u64 {
+    fn turn(&mut self, turn: u64, depth: u32, _feed: u64) -> u64 {
         let mut heap = self.pool.heap();
         if heap.turned < turn {
             heap.turned = turn;
             heap.level = std::mem::take(&mut heap.next);
             heap.states = heap.level.iter().map(|segment| u64::from(segment.states())).sum();
             heap.widest = heap.widest.max(heap.states);
-            heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints());
+            heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints);
         }
         self.outlet.marks = heap.marks;
         self.handed = 0;
         heap.states
+    }
+
+    fn level_states(&self) -> u64 {
+        self.pool.heap().states
     }
 
     fn is_level_done(&self) -> bool {
@@ -287,12 +294,13 @@ impl Frontier for Segments<'_> {
     }
 
     fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
-        let mut trail = self.pool.waypoints().chain(selection.handles.get(source)?.0);
+        let mut trail = self.pool.waypoints.chain(selection.handles.get(source)?.0);
         trail.push(selection.states.get(source).to_vec());
         Some(trail)
     }
 
     fn leave(&mut self) {
         self.pool.lost.fetch_add(self.outlet.lost, Ordering::Relaxed);
+        self.pool.waypoints.give_back(&mut self.outlet.spare);
     }
 }

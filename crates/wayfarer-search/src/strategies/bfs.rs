@@ -4,8 +4,8 @@
 //! and meet at the end of a level. One worker alone goes on to the next level by itself.
 
 use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
-use crate::crew::Crew;
-use crate::frontier::{Board, Frontier, Pool, Shared};
+use crate::crew::{Crew, Met};
+use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
@@ -37,10 +37,18 @@ const LAG: usize = 2;
 const MANY: usize = 4096;
 const STEP: usize = 160;
 
+/// The work of a level that is worth waking a worker for: words written while its states are expanded, about.
+const FEED: u64 = 2048;
+/// Words that a step counts for besides those of its state.
+const STEP_WORDS: usize = 3;
+
 /// Breadth-first search of one worker, alone or in a crew.
 pub struct Bfs<'a> {
     frontier: Box<dyn Frontier + 'a>,
     crew: Option<Place<'a>>,
+    worker: usize,
+    /// Whether the others of the crew were not called to this level.
+    alone: bool,
     /// Whether it speaks for what all share, too.
     leads: bool,
     level: Level,
@@ -50,7 +58,10 @@ pub struct Bfs<'a> {
     beyond: u64,
     limit: u32,
     batch: u32,
+    /// Levels that were begun, those included that others expanded while this worker slept.
     turns: u64,
+    /// The work that a state makes, about.
+    weight: u64,
     /// Whether a state may have many successors: it is not known yet, or the last one had.
     heavy: bool,
     shift: Shift,
@@ -101,6 +112,8 @@ impl<'a> Bfs<'a> {
         Bfs {
             frontier,
             crew,
+            worker,
+            alone: crew.is_none(),
             leads: worker == 0,
             level,
             under_way: 0,
@@ -108,6 +121,7 @@ impl<'a> Bfs<'a> {
             limit: limits.depth,
             batch: 1,
             turns: 0,
+            weight: 1,
             heavy: true,
             shift: Shift::Open,
         }
@@ -128,13 +142,53 @@ impl<'a> Bfs<'a> {
         self.level.depth + u32::from(self.level.begun)
     }
 
-    /// Goes on to the next level, and says how many states it has.
-    fn turn(&mut self) -> u64 {
-        self.turns += 1;
-        let depth = self.next();
-        let states = self.frontier.turn(self.turns, depth);
-        self.level = Level { depth, deepest: if states > 0 { depth } else { self.level.deepest }, begun: true };
+    /// Goes on to the level of this number, and says how many states it has.
+    fn turn(&mut self, turn: u64) -> u64 {
+        // Levels that others expanded alone lie in between.
+        let passed = (turn - self.turns - 1) as u32;
+        self.turns = turn;
+        let depth = self.next() + passed;
+        let states = self.frontier.turn(turn, depth, self.feed());
+        let deepest = match (states, passed) {
+            (1.., _) => depth,
+            (0, 1..) => depth - 1,
+            (0, 0) => self.level.deepest,
+        };
+        self.level = Level { depth, deepest, begun: true };
         states
+    }
+
+    /// The same after a meeting, if this worker did not do so there.
+    fn arrive(&mut self, met: Met) -> u64 {
+        self.alone = met.called == 1;
+        if met.meetings > self.turns { self.turn(met.meetings) } else { self.frontier.level_states() }
+    }
+
+    /// States that are worth waking a worker for.
+    fn feed(&self) -> u64 {
+        (FEED / self.weight).max(1)
+    }
+
+    /// How many workers a level of so many states feeds: everyone if nothing is left to do, which all have to learn.
+    fn fed(&self, states: u64, workers: usize) -> usize {
+        if states == 0 { workers } else { hands(states, self.feed(), workers) }
+    }
+
+    /// Goes on to the next level without the others if there are none or the level does not feed them. Says whether it did.
+    fn turn_alone(&mut self) -> bool {
+        let found = self.frontier.found();
+        if self.under_way > 0 || found == 0 {
+            return false;
+        }
+        let turn = match self.crew {
+            None => Some(self.turns + 1),
+            Some(Place { crew, .. }) if self.alone && self.fed(found, crew.workers()) == 1 => crew.go_on_alone(),
+            Some(_) => None,
+        };
+        let Some(turn) = turn else { return false };
+        self.frontier.hand_over();
+        self.turn(turn);
+        true
     }
 
     /// Whether this worker makes rounds in this level. The first of a crew always does.
@@ -172,9 +226,7 @@ impl<'a> Bfs<'a> {
 impl Strategy for Bfs<'_> {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         self.take(store, selection);
-        if selection.handles.is_empty() && self.crew.is_none() && self.under_way == 0 && self.frontier.found() > 0 {
-            self.frontier.hand_over();
-            self.turn();
+        if selection.handles.is_empty() && self.turn_alone() {
             self.take(store, selection);
         }
         self.under_way += selection.handles.len() as u64;
@@ -193,6 +245,8 @@ impl Strategy for Bfs<'_> {
         self.under_way -= selection.handles.len() as u64;
         let (sources, steps) = (selection.handles.len(), candidates.steps.len());
         if sources > 0 {
+            let words = if steps > 0 { candidates.steps.states.get(0).len() } else { 0 };
+            self.weight = (steps * (words + STEP_WORDS)).div_ceil(sources).max(1) as u64;
             self.heavy = steps > MANY && sources == 1;
             if let Some(place) = self.crew.filter(|_| self.heavy) {
                 place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
@@ -210,17 +264,21 @@ impl Strategy for Bfs<'_> {
     }
 
     fn at_border(&self) -> bool {
-        self.crew.is_none() && self.under_way == 0 && self.frontier.is_level_done()
+        self.alone && self.under_way == 0 && self.frontier.is_level_done()
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
         let Some(Place { crew, .. }) = self.crew else { return Meeting::Over };
         self.rest();
         self.frontier.hand_over();
-        match crew.meet(found, ask) {
+        let met = crew.meet(self.worker, found, ask, &mut |turn| {
+            let states = self.turn(turn);
+            self.fed(states, crew.workers())
+        });
+        match met {
             Err(stop) => Meeting::Stop(stop),
-            Ok(violations) => match self.turn() {
-                _ if violations >= crew.most() => Meeting::Stop(Stop::Violations),
+            Ok(met) => match self.arrive(met) {
+                _ if met.violations >= crew.most() => Meeting::Stop(Stop::Violations),
                 0 => Meeting::Over,
                 _ => Meeting::On,
             },

@@ -6,7 +6,7 @@ use crate::memory::arena::{Arena, LINE};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use wayfarer_space::Hash;
 
-/// Slots of a bucket, where they are narrow and where they are wide.
+/// Slots of a bucket, narrow and wide.
 const NARROW: usize = 16;
 const WIDE: usize = 8;
 /// The fewest hash bits a narrow slot may keep.
@@ -14,7 +14,7 @@ const LEAST_PRINT: u32 = 4;
 const WIDE_HANDLE: u32 = 33;
 const WIDE_PRINT: u32 = 30;
 
-/// A share's table: where its buckets are and how its slots are divided. All of it fits one word.
+/// A share's table: the address of its buckets and the layout of its slots. All of it fits one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     /// The first bucket.
@@ -102,7 +102,7 @@ impl Table {
         hash.address() >> self.bucket_bits & ((1 << self.print_bits) - 1)
     }
 
-    /// What a slot holds for a handle.
+    /// The contents of a slot for a handle.
     #[inline]
     pub(super) fn entry(&self, handle: u32, displaced: bool, print: u64) -> u64 {
         print << (self.handle_bits + 1) | u64::from(displaced) << self.handle_bits | (u64::from(handle) + 1)
@@ -128,7 +128,7 @@ impl Table {
         unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
     }
 
-    /// Sorts a bucket's slots by what they mean for a lookup.
+    /// Sorts a bucket's slots by their meaning for a lookup.
     #[inline]
     pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
         let (wanted, mask) = if self.wide {
@@ -186,7 +186,7 @@ impl Table {
         matches
     }
 
-    /// As `compare`: of a wide slot, the upper half has the hash bits, and the lower half is zero only where it is free, since there is no last handle.
+    /// As `compare`. The upper half of a wide slot has the hash bits. The lower half is zero only if the slot is free, since there is no last handle.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline]
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
@@ -229,7 +229,7 @@ impl Table {
         (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
     }
 
-    /// Puts an entry into a slot that was free; false where another worker was faster.
+    /// Puts an entry into a slot that was free; false if another worker was faster.
     #[inline]
     pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64) -> bool {
         if self.wide {
@@ -266,7 +266,8 @@ impl Table {
     pub(super) fn freeze(&self) {
         for bucket in 0..self.buckets() {
             for slot in 0..self.slots() {
-                // Where the exchange fails, an entry came in before: it is copied with the others. Most are there, and an exchange takes long.
+                // If the exchange fails, an entry came in before, and it is copied with the others. Most slots are
+                // filled, and an exchange takes long.
                 if !matches!(self.slot(bucket, slot), Slot::Free) {
                     continue;
                 }
@@ -279,11 +280,17 @@ impl Table {
         }
     }
 
-    /// An empty table with room for `handle`, in twice the buckets where `doubled`.
+    /// Empties a table that no other worker sees yet.
+    pub(super) fn clear(&self) {
+        // SAFETY: the block has this many bytes and belongs to the worker that took it.
+        unsafe { self.base.write_bytes(0, self.bytes()) };
+    }
+
+    /// A table with room for `handle`, in twice the buckets if `doubled`; to be [cleared](Table::clear).
     pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
         let bucket_bits = self.bucket_bits + u32::from(doubled);
-        // Until this share doubles again the whole grows by about two: leave room for that and a little more. Other workers' handles may be larger
-        // than this one's, but what is in the table fits its width.
+        // Until this share doubles again the whole store grows by a factor of about two, so leave room for that and a
+        // little more. Other workers' handles may be larger than this one, but those in the table fit its width.
         let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
         let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
         let wide = self.wide || print_bits < LEAST_PRINT;
@@ -295,7 +302,7 @@ impl Table {
         // A bucket has half as many wide slots.
         let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
-        grown.base = arena.take(grown.bytes(), account)?;
+        grown.base = arena.take_dirty(grown.bytes(), account)?;
         Some(grown)
     }
 

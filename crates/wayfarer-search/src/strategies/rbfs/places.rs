@@ -1,7 +1,7 @@
 //! The queue Q: a fixed number of places for states, old ones that are taken out at random and new ones for the next level, each with a waypoint.
 
 use crate::Account;
-use crate::frontier::Waypoints;
+use crate::frontier::{Spare, Waypoints};
 use wayfarer_space::{Packing, Rng, States, Word};
 use wayfarer_store::Slab;
 
@@ -20,6 +20,7 @@ pub(super) struct Places {
     spare: Vec<u32>,
     lost: u64,
     waypoints: Waypoints,
+    unused: Spare,
 }
 
 #[derive(Clone, Copy)]
@@ -39,7 +40,8 @@ impl Places {
             new: Vec::new(),
             spare: Vec::new(),
             lost: 0,
-            waypoints: Waypoints::new(packing),
+            waypoints: Waypoints::new(packing, 1),
+            unused: Spare::default(),
         }
     }
 
@@ -110,7 +112,7 @@ impl Places {
     }
 
     pub(super) fn release(&mut self, waypoint: u32) {
-        self.waypoints.release(waypoint);
+        self.waypoints.release(waypoint, 1, &mut self.unused);
     }
 
     pub(super) fn chain(&self, waypoint: u32) -> Vec<Vec<Word>> {
@@ -120,17 +122,17 @@ impl Places {
     fn put(&mut self, state: &[Word], before: Option<u32>, depth: u32, account: &dyn Account) -> Option<u32> {
         let waypoint = match before {
             Some(waypoint) if !depth.is_multiple_of(INTERVAL) => {
-                self.waypoints.hold(waypoint);
+                self.waypoints.hold(waypoint, 1);
                 waypoint
             }
-            before => self.waypoints.add(state, before, account)?,
+            before => self.waypoints.add(state, before, &mut self.unused, account)?,
         };
         let entry = match self.free.pop() {
             Some(entry) => entry,
             None => {
                 let more = (self.entries.len() / 2).clamp(256, 1 << 16);
                 if !account.allows((self.entries.len() + more) * (size_of::<Entry>() + 16) + self.slab.growth(more)) {
-                    self.waypoints.release(waypoint);
+                    self.waypoints.release(waypoint, 1, &mut self.unused);
                     return None;
                 }
                 let first = self.entries.len();
