@@ -11,6 +11,8 @@ pub enum Kernel {
     Expand,
     /// Looks for a state in a level.
     Find,
+    /// Moves the states of a table to a larger one.
+    Grow,
     /// Goes on with random walks.
     Walk,
     /// Goes on with the searches that lanes make for themselves.
@@ -24,6 +26,7 @@ impl Kernel {
             Kernel::Start => "wf_start",
             Kernel::Expand => "wf_expand",
             Kernel::Find => "wf_find",
+            Kernel::Grow => "wf_grow",
             Kernel::Walk => "wf_walk",
             Kernel::Own => "wf_own",
         }
@@ -110,6 +113,8 @@ pub struct Params {
     pub renews: u64,
     pub searches: u64,
     pub sketch: Address,
+    pub levels: u64,
+    pub narrow: u64,
 }
 
 /// Why something could not be done on a device.

@@ -137,6 +137,8 @@ pub struct Lanes<'m> {
     sketch: Vec<u64>,
     taken: Vec<Address>,
     rounds: u64,
+    /// Whether a kernel ran.
+    ran: bool,
 }
 
 impl<'m> Lanes<'m> {
@@ -155,7 +157,7 @@ impl<'m> Lanes<'m> {
         let sketch = vec![0; sketch::GROUPS];
         let params = Params::default();
         let mut lanes =
-            Lanes { machine, own: order.own, tight: source.tight, params, counts, firings_at, sketch, taken: Vec::new(), rounds: 16 };
+            Lanes { machine, own: order.own, tight: source.tight, params, counts, firings_at, sketch, taken: Vec::new(), rounds: 16, ran: false };
         let kept_words = room.lanes * (KEPT + tight);
         let (counts, kept, notes) = (lanes.take(lanes.counts.len() as u64)?, lanes.take(kept_words)?, lanes.take(NOTES * (NOTE as u64 + tight))?);
         let (given, from, groups) = (lanes.take(judged.len() as u64)?, lanes.take(starts.len() as u64)?, lanes.take(sketch::GROUPS as u64)?);
@@ -218,6 +220,7 @@ impl<'m> Lanes<'m> {
         self.machine.run(Kernel::Own, &Params { rounds, ..self.params }, self.params.lane_count)?;
         self.machine.read(self.params.counts, &mut self.counts)?;
         self.machine.read(self.params.sketch, &mut self.sketch)?;
+        self.ran = true;
         let took = begun.elapsed();
         if took < SPAN / 2 && rounds == self.rounds {
             self.rounds = (self.rounds * 2).min(1 << 20);
@@ -288,7 +291,7 @@ impl<'m> Lanes<'m> {
             discarded: self.counts[count::SKIPPED],
             limit: (limit != 0).then(|| ((limit >> 32) as u32 - 1, limit as u32)),
             reached: Reached(self.counts[count::REACHED..self.firings_at].to_vec()),
-            done: self.counts[count::ACTIVE] == 0,
+            done: self.ran && self.counts[count::ACTIVE] == 0,
         }
     }
 }

@@ -63,10 +63,7 @@ impl Room {
                 };
                 // A state takes its words, half a word for its parent, and one to two words of the index.
                 let fitting = most.checked_sub(beside)? * 2 / (tight * 2 + 5);
-                capacity = order.capacity.unwrap_or(u64::MAX).min(MOST_PLACES).min(fitting);
-                if order.capacity.is_some_and(|asked| capacity < asked.min(MOST_PLACES)) {
-                    return None;
-                }
+                capacity = order.capacity.unwrap_or(fitting).min(MOST_PLACES);
                 slots = (capacity * 2).next_power_of_two();
                 words = capacity * tight + capacity.div_ceil(2) + slots / 2 + beside;
             }

@@ -5,8 +5,10 @@
 //! - `parts`: guards, commands, functions and properties
 //! - `whole`: what searches call: `enabled`, `fire`, `check`
 //! - `tight`: the way between the layouts
+//! - `orbits`: representatives of states up to symmetry
 
 mod code;
+mod orbits;
 mod parts;
 mod places;
 mod statements;
@@ -83,12 +85,21 @@ pub struct Source {
 impl Source {
     /// Writes a verified program.
     pub fn new(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
-        Source::unrolled(program, limits, GUARD_PARTS)
+        Source::written(program, limits, GUARD_PARTS, false)
+    }
+
+    /// The same, with states up to permutations of scalarset elements, which the program must respect.
+    pub fn symmetric(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
+        Source::written(program, limits, GUARD_PARTS, true)
     }
 
     /// The same. Guards are written once for each rule, parameters fixed, while they have no more parts than this together: code that is faster, and takes longer to
     /// compile.
     pub fn unrolled(program: &Program, limits: Limits, guard_parts: usize) -> Result<Self, Unsupported> {
+        Source::written(program, limits, guard_parts, false)
+    }
+
+    fn written(program: &Program, limits: Limits, guard_parts: usize, symmetric: bool) -> Result<Self, Unsupported> {
         let packing = program.packing();
         refuse(program, &packing)?;
         let bounds = Bounds::of(program, &limits);
@@ -116,6 +127,7 @@ impl Source {
         tight::write(&packing, &mut text);
         parts::write(program, &bounds, &mut text);
         whole::write(program, &bounds, guard_parts, &mut text);
+        orbits::write(program, symmetric, &mut text)?;
         Ok(Source {
             text,
             words: program.words as usize,

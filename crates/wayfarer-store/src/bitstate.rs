@@ -16,7 +16,7 @@ use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::Hash;
@@ -38,6 +38,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: true,
+        device: DeviceKeeps::Bits,
     },
     agree: any,
     least: |_, most| ExactStore::least(most),

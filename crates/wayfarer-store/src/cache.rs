@@ -18,7 +18,8 @@ use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
 use crate::{
-    Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec, Visit,
+    Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec,
+    Visit,
 };
 use std::sync::atomic::Ordering;
 use wayfarer_space::{Hash, Rng};
@@ -45,6 +46,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: true,
         varying: true,
         shared: false,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: |_, most| ExactStore::least(most),

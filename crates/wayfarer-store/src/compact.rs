@@ -29,7 +29,7 @@ use crate::memory::lines::Lines;
 use crate::memory::sweep::hands;
 use crate::rows::as_given;
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
@@ -58,6 +58,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: true,
+        device: DeviceKeeps::Fingerprint,
     },
     agree: |given| {
         let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));

@@ -25,7 +25,7 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
 use crate::rows::{any, as_given, by_segments};
 use crate::spec::{Accepts, Entry, Parameter};
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: false,
         shared: true,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: DifferenceStore::least,

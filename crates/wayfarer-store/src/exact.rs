@@ -17,7 +17,7 @@ use crate::memory::records::Records;
 
 use crate::rows::{any, as_given, by_segments};
 use crate::spec::Entry;
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -40,6 +40,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: true,
+        device: DeviceKeeps::State,
     },
     agree: any,
     least: |_, most| ExactStore::least(most),

@@ -33,6 +33,21 @@ pub struct Abilities {
     pub varying: bool,
     /// Several workers may search over it together.
     pub shared: bool,
+    /// What a device with many lanes keeps of a state in its place.
+    pub device: DeviceKeeps,
+}
+
+/// What a store on a device keeps of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKeeps {
+    /// The store is not there.
+    Nothing,
+    /// The state.
+    State,
+    /// A fingerprint.
+    Fingerprint,
+    /// Bits of a filter.
+    Bits,
 }
 
 /// A store that can be chosen by name.

@@ -23,7 +23,7 @@ mod shape;
 
 use crate::memory::recent::Recent;
 use crate::rows::{any, as_given, by_segments};
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
 use nodes::Nodes;
 use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
 use pairs::{Pairs, Put};
@@ -47,6 +47,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: false,
         shared: true,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: |_, most| TreeStore::least(most),

@@ -66,7 +66,7 @@ WF_INLINE u64 mask_word(const u64* mask, u32 at) {
 }
 
 // Appends the states of the lanes that have one to the next level.
-WF_INLINE void append(const Params& p, bool has, const u64* t, u64 placed, u64 tag) {
+WF_INLINE void append(const Params& p, u64* out, bool has, const u64* t, u64 placed, u64 tag) {
   u32 some = votes(has);
   if (some == 0) return;
   u64 base = 0;
@@ -78,26 +78,58 @@ WF_INLINE void append(const Params& p, bool has, const u64* t, u64 placed, u64 t
     atomic_add(p.counts + SPILLED, 1);
     return;
   }
-  u64* to = p.out + at * p.out_stride;
+  u64* to = out + at * p.out_stride;
   write_entry(to, t, placed);
   if (p.out_stride > ENTRY) to[ENTRY] = tag;
 }
 
-// Expands sources.
+// Replaces a state by the representative of its orbit.
+WF_INLINE void represent(u64* n, u64* key) {
+  u64 state[WORDS];
+  copy_words(state, n, WORDS);
+  canonicalise(state);
+  copy_words(n, state, WORDS);
+  pack(n, key);
+}
+
+// Exchanges a level that is done for the next one, if there is one that is narrow enough and nothing is to be told. One block alone does that.
+WF_INLINE bool goes_on(const Params& p, u64 levels, u64& end) {
+  meet();
+  u64 found = peek(p.counts + FOUND);
+  bool told = peek(p.counts + NOTED) || peek(p.counts + NO_ROOM) || peek(p.counts + SPILLED) || peek(p.counts + LIMITED);
+  bool further = found > 0 && found <= p.narrow && !told && levels < p.levels;
+  meet();
+  if (thread() == 0) {
+    p.counts[LEVELS_DONE] = levels;
+    if (further) {
+      p.counts[FOUND_BEFORE] += found;
+      p.counts[FOUND] = p.counts[NEXT] = 0;
+    }
+  }
+  publish();
+  meet();
+  end = found;
+  return further;
+}
+
+// Expands sources, and those that were found with them as long as levels are narrow.
 WF_KERNEL(wf_expand) {
   open_tally();
-  u64 discarded = 0;
+  u64 discarded = 0, end = p.end;
+  const u64* in = p.in;
+  u64* out = p.out;
+  for (u64 levels = 1;; levels++) {
   for (;;) {
     u64 base = 0;
     if (lane() == 0) base = peek(p.counts + FOUND) + p.reserve > p.room ? ~0ull : atomic_add(p.counts + NEXT, WF_LANES);
     base = from_lane(base, 0);
-    if (base >= p.end) break;
+    if (base >= end) break;
     u64 at = base + lane(), tag = 0;
     u64 s[WORDS], t[TIGHT], mask[MASK_WORDS];
-    bool active = at < p.end, faulty = false, changes = false, failed = false, any = false;
+    bool active = at < end, faulty = false, changes = false, failed = false, any = false;
     zero_words(mask, MASK_WORDS);
     if (active) {
-      const u64* entry = p.in + at * p.in_stride;
+      const u64* entry = in + at * p.in_stride;
       copy_words(t, state_of(p, entry), TIGHT);
       if (p.out_stride > ENTRY) tag = p.in_stride > ENTRY ? entry[ENTRY] : p.origin + at;
       unpack(t, s);
@@ -136,6 +168,7 @@ WF_KERNEL(wf_expand) {
             for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];
             if (!same) {
               changes = true;
+              if (SYMMETRIC) represent(n, key);
               u32 visit = insert(p, key, placed);
               fresh = visit == FRESH;
               if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
@@ -149,13 +182,18 @@ WF_KERNEL(wf_expand) {
           }
         }
       }
-      append(p, fresh, key, placed, tag);
+      append(p, out, fresh, key, placed, tag);
     }
     if (active && (p.deadlock == 1 ? !any : p.deadlock == 2 && !changes && !failed) && !is_end(s)) {
       u64 state[TIGHT];
       copy_words(state, t, TIGHT);
       note(p, NOTE_DEADLOCK, 0, 0, state);
     }
+  }
+  if (p.levels <= 1 || !goes_on(p, levels, end)) break;
+  u64* done = (u64*)in;
+  in = out;
+  out = done;
   }
   discarded = sum_of_lanes(discarded);
   if (lane() == 0 && discarded) atomic_add(p.counts + SKIPPED, discarded);
@@ -167,10 +205,11 @@ WF_KERNEL(wf_start) {
   for (u64 at = thread(); at < p.end; at += threads()) {
     u64 t[TIGHT], s[WORDS], placed = 0;
     for (u32 word = 0; word < TIGHT; word++) t[word] = p.in[at * p.in_stride + word];
+    unpack(t, s);
+    if (SYMMETRIC) represent(s, t);
     u32 visit = insert(p, t, placed);
     if (visit == FULL) atomic_add(p.counts + NO_ROOM, 1);
     if (visit != FRESH) continue;
-    unpack(t, s);
     judge(p, s, 0, t);
     u64 place = atomic_add(p.counts + FOUND, 1);
     if (place >= p.room) {
@@ -189,4 +228,25 @@ WF_KERNEL(wf_find) {
     for (u32 word = 0; word < TIGHT && same; word++) same = state[word] == p.goal[word];
     if (same) p.counts[GOAL_AT] = (p.in_stride > ENTRY ? entry[ENTRY] : p.origin + at) + 1;
   }
+}
+
+// Moves the states of a table to a larger one.
+WF_KERNEL(wf_grow) {
+#if STORE == 0
+  for (u64 at = thread(); at < p.end; at += threads()) {
+    u64 t[TIGHT], placed;
+    if (p.in[at] == 0) continue;
+    t[0] = p.in[at] & ~TAKEN;
+    if (insert(p, t, placed) == FULL) atomic_add(p.counts + NO_ROOM, 1);
+  }
+#elif STORE == 1
+  for (u64 at = thread() * 2; at < p.end; at += threads() * 2) {
+    u64 t[2] = {p.in[at], p.in[at + 1] & ~TAKEN}, placed;
+    if (p.in[at + 1] == 0) continue;
+    if (insert(p, t, placed) == FULL) atomic_add(p.counts + NO_ROOM, 1);
+  }
+#elif STORE == 2
+  for (u64 at = thread(); at < p.end; at += threads())
+    if (p.in[at] != 0 && !move_place(p, p.in[at])) atomic_add(p.counts + NO_ROOM, 1);
+#endif
 }

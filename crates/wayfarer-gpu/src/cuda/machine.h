@@ -106,6 +106,8 @@ struct Params {
   u64 renews;         // whether a search that ended begins anew
   u64 searches;       // how many searches all lanes make together
   u64* sketch;        // counts distinct states roughly
+  u64 levels;         // the most levels that a kernel expands
+  u64 narrow;         // and the most states of those it expands after the first
 };
 
 // Places in `counts`.
@@ -125,6 +127,8 @@ enum {
   GOAL_AT,    // where the goal was found: its tag, plus one
   ACTIVE,     // lanes that still search for themselves
   INSERTED,   // states that were new to the lane that visited them
+  LEVELS_DONE = ACTIVE,      // in a search by levels: levels that a kernel expanded
+  FOUND_BEFORE = INSERTED,   // and states that it found in all of them but the last
   REACHED = 16,
 };
 

@@ -105,6 +105,16 @@ WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
   }
   return FULL;
 }
+// Puts a slot of another table into this one.
+WF_INLINE bool move_place(const Params& p, u64 entry) {
+  u64 t[TIGHT];
+  copy_words(t, p.arena + ((entry & 0xffffffffffull) - 1) * TIGHT, TIGHT);
+  Way at = way(hash_address(t, p.salt), p.buckets);
+  for (u32 probe = 0; probe < MOST_PROBES; probe++, further(at))
+    for (u32 slot = 0; slot < 8; slot++)
+      if (peek(p.table + at.bucket * 8 + slot) == 0 && atomic_swap_if(p.table + at.bucket * 8 + slot, 0, entry) == 0) return true;
+  return false;
+}
 #elif STORE == 4
 // Buckets of sixteen half words.
 WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {

@@ -4,8 +4,8 @@ use super::code::Val;
 use super::parts::{command_name, guard_name};
 use crate::bounds::{self, Bounds};
 use std::fmt::Write;
-use wayfarer_ir::walk;
 use wayfarer_ir::levels::Levels;
+use wayfarer_ir::walk;
 use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
 use wayfarer_space::FaultClass;
 

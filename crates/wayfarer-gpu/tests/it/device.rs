@@ -42,7 +42,7 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     if !fits(&source, slots) {
         return false;
     }
-    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth) {
+    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth, &mut || true) {
         Ok(loaded) => loaded,
         Err(LoadError::Unsupported(_)) => return false,
         Err(error) => panic!("{name}: {error}"),
@@ -50,7 +50,7 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     let interpreter = Interpreter::new(program.clone(), limits);
     same_search(name, &interpreter, &loaded, &source, slots, 256 << 20, most);
     if slots.is_exact() {
-        let walks = device.load(&source, Search::Walks, limits.call_depth).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let walks = device.load(&source, Search::Walks, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{name}: {error}"));
         walks_can_be_walked_again(name, &interpreter, &walks, &source);
     }
     true

@@ -36,7 +36,7 @@ impl Kernels {
             let body = source.kernels(*search);
             let _ = writeln!(text, "#undef WF_NAME\n#define WF_NAME(name) p{number}_##name\nnamespace p{number} {{\n{body}\n}}");
         }
-        Kernels { library: compile(compiler, &text, "-O1") }
+        Kernels { library: compile(compiler, &text, "-O0") }
     }
 
     /// The device on which one of the programs runs.

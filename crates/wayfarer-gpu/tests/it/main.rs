@@ -7,6 +7,7 @@ mod generated;
 mod harness;
 mod lanes;
 mod models;
+mod orbits;
 mod searches;
 
 /// A generated program.

@@ -14,19 +14,19 @@ pub(crate) struct Level {
     pub(crate) states: Vec<Vec<Word>>,
     pub(crate) totals: Totals,
     /// What is wrong in this level's states, or shows when the one before it is expanded.
-    notes: Vec<(What, Vec<Word>)>,
+    pub(crate) notes: Vec<(What, Vec<Word>)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) states: u64,
-    firings: Vec<u64>,
+    pub(crate) firings: Vec<u64>,
     discarded: u64,
     reached: Vec<u32>,
 }
 
 /// Breadth-first search by the interpreter, by levels, until there are more than `most` states.
-pub(crate) fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
+pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec<Level> {
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
     let mut known: HashSet<Vec<Word>> = HashSet::new();
@@ -150,6 +150,15 @@ pub(crate) fn same_search(
     if starts.is_empty() {
         return spilled;
     }
+    // Narrow levels that are taken together end in the same.
+    search.start(&starts).expect("a start");
+    let mut left = expected.len() as u64 - 1;
+    while left > 0 {
+        let leapt = search.leap(left).expect("a leap");
+        left -= if leapt.ends_level { 1 + u64::from(leapt.levels_before) } else { 0 };
+    }
+    let (totals, last) = (search.totals(), &expected[expected.len() - 1].totals);
+    assert_eq!((totals.states, &totals.firings, totals.discarded), (last.states, &last.firings, last.discarded), "{name}, {slots:?}: leaps");
     let depth = expected.len() - 1 - usize::from(expected[expected.len() - 1].states.is_empty());
     if let Some(goal) = expected[depth].states.last().filter(|_| slots.is_exact() && depth > 0) {
         let goal = tight(source, std::slice::from_ref(goal));

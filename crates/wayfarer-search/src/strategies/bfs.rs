@@ -3,7 +3,7 @@
 //! There is one such search. What waits lies in a [`Frontier`], by handles or as states; several workers of a [crew](crate::crew) have each their part of it
 //! and meet at the end of a level. One worker alone goes on to the next level by itself.
 
-use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
+use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
 use crate::crew::{Crew, Met};
 use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
@@ -14,7 +14,7 @@ use wayfarer_store::spec::Entry;
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
     store: exact,
-    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, ..SYSTEMATIC },
+    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, device: OnDevice::Levels, ..SYSTEMATIC },
     build: |_, site| {
         let can = site.store.abilities();
         match can.recalls && can.in_order {

@@ -7,9 +7,9 @@
 //! (else it would hold the search for ever); `batch` walks share V and go side by side (1 is the paper's algorithm); with `choice=firings` successors are
 //! weighted by the number of firings that lead to them.
 
-use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool};
+use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool, refused_by_lanes};
 use super::walk::choice;
-use super::{Nature, Need, RANDOM, Row, exact};
+use super::{Nature, Need, OnDevice, RANDOM, Row, exact};
 use crate::strategies::drawing::{Choice, of_source, pick_onward};
 use crate::strategies::renewal::Renewal;
 use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Position, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
@@ -25,16 +25,20 @@ pub(super) static ROW: Row = Row {
         parameters: &[CAPACITY, CHOICE, BATCH],
     },
     store: exact,
-    nature: |_| Nature { needs: Need::Place, ..RANDOM },
+    nature: |given| Nature { needs: Need::Place, device: on_device(given, false), ..RANDOM },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, None)),
 };
 
 pub(super) static REINITIALISED: Row = Row {
     entry: Entry { name: "rsdrs", help: "sdrs that starts anew when memory is full", parameters: &[CAPACITY, FROM, REPLACE, CHOICE, BATCH] },
     store: pool,
-    nature: |_| Nature { needs: Need::Emptying, ..RANDOM },
+    nature: |given| Nature { needs: Need::Emptying, device: on_device(given, true), ..RANDOM },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
+
+fn on_device(given: &Given, renews: bool) -> OnDevice {
+    refused_by_lanes(given).map_or(OnDevice::Deep { by_states: choice(given) == Choice::States, renews }, OnDevice::No)
+}
 
 /// Simplified deep random search.
 #[derive(Clone, Debug)]

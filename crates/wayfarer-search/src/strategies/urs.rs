@@ -12,7 +12,7 @@
 //! V (1 is the paper's algorithm); with `choice=firings` successors are weighted by the number of firings that lead to them.
 
 use super::walk::choice;
-use super::{Crewing, Nature, Need, RANDOM, Row, exact};
+use super::{Crewing, Nature, Need, OnDevice, RANDOM, Row, exact};
 use crate::strategies::drawing::{Choice, distinct, of_source, pick};
 use crate::strategies::renewal::Renewal;
 use crate::{
@@ -48,7 +48,7 @@ pub(super) const REPLACE: Parameter = Parameter::new(
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "urs", help: "a random successor of a random visited state", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
     store: |given| if given.is("close", "delete") { PoolStore::spec(None, None) } else { exact(given) },
-    nature: |given| nature(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall }),
+    nature: |given| nature(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall }, false),
     build: |given, site| Box::new(Urs::given(given, site.seed, None)),
 };
 
@@ -59,9 +59,24 @@ pub(super) static REINITIALISED: Row = Row {
         parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH],
     },
     store: pool,
-    nature: |given| nature(given, Need::Emptying),
+    nature: |given| nature(given, Need::Emptying, true),
     build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
+
+/// For rows: why lanes with a V of their own cannot carry out what the parameters ask for.
+pub(super) fn refused_by_lanes(given: &Given) -> Option<&'static str> {
+    let wrong = [
+        (given.is("from", "visited"), "searches there start anew in start states: `from=initial`"),
+        (given.text("replace").and_then(Replacement::named).is_some(), "states are not replaced there: `replace=none`"),
+        (given.text("mix").is_some(), "states of V are drawn uniformly there, without `mix`"),
+        (given.text("close").is_some_and(|close| close != "off"), "states are not closed there: `close=off`"),
+    ];
+    wrong.into_iter().find_map(|(is, why)| is.then_some(why))
+}
+
+fn on_device(given: &Given, renews: bool) -> OnDevice {
+    refused_by_lanes(given).map_or(OnDevice::Uniform { by_states: choice(given) == Choice::States, renews }, OnDevice::No)
+}
 
 /// For rows: the pool that the parameters ask for.
 pub(super) fn pool(given: &Given) -> StoreSpec {
@@ -69,9 +84,9 @@ pub(super) fn pool(given: &Given) -> StoreSpec {
 }
 
 /// A search that closes states knows when it has visited everything; that takes one worker.
-fn nature(given: &Given, needs: Need) -> Nature {
+fn nature(given: &Given, needs: Need, renews: bool) -> Nature {
     let closes = given.is("close", "on");
-    Nature { needs, crewing: if closes { Crewing::Alone } else { Crewing::Apart }, exhaustive: closes, ..RANDOM }
+    Nature { needs, crewing: if closes { Crewing::Alone } else { Crewing::Apart }, exhaustive: closes, device: on_device(given, renews), ..RANDOM }
 }
 
 /// Uniform random search.
