@@ -11,7 +11,6 @@ use crate::subject::{Running, Subject};
 use crate::watch::{Cover, Deadline, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, DeviceChoice, Plan, RunError, SymmetryChoice};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wayfarer_gpu::{Device, Levels, LoadError, Order, Own, Search, Slots, Source, Unsupported};
 use wayfarer_ir::Program;
