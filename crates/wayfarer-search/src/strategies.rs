@@ -1,6 +1,6 @@
 //! The strategies a user can ask for: one file each, and one row each in [`ROWS`].
 //!
-//! A row says what a strategy is called, what it is and what it needs. Everything else about it is read from the row: nobody asks for a strategy by name.
+//! A row holds a strategy's name, its nature and its needs. All other code reads the row and never compares names.
 
 mod auto;
 mod bfs;
@@ -13,6 +13,7 @@ mod renewal;
 mod sdrs;
 mod urs;
 mod walk;
+pub(crate) mod walking;
 
 pub use bfs::Bfs;
 pub(crate) use bfs::{Level, Place};
@@ -29,7 +30,7 @@ use std::str::FromStr;
 use wayfarer_space::Packing;
 use wayfarer_store::spec::{self, Entry, Given, Parameter, SpecError};
 
-/// What a strategy is built from.
+/// The parts that a strategy is built from.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// How far it may go.
@@ -49,15 +50,15 @@ pub(crate) struct Row {
     pub(crate) entry: Entry,
     /// The store it takes if none is asked for.
     pub(crate) store: fn(&Given) -> StoreSpec,
-    /// What it is, with these parameters.
+    /// Its nature with these parameters.
     pub(crate) nature: fn(&Given) -> Nature,
     pub(crate) build: for<'a> fn(&Given, &Site<'a>) -> Box<dyn Strategy + 'a>,
 }
 
-/// What a strategy is. Every row answers every question.
+/// The nature of a strategy. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nature {
-    /// What it needs of a store.
+    /// Its demands on a store.
     pub needs: Need,
     /// How several workers carry it out.
     pub crewing: Crewing,
@@ -124,7 +125,7 @@ pub enum Crewing {
     Phases,
 }
 
-/// What a strategy needs of a store.
+/// The demands of a strategy on a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// Nothing: any store will do.
@@ -133,7 +134,7 @@ pub enum Need {
     Memory,
     /// That it gives states back.
     Recall,
-    /// That it says where it keeps a state.
+    /// It must tell the handle of a known state.
     Place,
     /// That it can be emptied.
     Emptying,
@@ -250,7 +251,7 @@ impl StrategySpec {
         self.given.is(parameter, value)
     }
 
-    /// What it is.
+    /// Its nature.
     pub fn nature(&self) -> Nature {
         (self.row.nature)(&self.given)
     }
@@ -327,7 +328,7 @@ fn exact(_given: &Given) -> StoreSpec {
     StoreSpec::exact()
 }
 
-/// For rows: a search that visits every state once, whatever the seed.
+/// For rows: a search that visits every state once, for every seed.
 const SYSTEMATIC: Nature = Nature {
     needs: Need::Memory,
     crewing: Crewing::Alone,
@@ -340,7 +341,7 @@ const SYSTEMATIC: Nature = Nature {
     device: OnDevice::No("it takes one step after another"),
 };
 
-/// For rows: a search that draws where it goes, each worker for itself.
+/// For rows: a search that draws its way at random, each worker for itself.
 const RANDOM: Nature = Nature {
     needs: Need::Nothing,
     crewing: Crewing::Apart,

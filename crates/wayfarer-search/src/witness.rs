@@ -9,20 +9,20 @@ use std::collections::HashMap;
 use std::fmt;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// A start state and firings that lead from it to where something is wrong.
+/// A start state and firings that lead from it to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
     /// The number of the start state.
     pub start: u32,
     /// The states on the way, the start state first.
     pub states: Vec<Vec<Word>>,
-    /// What fired between them; one fewer than states.
+    /// The firings between them; one fewer than states.
     pub firings: Vec<Firing>,
-    /// What is wrong at its end.
+    /// The violation at its end.
     pub ending: Ending,
 }
 
-/// What is wrong at the end of a witness.
+/// The violation at the end of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
     /// The property of this number fails in the last state.
@@ -91,7 +91,8 @@ impl fmt::Display for WitnessError {
 
 impl std::error::Error for WitnessError {}
 
-/// The most that the store of one stage may hold. What a store begins with depends on it, and a run that was not given much leaves little: so there are smaller ones.
+/// The most that the store of one stage may hold. The first memory that a store takes depends on it, and a small run
+/// has little left, so there are smaller ones.
 const STAGES: [usize; 5] = [1 << 34, 1 << 24, 1 << 22, 1 << 20, 1 << 18];
 
 /// The store of one stage: the largest that has room to grow.
@@ -111,8 +112,8 @@ fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &
 }
 
 impl Witness {
-    /// The witness to a violation, from the store's links or, where it keeps none, by searching anew between the states of its trail, which takes memory from
-    /// `account`. The firings are found again by expanding each state on the way.
+    /// The witness to a violation, from the store's links or, if it keeps none, by searching anew between the states of
+    /// its trail, which takes memory from `account`. The firings are found again by expanding each state on the way.
     pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation, account: &dyn Account) -> Result<Witness, WitnessError> {
         let ending = match violation.cause {
             Cause::Property(property) => Ending::Property(property),
@@ -294,7 +295,7 @@ impl Space for Stage<'_> {
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         let completeness = self.space.expand(batch, from, steps);
-        // What fails on the side is not what is looked for.
+        // Faults of other steps do not matter here.
         steps.faults.clear();
         completeness
     }

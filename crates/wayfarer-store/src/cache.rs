@@ -15,11 +15,10 @@
 
 use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
-use crate::rows::{any, usual_words};
+use crate::rows::{FINGERPRINTS, any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
 use crate::{
-    Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec,
-    Visit,
+    Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec, Visit,
 };
 use std::sync::atomic::Ordering;
 use wayfarer_space::{Hash, Rng};
@@ -36,18 +35,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             Parameter::new("replace", Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), "random", "which fingerprint a new one replaces"),
         ],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: true,
-        varying: true,
-        shared: false,
-        device: DeviceKeeps::Nothing,
-    },
+    abilities: Abilities { evicts: true, shared: false, ..FINGERPRINTS },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle,

@@ -27,7 +27,7 @@ mod table;
 
 use crate::memory::lines::Lines;
 use crate::memory::sweep::hands;
-use crate::rows::as_given;
+use crate::rows::{FINGERPRINTS, as_given};
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
 use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 pub use precision::Precision;
@@ -48,18 +48,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24", "the fewest bits that it may fall to"),
         ],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-        device: DeviceKeeps::Fingerprint,
-    },
+    abilities: Abilities { device: DeviceKeeps::Fingerprint, ..FINGERPRINTS },
     agree: |given| {
         let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));
         if floor > bits && given.stated("floor") {

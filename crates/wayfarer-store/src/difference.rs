@@ -23,9 +23,9 @@ mod chain;
 
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::{Accepts, Entry, Parameter};
-use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,18 +38,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         help: "every state, as its change from the state it was reached from",
         parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "every how many states along a path one is kept whole")],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: false,
-        shared: true,
-        device: DeviceKeeps::Nothing,
-    },
+    abilities: Abilities { varying: false, ..WHOLE },
     agree: any,
     least: DifferenceStore::least,
     settle: as_given,
@@ -148,7 +137,7 @@ impl<'a> DifferenceStore<'a> {
         if !Self::DELTA.contains(&delta) {
             return None;
         }
-        let index = Index::new(Self::index_chunk(most), most, account)?;
+        let index = Index::new(Self::index_chunk(most), account)?;
         let chain = Chain::new(longest(packing.bytes()), most);
         let remembered = Mutex::new(Remembered::new(packing.words()));
         Some(DifferenceStore { packing, delta, chain, index, account, len: AtomicU64::new(0), remembered })

@@ -15,7 +15,7 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
 use crate::memory::records::Records;
 
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::Entry;
 use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
@@ -30,18 +30,7 @@ use wayfarer_space::{Hash, Packing, States, Steps};
 /// The row of `exact`.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry { name: "exact", help: "every state, packed to the bit; the default while memory lasts", parameters: &[] },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-        device: DeviceKeeps::State,
-    },
+    abilities: Abilities { device: DeviceKeeps::State, ..WHOLE },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,
@@ -93,7 +82,7 @@ impl<'a> ExactStore<'a> {
     /// `most` bytes. None if the account has no room to begin.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         let segment = Self::segment(most);
-        let index = Index::new(segment.max(1 << 16), most, account)?;
+        let index = Index::new(segment.max(1 << 16), account)?;
         Some(ExactStore(if packing.is_varying() {
             Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
         } else {

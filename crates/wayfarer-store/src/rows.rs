@@ -50,6 +50,34 @@ pub enum DeviceKeeps {
     Bits,
 }
 
+/// For rows: keeps every state whole and gives it back.
+pub(crate) const WHOLE: Abilities = Abilities {
+    remembers: true,
+    exact: true,
+    recalls: true,
+    in_order: true,
+    locates: true,
+    empties: false,
+    evicts: false,
+    varying: true,
+    shared: true,
+    device: DeviceKeeps::Nothing,
+};
+
+/// For rows: keeps fingerprints, which may be equal for different states.
+pub(crate) const FINGERPRINTS: Abilities = Abilities {
+    remembers: true,
+    exact: false,
+    recalls: false,
+    in_order: false,
+    locates: false,
+    empties: false,
+    evicts: false,
+    varying: true,
+    shared: true,
+    device: DeviceKeeps::Nothing,
+};
+
 /// A store that can be chosen by name.
 pub(crate) struct StoreRow {
     pub(crate) entry: Entry,

@@ -22,8 +22,8 @@ mod sequence;
 mod shape;
 
 use crate::memory::recent::Recent;
-use crate::rows::{any, as_given, by_segments};
-use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
+use crate::rows::{WHOLE, any, as_given, by_segments};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
 use nodes::Nodes;
 use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
 use pairs::{Pairs, Put};
@@ -37,18 +37,7 @@ use wayfarer_space::{Packing, States, Steps, Word};
 /// The row of `tree`. The root set knows that a state is there, but not under which number.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: spec::Entry { name: "tree", help: "every state, by parts that states share; pays if states are wide", parameters: &[] },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: false,
-        shared: true,
-        device: DeviceKeeps::Nothing,
-    },
+    abilities: Abilities { locates: false, varying: false, ..WHOLE },
     agree: any,
     least: |_, most| TreeStore::least(most),
     settle: as_given,

@@ -8,7 +8,7 @@ use crate::{Account, Handle, Stop};
 use std::collections::HashMap;
 use wayfarer_space::{States, Width};
 
-/// A store that states are taken over from: how it gives them back, and from where one was reached.
+/// A store from which states are taken over: gives states back, and knows their parents.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'r> {
     pub(crate) width: Width,

@@ -17,7 +17,7 @@ const PIECES: u64 = 8;
 pub(crate) type Run = (u32, u32);
 
 impl Waiting {
-    /// Where a search stands that goes on from here.
+    /// The level of a search that goes on from here.
     pub(crate) fn level_of(&self) -> Level {
         Level { depth: self.depth, deepest: self.depth + u32::from(!self.next.is_empty()), begun: true }
     }
@@ -41,7 +41,7 @@ pub(crate) struct Waiting {
 pub(crate) struct Board {
     workers: usize,
     inside: Mutex<Inside>,
-    /// States of the level that nobody has taken, and states that were found and handed over.
+    /// States of the level that no worker has taken, and states that were found and handed over.
     waiting: AtomicU64,
 }
 
@@ -104,7 +104,7 @@ impl Board {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What waits once every worker has left.
+    /// The states that wait once every worker has left.
     pub(crate) fn left(&self, depth: u32, starts: bool) -> Waiting {
         let mut inside = self.inside();
         let mut level = std::mem::take(&mut inside.left);
@@ -116,7 +116,7 @@ impl Board {
 impl<'a> Shared<'a> for Arc<Board> {
     fn part(&self, worker: usize) -> Box<dyn Frontier + 'a> {
         let inside = self.inside();
-        // Someone must speak for what was found before.
+        // The first worker counts the states that were found before.
         let handed = if worker == 0 { count(&inside.found) } else { 0 };
         Box::new(Handles { board: self.clone(), level: inside.level.clone(), piece: (0, 0), found: Vec::new(), states: 0, handed, cut: Vec::new() })
     }

@@ -13,7 +13,7 @@ pub(super) const INTERVAL: u32 = 8;
 
 const ALL: u64 = 1 << 16;
 
-/// A queue that is written, and what is left out of it.
+/// A queue to write to, which may drop states at random.
 pub(super) struct Outlet<'a> {
     account: &'a dyn Account,
     pub(super) queue: Queue,
@@ -38,7 +38,7 @@ pub(super) enum Way {
 /// Which states are left out of a frontier that has no room for all.
 struct Spill {
     rng: Rng,
-    /// Of the states that are found, the share that is kept, of 2^16.
+    /// The share of found states that is kept, in units of 2^-16.
     kept: u64,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Outlet<'a> {
         Outlet { account, queue, lost: 0, full: false, marks: false, spill: spill.map(|rng| Spill { rng, kept: ALL }), spare: Spare::default() }
     }
 
-    /// Whether a state could not be kept where all must be.
+    /// Whether a state was lost although all must be kept.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }

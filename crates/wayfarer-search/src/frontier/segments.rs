@@ -19,12 +19,12 @@ use wayfarer_space::{Packing, Rng, Word};
 /// Bytes of a segment that several workers share: a level has many of them.
 const SHARED_SEGMENT: usize = 1 << 12;
 
-/// What waits, and the waypoints on the way there. Whoever holds both locks took the heap's first.
+/// The waiting states, and the waypoints on the way to them. To hold both locks, take the heap's first.
 pub(crate) struct Pool<'a> {
     pub(super) account: &'a dyn Account,
     /// An empty queue, as all are that states are written into.
     queue: Queue,
-    /// What the draws are made from if the search spills.
+    /// The stream for dropping states, if the search may drop some.
     rng: Option<Rng>,
     workers: usize,
     heap: Mutex<Heap>,
@@ -51,7 +51,7 @@ pub(super) struct Heap {
     marks: bool,
 }
 
-/// What a search did with its frontier.
+/// Figures about a search's frontier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kept {
     /// States that were found and not kept.
@@ -63,7 +63,7 @@ pub(crate) struct Kept {
 }
 
 impl<'a> Pool<'a> {
-    /// An empty frontier of states of the given packing, for so many workers; it asks `account` before it grows.
+    /// An empty frontier of states of the given packing for this many workers. It asks `account` before it grows.
     pub(crate) fn new(packing: Packing, account: &'a dyn Account, workers: usize) -> Self {
         let queue = Queue::new(packing.clone());
         Pool {
@@ -79,7 +79,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The same, going on where there is no room for all states, with at most so many bytes of waypoints.
+    /// The same, but it drops states at random if there is no room for all, and keeps at most `waypoints` bytes of waypoints.
     pub(crate) fn spilling(self, rng: Rng, waypoints: usize) -> Self {
         let queue = if self.workers > 1 { self.queue } else { self.queue.in_segments(waypoints / 4) };
         Pool { queue, rng: Some(rng), waypoints: self.waypoints.within(waypoints), ..self }
@@ -90,7 +90,7 @@ impl<'a> Pool<'a> {
         self.workers
     }
 
-    /// What became of it.
+    /// Its figures.
     pub(crate) fn kept(&self) -> Kept {
         let heap = self.heap();
         let lost = self.lost.load(Ordering::Relaxed) + self.unadopted.load(Ordering::Relaxed);
@@ -106,7 +106,7 @@ impl<'a> Pool<'a> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a worker puts what it finds. One alone draws from the stream itself.
+    /// The outlet of a worker. A single worker draws from the stream itself.
     pub(super) fn outlet(&self, worker: usize) -> Outlet<'a> {
         let rng = self.rng.as_ref().map(|rng| if self.workers > 1 { rng.split(worker as u64) } else { rng.clone() });
         Outlet::new(self.queue.like(), rng, self.account)
@@ -149,7 +149,7 @@ impl<'a> Shared<'a> for Arc<Pool<'a>> {
             reading: self.queue.like(),
             read_left: 0,
             queued: 0,
-            // Someone must speak for what was found before.
+            // The first worker counts the states that were found before.
             handed: if worker == 0 { self.heap().next.iter().map(|segment| u64::from(segment.states())).sum() } else { 0 },
             cut: 0,
             found: Vec::new(),

@@ -52,9 +52,12 @@ struct Grounds {
     free: Vec<u32>,
 }
 
-/// Numbers that one worker can use for waypoints.
+/// Numbers that one worker can use for waypoints, and room to pack a state: adding a waypoint allocates nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Spare(Vec<u32>);
+pub(crate) struct Spare {
+    free: Vec<u32>,
+    tight: Vec<Word>,
+}
 
 impl Waypoints {
     pub(crate) fn new(packing: Packing, workers: usize) -> Self {
@@ -75,18 +78,19 @@ impl Waypoints {
                 return None;
             }
         }
-        if spare.0.is_empty() {
+        if spare.free.is_empty() {
             self.supply(spare, account)?;
         }
-        let waypoint = spare.0.pop()?;
+        let waypoint = spare.free.pop()?;
         let (block, at) = self.find(waypoint)?;
         if self.packing.is_varying() {
             *block.forms[at].lock().unwrap_or_else(PoisonError::into_inner) = form.into_boxed_slice();
         } else {
             let words = self.packing.words();
-            let mut tight = vec![0; words];
-            self.packing.pack(state, &mut tight);
-            block.tight[at * words..].iter().zip(tight).for_each(|(to, word)| to.store(word, Ordering::Relaxed));
+            spare.tight.clear();
+            spare.tight.resize(words, 0);
+            self.packing.pack(state, &mut spare.tight);
+            block.tight[at * words..].iter().zip(&spare.tight).for_each(|(to, word)| to.store(*word, Ordering::Relaxed));
         }
         block.links[at].before.store(before.unwrap_or(NOWHERE), Ordering::Relaxed);
         block.links[at].count.store(1, Ordering::Relaxed);
@@ -100,8 +104,8 @@ impl Waypoints {
     fn supply(&self, spare: &mut Spare, account: &dyn Account) -> Option<()> {
         let mut grounds = self.grounds();
         let left = grounds.free.len().saturating_sub(BLOCK);
-        spare.0.extend(grounds.free.drain(left..));
-        if !spare.0.is_empty() {
+        spare.free.extend(grounds.free.drain(left..));
+        if !spare.free.is_empty() {
             return Some(());
         }
         let number = grounds.blocks;
@@ -122,7 +126,7 @@ impl Waypoints {
         self.rows[row].get_or_init(|| (0..1 << row).map(|_| OnceLock::new()).collect())[place].get_or_init(|| block);
         grounds.blocks += 1;
         let first = (number * BLOCK) as u32;
-        spare.0.extend((first..first + BLOCK as u32).rev());
+        spare.free.extend((first..first + BLOCK as u32).rev());
         Some(())
     }
 
@@ -184,9 +188,9 @@ impl Waypoints {
             if let Some(form) = block.forms.get(at) {
                 *form.lock().unwrap_or_else(PoisonError::into_inner) = Box::default();
             }
-            spare.0.push(waypoint);
-            if spare.0.len() > SPARE {
-                self.grounds().free.extend(spare.0.drain(BLOCK..));
+            spare.free.push(waypoint);
+            if spare.free.len() > SPARE {
+                self.grounds().free.extend(spare.free.drain(BLOCK..));
             }
             (waypoint, fewer) = (next, 1);
         }
@@ -194,7 +198,7 @@ impl Waypoints {
 
     /// A worker needs its numbers no longer.
     pub(crate) fn give_back(&self, spare: &mut Spare) {
-        self.grounds().free.append(&mut spare.0);
+        self.grounds().free.append(&mut spare.free);
     }
 
     /// The states from the first waypoint to this one.
@@ -278,12 +282,12 @@ mod tests {
             let right = waypoints.add(&[3], Some(root), &mut spare, &Unlimited).unwrap();
             waypoints.release(root, 1, &mut spare);
             assert_eq!(waypoints.chain(right), [vec![1], vec![3]]);
-            let before = spare.0.len();
+            let before = spare.free.len();
             waypoints.hold(left, 2);
             waypoints.release(left, 3, &mut spare);
-            assert_eq!(spare.0.len(), before + 1);
+            assert_eq!(spare.free.len(), before + 1);
             waypoints.release(right, 1, &mut spare);
-            assert_eq!(spare.0.len(), before + 3);
+            assert_eq!(spare.free.len(), before + 3);
             waypoints.give_back(&mut spare);
             assert_eq!(waypoints.grounds().free.len(), BLOCK);
         }

@@ -1,5 +1,4 @@
-//! The name of what is done where nothing else is asked for: phases, which [`explore_in_phases`](crate::explore_in_phases) carries out. As a strategy by itself
-//! it is the first of them.
+//! The default: phases, which [`explore_in_phases`](crate::explore_in_phases) carries out. As a strategy by itself it is the first of them.
 
 use super::{Bfs, Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
 use wayfarer_store::spec::Entry;

@@ -1,7 +1,8 @@
 //! Breadth-first search: level by level, so that the first violation found has a shortest witness.
 //!
-//! There is one such search. What waits lies in a [`Frontier`], by handles or as states; several workers of a [crew](crate::crew) have each their part of it
-//! and meet at the end of a level. One worker alone goes on to the next level by itself.
+//! There is one such search. Its waiting states lie in a [`Frontier`], by handles or as states. Each worker of a
+//! [crew](crate::crew) has a part of it, and all meet at the end of a level. A single worker goes on to the next level
+//! by itself.
 
 use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
 use crate::crew::{Crew, Met};
@@ -32,8 +33,9 @@ const STEPS: usize = 1024;
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
 const LAG: usize = 2;
-/// Steps out of one state from which on a round weighs so much that rounds do not lag behind, and that a crew looks whether its budget has room for one of
-/// every worker; and the bytes of a step besides its state, with what grows by doubling.
+/// If a state has at least this many successors, rounds take so much memory that they no longer lag behind, and a crew
+/// checks that its budget has room for a round of every worker. `STEP` is the bytes of a step without its state,
+/// including growth by doubling.
 const MANY: usize = 4096;
 const STEP: usize = 160;
 
@@ -49,7 +51,7 @@ pub struct Bfs<'a> {
     worker: usize,
     /// Whether the others of the crew were not called to this level.
     alone: bool,
-    /// Whether it speaks for what all share, too.
+    /// Whether it also counts the shared part.
     leads: bool,
     level: Level,
     /// States that were selected and not yet dealt with.
@@ -85,14 +87,14 @@ enum Shift {
     Rests,
 }
 
-/// Where a search stands.
+/// The position of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Level {
     /// The depth of the level that is being expanded.
     pub(crate) depth: u32,
     /// The deepest level that had states.
     pub(crate) deepest: u32,
-    /// Whether there was a level: before, what is found are start states, at depth 0.
+    /// Whether there was a level. Before the first, the states found are start states, at depth 0.
     pub(crate) begun: bool,
 }
 
@@ -127,7 +129,7 @@ impl<'a> Bfs<'a> {
         }
     }
 
-    /// The worker is done: gives what it has not expanded to the others. Says where the search stands and how many states wait at this worker alone.
+    /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.
     pub(crate) fn leave(mut self) -> (Level, u64) {
         self.frontier.leave();
         (self.level, self.own())
@@ -137,7 +139,7 @@ impl<'a> Bfs<'a> {
         self.frontier.own() + self.under_way + self.beyond
     }
 
-    /// The depth of what is being found.
+    /// The depth of the states that are being found.
     fn next(&self) -> u32 {
         self.level.depth + u32::from(self.level.begun)
     }

@@ -40,7 +40,7 @@ pub struct Dfs<'a> {
     full: bool,
     /// Start states that were not entered yet, the first last.
     starts: Vec<(Handle, Vec<Word>)>,
-    /// Where successors are taken in random order.
+    /// Set if successors are taken in random order.
     rng: Option<Rng>,
     scratch: Vec<u32>,
     deepest: u32,
@@ -107,7 +107,7 @@ impl Strategy for Dfs<'_> {
             self.beyond += 1;
         }
         while self.stack.is_empty() {
-            // Where nothing finds room, what is left is left.
+            // If the store is full, the rest stays unexpanded.
             if self.full {
                 return;
             }

@@ -1,16 +1,20 @@
 //! Highway search: breadth-first, with at most N states to a level (Engels, Groote, van Weerdenburg, Willemse 2009).
 //!
-//! Level d+1 is drawn from the successors of level d that lie in no level so far; states that are not selected are not remembered, so they stay eligible
-//! later. All successors count as looked at (the paper's considered states), selected or not.
+//! Level d+1 is drawn from the successors of level d that lie in no level so far. States that are not selected are not
+//! remembered, so they stay eligible later. All successors count as looked at (the paper's considered states), selected
+//! or not.
 //!
-//! - `ideal=on`: uniform over the set of eligible states (Definition 5). What was met in the level is remembered by its hash until the level is complete.
-//! - `ideal=off`: the paper's Algorithm 1, a reservoir that counts a state again each time it comes back after it was rejected or thrown out, and begins to
-//!   count anew at each level. It favours states that many of the level lead to (Property 8).
+//! - `ideal=on`: uniform over the set of eligible states (Definition 5). The states of a level are remembered by their
+//!   hashes until the level is complete.
+//! - `ideal=off`: the paper's Algorithm 1, a reservoir that counts a state again each time it comes back after it was
+//!   rejected or thrown out, and begins to count anew at each level. It favours states with many predecessors in the
+//!   level (Property 8).
 //!
-//! A highway ends where a level has no eligible successor: a narrow one soon does. `restarts=K` then begins K more, each with a stream of its own and an
-//! empty V.
+//! A highway ends at a level without eligible successors, which comes soon if it is narrow. `restarts=K` then begins K
+//! more, each with a stream of its own and an empty V.
 //!
-//! Departures: of several start states, at most N are drawn for level 0; a level's successors are gathered in batches of sources, which changes nothing.
+//! Departures: of several start states, at most N are drawn for level 0. A level's successors are gathered in batches
+//! of sources, which changes nothing.
 
 use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
@@ -65,13 +69,13 @@ pub struct Highway {
     scratch: Vec<u32>,
 }
 
-/// What was selected for the next level so far.
+/// The selection for the next level so far.
 #[derive(Clone, Debug, Default)]
 struct Lanes {
     states: Vec<Vec<Word>>,
     parents: Vec<Handle>,
     hashes: Vec<Hash>,
-    /// Where each lies.
+    /// The position of each state.
     places: HashMap<Hash, usize>,
     /// How many were considered for this level.
     considered: u64,

@@ -1,5 +1,6 @@
-//! Random search: one random simulation that looks at all successors of every state it visits (Engels, Groote, van Weerdenburg, Willemse 2009,
-//! Definition 3). The simulation draws from the set of successors and ends where there are none.
+//! Random search: one random simulation that looks at all successors of every state it visits (Engels, Groote, van
+//! Weerdenburg, Willemse 2009, Definition 3). The simulation draws from the set of successors and ends if there are
+//! none.
 //!
 //! Departures: `restarts=K` makes K more simulations, and `length=N` ends one after N steps, as the paper's experiments with bounded runs do.
 

@@ -1,11 +1,12 @@
-//! Simplified Deep Random Search: a random walk that, where no step leads on, continues from a uniform state of V, the states visited so far; and its
-//! re-initialised form (Abed, Tripakis, Vincent 2008: SDRS, RSDRS). V is the store.
+//! Simplified Deep Random Search: a random walk. If no step leads on, it continues from a uniform state of V, the
+//! states visited so far. Also its re-initialised form (Abed, Tripakis, Vincent 2008: SDRS, RSDRS). V is the store.
 //!
 //! `rsdrs` starts anew when V is full, as [`rurs`](super::urs) does.
 //!
-//! Departures: start states are checked too; the loop ends at |V| = capacity and not beyond; a state whose only successor is itself counts as one without
-//! (else it would hold the search for ever); `batch` walks share V and go side by side (1 is the paper's algorithm); with `choice=firings` successors are
-//! weighted by the number of firings that lead to them.
+//! Departures: start states are checked too. The loop ends at |V| = capacity and not beyond. A state whose only
+//! successor is itself counts as one without successors, because it would hold the search for ever. `batch` walks share
+//! V and run side by side (1 is the paper's algorithm). With `choice=firings` successors are weighted by the number of
+//! firings that lead to them.
 
 use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool, refused_by_lanes};
 use super::walk::choice;
@@ -56,7 +57,7 @@ pub struct Sdrs {
 
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// Where it stands; none where it is about to jump.
+    /// Its present state; none if it is about to jump.
     at: Option<Handle>,
     state: Vec<Word>,
 }
@@ -106,7 +107,7 @@ impl Strategy for Sdrs {
             return;
         }
         selection.stepping = if self.choice == Choice::States { Stepping::All } else { Stepping::One };
-        // So many that V cannot grow beyond its capacity in one round.
+        // Few enough that V cannot grow beyond its capacity in one round.
         let room = (self.capacity - store.len()).min(self.lanes.len() as u64) as usize;
         for lane in &mut self.lanes[..room] {
             match lane.at {

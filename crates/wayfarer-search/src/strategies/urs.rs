@@ -1,15 +1,19 @@
-//! Uniform Random Search: a uniform state of V, a uniform successor of it, into V. And its re-initialised form (Abed, Tripakis, Vincent 2008: URS, RURS).
+//! Uniform Random Search: draws a uniform state of V and a uniform successor of it, which goes into V. Also its
+//! re-initialised form (Abed, Tripakis, Vincent 2008: URS, RURS).
 //!
-//! V is the store. `mix=x` chooses with probability x among the leaves of the exploration tree (states that nothing in V was first reached from) and else among
-//! its inner states; an empty class gives way to the other; `mix=auto` moves x towards the class that gave more new states lately. `close=on` takes a
-//! state out of the choice once all its successors were visited, while V still knows it, so that an empty choice over an exact store means that
-//! everything was visited; `close=delete` takes it out of V as well, as the paper's implementation did, and may meet it again.
+//! V is the store. `mix=x` chooses with probability x among the leaves of the exploration tree (states from which no
+//! state of V was first reached) and else among its inner states. If one class is empty, the other is used. `mix=auto`
+//! moves x towards the class that recently gave more new states. `close=on` takes a state out of the choice once all
+//! its successors were visited, while V still knows it, so that an empty choice over an exact store means that
+//! everything was visited. `close=delete` takes it out of V as well, as the paper's implementation did, and may meet it
+//! again.
 //!
-//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. With `replace` V is never emptied: a new state takes the
-//! place of another.
+//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. With `replace` V is
+//! never emptied: a new state takes the place of another.
 //!
-//! Departures: start states are checked too; the loop ends at |V| = capacity and not beyond; `batch` states are drawn before any of their successors enters
-//! V (1 is the paper's algorithm); with `choice=firings` successors are weighted by the number of firings that lead to them.
+//! Departures: start states are checked too. The loop ends at |V| = capacity and not beyond. `batch` states are drawn
+//! before any of their successors enters V (1 is the paper's algorithm). With `choice=firings` successors are weighted
+//! by the number of firings that lead to them.
 
 use super::walk::choice;
 use super::{Crewing, Nature, Need, OnDevice, RANDOM, Row, exact};
@@ -97,14 +101,14 @@ pub struct Urs {
     batch: usize,
     close: Close,
     mix: Option<Mix>,
-    /// The states to choose from, where V itself is not enough.
+    /// The states to choose from, if V itself is not enough.
     classes: Option<Classes>,
     /// How to go on when V is full.
     renewal: Option<Renewal>,
     rng: Rng,
     steps: u64,
     closed: u64,
-    /// What was drawn in the running round, and whether it leaves its source without unvisited successors.
+    /// The step drawn from each source in this round, and whether it leaves the source without unvisited successors.
     drawn: Vec<(Option<usize>, bool)>,
     scratch: Vec<u32>,
 }
@@ -147,7 +151,7 @@ impl Urs {
             _ => Close::Off,
         };
         let mix = given.text("mix").map(|_| Mix::new(given.real("mix")));
-        // A pool that replaces is never full for its owner, and what it forgets is no longer there to be chosen.
+        // A pool that replaces is never full for its owner, and a state it forgets can no longer be chosen.
         let replaces = given.text("replace").and_then(Replacement::named).is_some();
         Urs {
             choice: choice(given),
@@ -177,7 +181,7 @@ impl Urs {
         classes.draw(if leaves { Classes::LEAVES } else { Classes::INNER }, &mut self.rng)
     }
 
-    /// What became of a choice: the state reached, where it is new, and whether the source has no unvisited successor left.
+    /// Learns the result of a choice: the state reached, if it is new, and whether the source has no unvisited successor left.
     fn learn(&mut self, source: Handle, visit: Option<Visit>, closed: bool) {
         let new = visit.and_then(|visit| if let Visit::New(handle) = visit { Some(handle) } else { None });
         if let Some(mix) = &mut self.mix {
@@ -354,12 +358,12 @@ impl Position for Urs {
 #[derive(Clone, Debug)]
 struct Mix {
     leaves: f64,
-    /// For `auto`: how often a choice of an inner state, and of a leaf, gave a new state lately.
+    /// For `auto`: how often a choice of an inner state, and of a leaf, recently gave a new state.
     success: Option<[f64; 2]>,
 }
 
 impl Mix {
-    /// What a single choice moves the rates by.
+    /// The weight of a single choice in the rates.
     const WEIGHT: f64 = 1.0 / 256.0;
 
     fn new(fixed: Option<f64>) -> Self {

@@ -1,8 +1,9 @@
 //! Makes a witness shorter.
 //!
-//! A breadth-first search from the start states looks for whatever is wrong in the same way: where it ends within its bound, the witness is a shortest one.
-//! Bounded searches from states of the witness look for later states of it, the farthest ahead first; what saves steps replaces the way between. The two take
-//! turns, and their bounds grow from turn to turn until nothing is left to gain, memory is short, or the outside says that it is enough.
+//! A breadth-first search from the start states looks for the same kind of violation. If it ends within its bound, the
+//! witness is a shortest one. Bounded searches from states of the witness look for later states of it, the farthest
+//! ahead first, and a shorter way replaces the one between. The two take turns, and their bounds grow from turn to turn
+//! until nothing is left to gain, memory is short, or the outside ends it.
 
 use crate::witness::{Stage, chain, stage_store};
 use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Job, Limits, Settings, Sought, Stop, Witness};
@@ -12,14 +13,14 @@ use wayfarer_space::{Space, Word};
 /// States that a search from the start and one along the witness may visit, at first; the bounds grow alike.
 const FROM_START: u64 = 1 << 17;
 const WINDOW: u64 = 1 << 11;
-/// How often the bounds grow, and by what factor.
+/// The number of times that the bounds grow, and the factor.
 const TURNS: u32 = 4;
 const GROWTH: u64 = 4;
 /// Meetings with later states that a window looks at.
 const MEETINGS: usize = 64;
 
-/// A witness to the same thing, at most as long; where it is a fault, to that in the same rule or, where only the place in the source matters, in `any_rule`.
-/// `deadlock` is what counted as one when it was found.
+/// A witness to the same violation, at most as long. A fault must be in the same rule unless `any_rule`, which compares
+/// only the place in the source. `deadlock` is the rule for deadlocks by which it was found.
 pub fn shortened(
     space: &dyn Space,
     witness: Witness,

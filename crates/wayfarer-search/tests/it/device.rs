@@ -17,7 +17,7 @@ struct Sets<'a> {
     /// States beyond this number find no room.
     room: usize,
     full: bool,
-    /// Whether it can say how to get to what it met.
+    /// Whether it can find the way to its findings.
     remembers: bool,
     lost: bool,
 }

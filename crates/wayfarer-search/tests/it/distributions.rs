@@ -1,5 +1,5 @@
-//! The random strategies against what theory and brute force say of small graphs. Seeds are fixed; where a mean is compared, it must lie within 3.29 standard
-//! errors, which a right program leaves with odds of 0.1 % at each point.
+//! The random strategies against theory and brute force on small graphs. Seeds are fixed. A mean must lie within 3.29
+//! standard errors, which a right program leaves with odds of 0.1 % at each point.
 
 use std::collections::BTreeMap;
 use wayfarer_search::{Deadlock, Job, Limits, Outcome, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited};
@@ -19,7 +19,7 @@ fn explored<'g>(graph: &'g Graph, strategy: &str, seed: u64, limits: Limits) -> 
     (outcome, store)
 }
 
-/// The same, with what it left in the store.
+/// The same, with the states that it left in the store.
 fn run(graph: &Graph, strategy: &str, seed: u64, limits: Limits) -> (Outcome, Vec<u32>) {
     let (outcome, store) = explored(graph, strategy, seed, limits);
     let mut states = States::new(Width::Fixed(1));
@@ -218,7 +218,7 @@ fn highway_frequencies(graph: &Graph, width: usize, ideal: &str, depth: u32, run
     hits
 }
 
-/// Ideal selection against brute force; the approximate one is equal where no two places of a level share an unvisited successor (Theorem 7).
+/// Ideal selection against brute force. The approximate one is equal if no two places of a level share an unvisited successor (Theorem 7).
 #[test]
 fn highways_select_as_they_should() {
     let tree = Tree::new(2, 3).unwrap().graph();
@@ -349,7 +349,7 @@ fn an_empty_choice_means_that_everything_was_visited() {
     }
 }
 
-/// Whatever is found, the way there is made of steps of the graph.
+/// The way to any violation is made of steps of the graph.
 #[test]
 fn every_strategy_gives_a_witness_that_replays() {
     let mut rng = Rng::new(9, "witnesses");

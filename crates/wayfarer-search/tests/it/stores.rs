@@ -1,4 +1,4 @@
-//! Every store against a plain set. Seeds are fixed; where chance plays a part, the odds of a false alarm for another seed are given.
+//! Every store against a plain set. Seeds are fixed. If chance plays a part, the odds of a false alarm for another seed are given.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -233,7 +233,7 @@ fn states_with_equal_hashes() {
         let again = insert(store.as_ref(), &steps);
         assert!(again.iter().all(|visit| matches!(visit, Visit::Seen(_))), "{name}");
         let new = visits.iter().filter(|visit| is_new(visit)).count();
-        // What cannot be told apart by hash is one state to the lossy stores, and eight to the exact ones.
+        // Eight states with the same hash are one state to the lossy stores, and eight to the exact ones.
         assert_eq!(new, if store.fidelity() == Fidelity::Exact { 8 } else { 1 }, "{name}");
     }
 }

@@ -26,6 +26,19 @@ pub(super) struct Table {
     /// Width of the hash bits.
     pub(super) print_bits: u32,
     pub(super) wide: bool,
+    /// The lowest bits of the hash, which all its entries agree in.
+    pub(super) skip: u32,
+}
+
+/// How a table makes room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// Handles get more bits.
+    Widened,
+    /// It is replaced by one with twice the buckets.
+    Doubled,
+    /// It is replaced by two, each for one half of its hashes.
+    Split,
 }
 
 /// A slot as a lookup sees it.
@@ -45,24 +58,29 @@ pub(super) struct Matches {
 impl Table {
     const ADDRESS: u32 = 42;
 
-    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits.
+    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits: four numbers below 32, and one bit for each of
+    /// `wide` and what is no table.
     pub(super) fn to_word(self) -> u64 {
+        let handle_bits = if self.wide { 0 } else { self.handle_bits };
         (self.base as u64 >> 6)
             | u64::from(self.bucket_bits) << Self::ADDRESS
-            | u64::from(self.handle_bits) << (Self::ADDRESS + 6)
-            | u64::from(self.print_bits) << (Self::ADDRESS + 12)
-            | u64::from(self.wide) << (Self::ADDRESS + 18)
+            | u64::from(handle_bits) << (Self::ADDRESS + 5)
+            | u64::from(self.print_bits) << (Self::ADDRESS + 10)
+            | u64::from(self.skip) << (Self::ADDRESS + 15)
+            | u64::from(self.wide) << (Self::ADDRESS + 20)
     }
 
     #[inline]
     pub(super) fn from_word(word: u64) -> Self {
-        let field = |at: u32| (word >> (Self::ADDRESS + at) & 63) as u32;
+        let field = |at: u32| (word >> (Self::ADDRESS + at) & 31) as u32;
+        let wide = word >> (Self::ADDRESS + 20) & 1 == 1;
         Table {
             base: ((word & ((1 << Self::ADDRESS) - 1)) << 6) as *mut u8,
             bucket_bits: field(0),
-            handle_bits: field(6),
-            print_bits: field(12),
-            wide: word >> (Self::ADDRESS + 18) & 1 == 1,
+            handle_bits: if wide { WIDE_HANDLE } else { field(5) },
+            print_bits: field(10),
+            wide,
+            skip: field(15),
         }
     }
 
@@ -93,13 +111,13 @@ impl Table {
 
     #[inline]
     pub(super) fn home(&self, hash: Hash) -> usize {
-        hash.address() as usize & self.bucket_mask()
+        (hash.address() >> self.skip) as usize & self.bucket_mask()
     }
 
     /// The hash bits kept in a slot: those after the address, so that doubling finds its next address bit there.
     #[inline]
     pub(super) fn print(&self, hash: Hash) -> u64 {
-        hash.address() >> self.bucket_bits & ((1 << self.print_bits) - 1)
+        hash.address() >> (self.skip + self.bucket_bits) & ((1 << self.print_bits) - 1)
     }
 
     /// The contents of a slot for a handle.
@@ -286,24 +304,39 @@ impl Table {
         unsafe { self.base.write_bytes(0, self.bytes()) };
     }
 
-    /// A table with room for `handle`, in twice the buckets if `doubled`; to be [cleared](Table::clear).
-    pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
-        let bucket_bits = self.bucket_bits + u32::from(doubled);
+    /// A table with room for `handle`, to be [cleared](Table::clear): in twice the buckets if it is to be doubled, or for
+    /// one half of its hashes.
+    pub(super) fn grown(&self, how: Growth, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
+        let used = u32::from(how != Growth::Widened);
         // Until this share doubles again the whole store grows by a factor of about two, so leave room for that and a
         // little more. Other workers' handles may be larger than this one, but those in the table fit its width.
         let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
-        let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
+        let print_bits = self.print_bits.saturating_sub(used).min(31u32.saturating_sub(handle_bits));
         let wide = self.wide || print_bits < LEAST_PRINT;
         let (handle_bits, print_bits) = match (wide, self.wide) {
-            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(u32::from(doubled))),
+            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(used)),
             (true, false) => (WIDE_HANDLE, WIDE_PRINT),
             _ => (handle_bits, print_bits),
         };
         // A bucket has half as many wide slots.
-        let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
-        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
+        let bucket_bits = self.bucket_bits + u32::from(how == Growth::Doubled) + u32::from(wide && !self.wide);
+        let skip = self.skip + u32::from(how == Growth::Split);
+        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide, skip };
         grown.base = arena.take_dirty(grown.bytes(), account)?;
         Some(grown)
+    }
+
+    /// Where an entry that lies at home in `bucket` goes: to which half if the table is split, to which bucket, and with
+    /// which hash bits.
+    #[inline]
+    pub(super) fn grown_entry(&self, grown: &Table, how: Growth, bucket: usize, print: u64) -> (usize, usize, u64) {
+        let bit = print as usize & 1;
+        let kept = (1 << grown.print_bits) - 1;
+        match how {
+            Growth::Widened => (0, bucket, print & kept),
+            Growth::Doubled => (0, bucket | bit << self.bucket_bits, print >> 1 & kept),
+            Growth::Split => (bucket & 1, (bucket | bit << self.bucket_bits) >> 1, print >> 1 & kept),
+        }
     }
 
     /// Puts an entry into the first free slot from its home bucket on, in a table that no one else sees yet and that has room.

@@ -72,14 +72,14 @@ impl Places {
         Some((waypoint, depth))
     }
 
-    /// A start state; false where there is no place.
+    /// A start state; false if there is no place.
     pub(super) fn push_old(&mut self, state: &[Word], account: &dyn Account) -> bool {
         let entry = self.put(state, None, 0, account);
         self.old.extend(entry);
         entry.is_some()
     }
 
-    /// A state for the next level, `depth` deep and reached from one with the given waypoint; false where there is no memory.
+    /// A state for the next level, `depth` deep and reached from one with the given waypoint; false if there is no memory.
     pub(super) fn push_new(&mut self, state: &[Word], before: u32, depth: u32, account: &dyn Account) -> bool {
         let entry = self.put(state, Some(before), depth, account);
         self.new.extend(entry);
@@ -103,7 +103,7 @@ impl Places {
         self.spare.extend(entry);
     }
 
-    /// Begins with what was lost; false where nothing was.
+    /// Begins with the states kept in the reservoir; false if there are none.
     pub(super) fn recall(&mut self) -> bool {
         self.lost = 0;
         let some = !self.spare.is_empty();
