@@ -101,6 +101,9 @@ impl Device {
     /// compiler works.
     pub fn load(&self, source: &Source, search: Search, depth: u32, goes_on: &mut dyn FnMut() -> bool) -> Result<Loaded<'_>, LoadError> {
         let begun = Instant::now();
+        if source.passes && !matches!(search, Search::Levels(_)) {
+            return Err(LoadError::Unsupported(Unsupported::Passing));
+        }
         if source.recursive {
             let stack = 2048 + u64::from(depth) * STACK_OF_CALL;
             if stack > MOST_STACK {

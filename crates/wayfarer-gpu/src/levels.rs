@@ -185,6 +185,7 @@ impl<'m> Levels<'m> {
         // The buffer that takes them in is the one that is expanded later.
         let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
         for some in states.chunks(most) {
+            self.grow_for((some.len() / self.tight) as u64)?;
             self.machine.write(self.memory.buffers[0], some)?;
             let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
             let input_stride = self.tight as u64;

@@ -78,6 +78,8 @@ pub struct Source {
     pub properties: u32,
     /// Whether some function calls itself.
     pub recursive: bool,
+    /// Whether some states are passed through. Only searches by levels do that.
+    pub passes: bool,
     /// The way between the layouts.
     pub packing: Packing,
 }
@@ -119,6 +121,7 @@ impl Source {
         ];
         let _ = writeln!(text, "// {}", one_line(&program.source));
         let _ = writeln!(text, "static const u64 FUEL = {}ull;", limits.fuel);
+        write_passing(program, &mut text);
         for (name, value) in names {
             let _ = writeln!(text, "static const u32 {name} = {value};");
         }
@@ -136,6 +139,7 @@ impl Source {
             rules: rules as u32,
             properties: program.properties.len() as u32,
             recursive: (0..program.functions.len()).any(|function| bounds.is_recursive(function)),
+            passes: program.passing.is_some(),
             packing,
         })
     }
@@ -174,6 +178,16 @@ impl Source {
     }
 }
 
+/// The field of states that are passed through, and the fault of passing through them endlessly.
+fn write_passing(program: &Program, out: &mut String) {
+    let _ = writeln!(out, "#undef PASSES\n#define PASSES {}", u32::from(program.passing.is_some()));
+    if let Some(field) = &program.passing {
+        let bits = if field.bits >= 64 { u64::MAX } else { (1 << field.bits) - 1 } << (field.offset % 64);
+        let _ = writeln!(out, "static const u32 PASSING_WORD = {};\nstatic const u64 PASSING_BITS = {bits:#x}ull;", field.offset / 64);
+        let _ = writeln!(out, "static const int ENDLESS = FAULT({});", field.endless.0);
+    }
+}
+
 fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     let rules: u64 = program.rules.iter().map(wayfarer_ir::Rule::instances).sum();
     if packing.bits() > MOST_BITS {
@@ -181,9 +195,6 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     }
     if packing.bits() == 0 {
         return Err(Unsupported::Empty);
-    }
-    if program.passing.is_some() {
-        return Err(Unsupported::Passing);
     }
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });

@@ -45,7 +45,7 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Wide { bits } => write!(out, "a state has {bits} bits, and a device takes up to {}", crate::MOST_BITS),
             Unsupported::Empty => write!(out, "the model has no variables"),
-            Unsupported::Passing => write!(out, "the model has atomic sequences, whose states are not stored"),
+            Unsupported::Passing => write!(out, "the model has atomic sequences, and only breadth-first search passes through their states there"),
             Unsupported::Rules { rules } => write!(out, "the model has {rules} rules, and a device takes up to {}", crate::MOST_RULES),
             Unsupported::Frame { name, words } => write!(out, "`{name}` has {words} words of local variables"),
             Unsupported::Scalarset { elements } => write!(out, "a scalarset has {elements} elements, and a device permutes up to 6"),

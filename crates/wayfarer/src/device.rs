@@ -52,6 +52,7 @@ fn cause(what: What) -> Cause {
         What::Property(property) => Cause::Property(property),
         What::PropertyFault(property, fault) => Cause::PropertyFault(property, Fault(fault)),
         What::Fault(rule, fault) => Cause::Fault(Firing::of(rule), Fault(fault)),
+        What::PathFault(rule, outcome, fault) => Cause::Fault(Firing { rule, outcome }, Fault(fault)),
         What::Found(property) => Cause::Found(property),
     }
 }

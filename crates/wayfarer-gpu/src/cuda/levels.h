@@ -3,7 +3,7 @@
 // lanes fire one enabled rule after another, so that what costs most, the way to the store, is gone together.
 
 // Notes something: what, about which property or rule, which fault, and a state.
-WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u32 fault, const u64* t) {
+WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u64 fault, const u64* t) {
   u64 at = atomic_add(p.counts + NOTED, 1);
   if (at >= p.notes_room) return;
   u64* to = p.notes + at * (TIGHT + 2);
@@ -12,9 +12,9 @@ WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u32 fault, const u64*
   for (u32 word = 0; word < TIGHT; word++) to[2 + word] = t[word];
 }
 
-WF_OUTLINE void note_fault(const Params& p, u32 rule, int fault, const u64* t) {
+WF_OUTLINE void note_fault(const Params& p, u32 rule, u32 outcome, int fault, const u64* t) {
   if (is_limit(fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(fault - 2));
-  else if (p.faults) note(p, NOTE_FAULT, rule, (u32)(fault - 2), t);
+  else if (p.faults) note(p, NOTE_FAULT, rule, (u64)outcome << 32 | (u32)(fault - 2), t);
 }
 
 // Tells what a state shows: properties that fail or are reached, and the fault of one that could not be judged.
@@ -112,6 +112,81 @@ WF_INLINE bool goes_on(const Params& p, u64 levels, u64& end) {
   return further;
 }
 
+// What became of a firing that led to a state that is passed through.
+#define PASSED (-1)
+
+#if PASSES
+// Passing through states: those in which something is left to fire, one after the other. One whose last rule fires makes room for the next, so that only choices
+// take room.
+enum { FRAMES = WORDS + MASK_WORDS >= 256 ? 8 : WORDS + MASK_WORDS >= 64 ? 16 : 48, LONGEST_PATH = 10000, MOST_PASSED = 1000000 };
+struct Path {
+  u32 frames, first, outcome, length, passed;
+  bool within;
+  u64 states[FRAMES][WORDS], masks[FRAMES][MASK_WORDS];
+  u32 lengths[FRAMES];
+  bool faulty[FRAMES];
+};
+WF_INLINE void begin_path(Path& path, u32 rule) {
+  path.first = rule;
+  path.outcome = path.length = path.passed = 0;
+  path.within = false;
+}
+// The next rule of the last state, which is copied.
+WF_OUTLINE u32 next_on(Path& path, u64* n, bool& faulty) {
+  u32 last = path.frames - 1, word = 0;
+  while (path.masks[last][word] == 0) word++;
+  u32 rule = word * 64 + lowest_one(path.masks[last][word]);
+  path.masks[last][word] &= path.masks[last][word] - 1;
+  for (u32 at = 0; at < WORDS; at++) n[at] = path.states[last][at];
+  faulty = path.faulty[last];
+  path.length = path.lengths[last];
+  u64 left = 0;
+  for (u32 at = 0; at < MASK_WORDS; at++) left |= path.masks[last][at];
+  if (left == 0) path.frames--;
+  return rule;
+}
+// Goes on where a firing led to a state that is passed through. One in which nothing is enabled is no longer passed through.
+WF_OUTLINE int pass_on(const Params& p, Path& path, u64* n) {
+  path.within = true;
+  path.length++;
+  path.passed++;
+  if (path.length > LONGEST_PATH || path.passed > MOST_PASSED) {
+    path.frames = 0;
+    return ENDLESS;
+  }
+  u64 mask[MASK_WORDS], some = 0;
+  bool faulty = enabled(n, mask);
+  for (u32 at = 0; at < MASK_WORDS; at++) some |= mask[at];
+  if (some == 0) {
+    n[PASSING_WORD] &= ~PASSING_BITS;
+    return DONE;
+  }
+  if (path.frames == FRAMES) {
+    // There is no room for another choice: the run must not end as if everything had been visited.
+    atomic_add(p.counts + SPILLED, 1);
+    return PASSED;
+  }
+  for (u32 at = 0; at < WORDS; at++) path.states[path.frames][at] = n[at];
+  for (u32 at = 0; at < MASK_WORDS; at++) path.masks[path.frames][at] = mask[at];
+  path.lengths[path.frames] = path.length;
+  path.faulty[path.frames] = faulty;
+  path.frames++;
+  return PASSED;
+}
+WF_INLINE int pass(const Params& p, Path& path, u64* n, int ended) {
+  if (ended == DONE && (n[PASSING_WORD] & PASSING_BITS)) {
+    u64 state[WORDS];
+    copy_words(state, n, WORDS);
+    ended = pass_on(p, path, state);
+    copy_words(n, state, WORDS);
+  } else if (ended == DISCARDED && path.within && (path.frames > 0 || path.outcome > 0)) {
+    // Only a path that leads nowhere at all counts as discarded.
+    return PASSED;
+  }
+  return ended;
+}
+#endif
+
 // Expands sources, and those that were found with them as long as levels are narrow.
 WF_KERNEL(wf_expand) {
   open_tally();
@@ -137,28 +212,54 @@ WF_KERNEL(wf_expand) {
     }
     u32 word = 0;
     u64 rest = mask[0];
+#if PASSES
+    Path path;
+    path.frames = 0;
+#endif
     for (;;) {
       while (rest == 0 && word + 1 < MASK_WORDS) rest = mask_word(mask, ++word);
       bool has = rest != 0, fresh = false;
+#if PASSES
+      has = has || path.frames > 0;
+#endif
       if (votes(has) == 0) break;
       u64 n[WORDS], key[TIGHT], placed = 0;
       if (has) {
-        u32 rule = word * 64 + lowest_one(rest);
-        rest &= rest - 1;
+        u32 rule, outcome = 0;
+        bool asks_again = faulty;
+#if PASSES
+        if (path.frames > 0) {
+          rule = next_on(path, n, asks_again);
+        } else
+#endif
+        {
+          rule = word * 64 + lowest_one(rest);
+          rest &= rest - 1;
+          copy_words(n, s, WORDS);
+#if PASSES
+          begin_path(path, rule);
+#endif
+        }
         any = true;
         Scene x;
-        copy_words(n, s, WORDS);
         zero_words(x.covered, COVER_WORDS);
         int ended = TRUE;
-        if (faulty) {
+        if (asks_again) {
           u64 again[WORDS];
-          copy_words(again, s, WORDS);
+          copy_words(again, n, WORDS);
           ended = guard_again(again, rule);
         }
         if (ended <= TRUE) ended = fire(n, x, rule);
+#if PASSES
+        // A path counts for the rule that it began with, and is numbered among those that began with it.
+        ended = pass(p, path, n, ended);
+        rule = path.first;
+        outcome = path.outcome;
+        path.outcome += ended != PASSED && ended != DISCARDED;
+#endif
         if (ended == DISCARDED) {
           discarded++;
-        } else {
+        } else if (ended != PASSED) {
           count_firing(p, rule);
           if (COVERS) reach(p, x.covered);
           if (ended == DONE) {
@@ -178,8 +279,10 @@ WF_KERNEL(wf_expand) {
             failed = true;
             u64 state[TIGHT];
             copy_words(state, t, TIGHT);
-            note_fault(p, rule, ended, state);
+            note_fault(p, rule, outcome, ended, state);
           }
+        } else if (COVERS) {
+          reach(p, x.covered);
         }
       }
       append(p, out, fresh, key, placed, tag);

@@ -8,6 +8,7 @@ mod harness;
 mod lanes;
 mod models;
 mod orbits;
+mod passing;
 mod searches;
 
 /// A generated program.

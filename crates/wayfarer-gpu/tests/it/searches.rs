@@ -21,7 +21,7 @@ pub(crate) struct Level {
 pub(crate) struct Totals {
     pub(crate) states: u64,
     pub(crate) firings: Vec<u64>,
-    discarded: u64,
+    pub(crate) discarded: u64,
     reached: Vec<u32>,
 }
 
@@ -47,7 +47,11 @@ pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec
                 totals.discarded += steps.discarded;
                 steps.firings.iter().chain(steps.faults.iter().map(|step| &step.firing)).for_each(|firing| totals.firings[firing.rule as usize] += 1);
                 reached.union(&steps.reached);
-                notes.extend(steps.faults.iter().map(|step| (What::Fault(step.firing.rule, step.fault.0), state.clone())));
+                let fault = |step: &wayfarer_space::FaultStep| match step.firing {
+                    Firing { rule, outcome: 0 } => What::Fault(rule, step.fault.0),
+                    Firing { rule, outcome } => What::PathFault(rule, outcome, step.fault.0),
+                };
+                notes.extend(steps.faults.iter().map(|step| (fault(step), state.clone())));
                 let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty();
                 if (deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0) && !interpreter.may_end(state) {
                     notes.push((What::Deadlock, state.clone()));
@@ -277,7 +281,7 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
                 interpreter.expand(&batch, Firing::of(0), &mut steps);
                 assert!(steps.changed.iter().all(|changed| *changed == 0), "{name}: {met:?}");
             }
-            What::Found(_) => panic!("{name}: nothing was looked for"),
+            What::PathFault(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
     }
 }
