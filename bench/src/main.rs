@@ -12,6 +12,7 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod device;
 mod finds;
 mod lola;
 mod models;
@@ -67,6 +68,7 @@ const PARTS: [(&str, Part); 24] = [
     ("witnesses", finds::measure_witnesses),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
+    ("device", device::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),

@@ -157,7 +157,7 @@ fn explored(report: &Report) -> String {
 fn cost(report: &Report, view: &View) -> String {
     let times = &report.times;
     let rate = if times.exploring > 0.0 { format!(" ({} states/s)", rough(report.states as f64 / times.exploring)) } else { String::new() };
-    let besides = [(times.audit, "audit"), (times.witnesses, "witness")];
+    let besides = [(times.preparing, "to start the GPU"), (times.audit, "audit"), (times.witnesses, "witness")];
     let besides: String = besides.iter().filter(|(time, _)| *time >= 0.1).map(|(time, what)| format!(" + {} {what}", seconds(*time))).collect();
     let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };

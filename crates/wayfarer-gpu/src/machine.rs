@@ -11,8 +11,12 @@ pub enum Kernel {
     Expand,
     /// Looks for a state in a level.
     Find,
+    /// Moves the states of a table to a larger one.
+    Grow,
     /// Goes on with random walks.
     Walk,
+    /// Goes on with the searches that lanes make for themselves.
+    Own,
 }
 
 impl Kernel {
@@ -22,7 +26,9 @@ impl Kernel {
             Kernel::Start => "wf_start",
             Kernel::Expand => "wf_expand",
             Kernel::Find => "wf_find",
+            Kernel::Grow => "wf_grow",
             Kernel::Walk => "wf_walk",
+            Kernel::Own => "wf_own",
         }
     }
 }
@@ -98,6 +104,17 @@ pub struct Params {
     pub rounds: u64,
     pub restart: u64,
     pub goal: Address,
+    pub own: Address,
+    pub own_words: u64,
+    pub capacity: u64,
+    pub slots: u64,
+    pub width: u64,
+    pub width_slots: u64,
+    pub renews: u64,
+    pub searches: u64,
+    pub sketch: Address,
+    pub levels: u64,
+    pub narrow: u64,
 }
 
 /// Why something could not be done on a device.

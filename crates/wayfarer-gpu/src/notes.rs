@@ -22,6 +22,8 @@ pub enum What {
     PropertyFault(u32, u32),
     /// Firing a rule meets a fault.
     Fault(u32, u32),
+    /// Firing a rule meets a fault on one of several paths that begin with it, which is numbered.
+    PathFault(u32, u32, u32),
     /// A property that is looked for is reached.
     Found(u32),
 }
@@ -44,6 +46,7 @@ pub(crate) fn what(first: u64, second: u64) -> What {
         1 => What::Deadlock,
         2 => What::Property(about),
         3 => What::PropertyFault(about, fault),
+        4 if second >> 32 > 0 => What::PathFault(about, (second >> 32) as u32, fault),
         4 => What::Fault(about, fault),
         _ => What::Found(about),
     }

@@ -1,14 +1,16 @@
-//! Searches on a GPU in the form that the search loop needs: breadth-first search by levels, and random walks.
+//! Searches on a GPU in the form that the search loop needs: breadth-first search by levels, random walks, and searches that lanes make for themselves.
 
 mod levels;
+mod own;
 mod walks;
 
 pub(crate) use levels::LevelsOnDevice;
+pub(crate) use own::{MOST_LANES, OwnOnDevice};
 pub(crate) use walks::{LANES, WalksOnDevice};
 
 use wayfarer_gpu::{Asked, DeviceError, Reached, What};
-use wayfarer_search::{Cause, Deadlock, Lost, Settings};
-use wayfarer_space::{Fault, Firing, PropertyBits};
+use wayfarer_search::{Cause, Deadlock, Finding, Lost, Settings};
+use wayfarer_space::{Fault, Firing, PropertyBits, Space, States};
 
 /// The events that a device must report, so that it reports nothing irrelevant.
 pub(crate) fn asked(settings: &Settings, properties: u32) -> Asked {
@@ -32,6 +34,17 @@ pub(crate) fn asked(settings: &Settings, properties: u32) -> Asked {
     asked
 }
 
+/// Judges the start states, for searches that judge only the states they reach.
+fn judge_starts(space: &dyn Space, starts: &States, findings: &mut Vec<Finding>) {
+    for state in starts.iter() {
+        let mut bits = PropertyBits::default();
+        let judged = space.check(state, &mut bits);
+        let faults = judged.err().map(|(property, fault)| Cause::PropertyFault(property, fault));
+        let causes = bits.iter().filter(|property| !space.asks_to_reach(*property)).map(Cause::Property).chain(faults);
+        findings.extend(causes.map(|cause| Finding { cause, state: state.to_vec(), length: None, key: [u64::MAX, 0, 0] }));
+    }
+}
+
 /// The cause that an event stands for.
 fn cause(what: What) -> Cause {
     match what {
@@ -39,6 +52,7 @@ fn cause(what: What) -> Cause {
         What::Property(property) => Cause::Property(property),
         What::PropertyFault(property, fault) => Cause::PropertyFault(property, Fault(fault)),
         What::Fault(rule, fault) => Cause::Fault(Firing::of(rule), Fault(fault)),
+        What::PathFault(rule, outcome, fault) => Cause::Fault(Firing { rule, outcome }, Fault(fault)),
         What::Found(property) => Cause::Found(property),
     }
 }

@@ -153,7 +153,7 @@ impl Plan {
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
         let seconds = |time: Duration| time.as_secs_f64();
         let (audit, witnesses) = (seconds(audit_done - explored), seconds(started.elapsed() - audit_done));
-        report.times = Times { exploring: seconds(explored), audit, witnesses };
+        report.times = Times { preparing: 0.0, exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };

@@ -226,5 +226,8 @@ fn a_witness_can_have_one_column_for_each_process() {
     assert_eq!(lines[1], ["1. step, p: 1", "at: 1", "", "turn: 2"], "{}", done.out);
     assert_eq!(lines[2], ["", "on: true", "", ""].as_slice()[..lines[2].len()], "{}", done.out);
     assert_eq!(lines[3], ["2. step, p: 2", "", "at: 1", "turn: 1"], "{}", done.out);
-    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"]).exits(1).prints("no array of processes").prints("x: 0 → 1");
+    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"])
+        .exits(1)
+        .prints("no array of processes")
+        .prints("x: 0 → 1");
 }

@@ -10,23 +10,23 @@ use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
 /// What a search by the interpreter found in one level.
-struct Level {
-    states: Vec<Vec<Word>>,
-    totals: Totals,
+pub(crate) struct Level {
+    pub(crate) states: Vec<Vec<Word>>,
+    pub(crate) totals: Totals,
     /// What is wrong in this level's states, or shows when the one before it is expanded.
-    notes: Vec<(What, Vec<Word>)>,
+    pub(crate) notes: Vec<(What, Vec<Word>)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    states: u64,
-    firings: Vec<u64>,
-    discarded: u64,
+pub(crate) struct Totals {
+    pub(crate) states: u64,
+    pub(crate) firings: Vec<u64>,
+    pub(crate) discarded: u64,
     reached: Vec<u32>,
 }
 
 /// Breadth-first search by the interpreter, by levels, until there are more than `most` states.
-fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
+pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec<Level> {
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
     let mut known: HashSet<Vec<Word>> = HashSet::new();
@@ -47,9 +47,13 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
                 totals.discarded += steps.discarded;
                 steps.firings.iter().chain(steps.faults.iter().map(|step| &step.firing)).for_each(|firing| totals.firings[firing.rule as usize] += 1);
                 reached.union(&steps.reached);
-                notes.extend(steps.faults.iter().map(|step| (What::Fault(step.firing.rule, step.fault.0), state.clone())));
+                let fault = |step: &wayfarer_space::FaultStep| match step.firing {
+                    Firing { rule, outcome: 0 } => What::Fault(rule, step.fault.0),
+                    Firing { rule, outcome } => What::PathFault(rule, outcome, step.fault.0),
+                };
+                notes.extend(steps.faults.iter().map(|step| (fault(step), state.clone())));
                 let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty();
-                if deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0 {
+                if (deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0) && !interpreter.may_end(state) {
                     notes.push((What::Deadlock, state.clone()));
                 }
             }
@@ -83,18 +87,18 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
     }
 }
 
-fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
+pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
     Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true }
 }
 
-fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
+pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
     let mut words = vec![0; states.len() * source.tight];
     states.iter().zip(words.chunks_mut(source.tight)).for_each(|(state, words)| source.packing.pack(state, words));
     words
 }
 
-fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
+pub(crate) fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
     let mut state = vec![0; source.words];
     source.packing.unpack(tight, &mut state);
     state
@@ -150,6 +154,15 @@ pub(crate) fn same_search(
     if starts.is_empty() {
         return spilled;
     }
+    // Narrow levels that are taken together end in the same.
+    search.start(&starts).expect("a start");
+    let mut left = expected.len() as u64 - 1;
+    while left > 0 {
+        let leapt = search.leap(left).expect("a leap");
+        left -= if leapt.ends_level { 1 + u64::from(leapt.levels_before) } else { 0 };
+    }
+    let (totals, last) = (search.totals(), &expected[expected.len() - 1].totals);
+    assert_eq!((totals.states, &totals.firings, totals.discarded), (last.states, &last.firings, last.discarded), "{name}, {slots:?}: leaps");
     let depth = expected.len() - 1 - usize::from(expected[expected.len() - 1].states.is_empty());
     if let Some(goal) = expected[depth].states.last().filter(|_| slots.is_exact() && depth > 0) {
         let goal = tight(source, std::slice::from_ref(goal));
@@ -268,7 +281,7 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
                 interpreter.expand(&batch, Firing::of(0), &mut steps);
                 assert!(steps.changed.iter().all(|changed| *changed == 0), "{name}: {met:?}");
             }
-            What::Found(_) => panic!("{name}: nothing was looked for"),
+            What::PathFault(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
     }
 }

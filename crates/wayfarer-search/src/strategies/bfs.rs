@@ -5,7 +5,7 @@
 //! by itself.
 
 use super::batch::Batch;
-use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
+use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
 use crate::crew::{Crew, Met};
 use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
@@ -16,7 +16,7 @@ use wayfarer_store::spec::Entry;
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
     store: exact,
-    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, ..SYSTEMATIC },
+    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, device: OnDevice::Levels, ..SYSTEMATIC },
     build: |_, site| {
         let can = site.store.abilities();
         match can.recalls && can.in_order {

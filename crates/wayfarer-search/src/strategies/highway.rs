@@ -17,7 +17,7 @@
 //! of sources, which changes nothing.
 
 use super::batch::Batch;
-use super::{Nature, Need, RANDOM, Row};
+use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
 use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Position, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,10 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |_| PoolStore::spec(None, None),
-    nature: |_| Nature { needs: Need::Emptying, counts_depth: true, ..RANDOM },
+    nature: |given| {
+        let device = OnDevice::Highways { ideal: given.is("ideal", "on") };
+        Nature { needs: Need::Emptying, counts_depth: true, device, ..RANDOM }
+    },
     build: |given, site| {
         let highway = Highway::new(given.number("width").unwrap_or(1) as usize, given.is("ideal", "on"), site.seed);
         Box::new(Highway { restarts: given.number("restarts").unwrap_or(0), limit: site.limits.depth, ..highway })

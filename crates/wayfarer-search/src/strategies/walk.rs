@@ -8,7 +8,7 @@
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
 use super::urs::CHOICE;
-use super::{Nature, Need, RANDOM, Row};
+use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::Choice;
 use crate::strategies::walking::{Lanes, Law, Moved, again};
 use crate::witness::chain;
@@ -29,7 +29,10 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |given| if from_visited(given) { StoreSpec::exact() } else { NoStore::spec() },
-    nature: |given| Nature { needs: if from_visited(given) { Need::Place } else { Need::Nothing }, counts_depth: true, ..RANDOM },
+    nature: |given| {
+        let needs = if from_visited(given) { Need::Place } else { Need::Nothing };
+        Nature { needs, counts_depth: true, device: on_device(given), ..RANDOM }
+    },
     build: |given, site| {
         let most = |name: &str| given.number(name).map_or(u32::MAX, |number| number as u32);
         Box::new(Walk {
@@ -43,6 +46,15 @@ pub(super) static ROW: Row = Row {
 
 fn from_visited(given: &Given) -> bool {
     given.is("from", "visited")
+}
+
+/// Walks that start in start states and draw firings need no memory, so that each lane of a device can make one.
+fn on_device(given: &Given) -> OnDevice {
+    match choice(given) {
+        _ if from_visited(given) => OnDevice::No("walks there start in start states: `from=initial`"),
+        Choice::States => OnDevice::No("walks there draw firings: `choice=firings`"),
+        Choice::Firings => OnDevice::Walks,
+    }
 }
 
 /// The choice that the parameter of this name asks for.

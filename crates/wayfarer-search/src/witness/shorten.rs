@@ -244,7 +244,15 @@ mod tests {
             let Some(first) = states.iter().position(|state| state[0] == Word::from(target)) else { continue };
             states.truncate(first + 1);
             let witness = Witness::through(&graph, states, Ending::Property(0)).unwrap();
-            let shortening = Shortening { space: &graph, forms: None, dependence: None, deadlock: Deadlock::Off, any_rule: true, account: &Unlimited, effort: 1 << 20 };
+            let shortening = Shortening {
+                space: &graph,
+                forms: None,
+                dependence: None,
+                deadlock: Deadlock::Off,
+                any_rule: true,
+                account: &Unlimited,
+                effort: 1 << 20,
+            };
             let shorter = shortening.shortened(witness, &mut Unbounded).unwrap();
             assert!(shorter.shortest && !shorter.stopped);
             let shorter = shorter.witness;
