@@ -148,9 +148,8 @@ impl Bench<'_> {
             return self.show(findings);
         }
         self.watcher.begin(experiment);
-        let findings = experiment.run(&desk);
+        let findings = experiment.run(&desk)?;
         self.watcher.end(experiment);
-        let findings = findings?;
         if let (Some(shelf), Some(folder)) = (&self.shelf, self.folder) {
             let unwritten = |error| LabError::Failed(format!("cannot write to `{}`: {error}", folder.display()));
             shelf.keep(experiment, &desk, &findings).map_err(unwritten)?;
