@@ -159,7 +159,7 @@ impl Plan {
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report) && !timed;
-        report.remarks.extend(remark.into_iter().chain(audited));
+        report.remarks.extend(remark.into_iter().chain(audited).chain(self.single_thread(&crew)));
         report.confidence = confidence;
         Ok(report)
     }
@@ -205,6 +205,18 @@ impl Plan {
             Crewing::Together if !limited => Crew::Together(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
+        }
+    }
+
+    /// Why one thread searched, if several were asked for or are usual.
+    fn single_thread(&self, crew: &Crew) -> Option<String> {
+        let strategy = self.strategy.name();
+        match (crew.workers(), self.threads, self.strategy.crew(&self.store())) {
+            (1, 2.., Crewing::Alone) | (1, 0, Crewing::Alone) => {
+                Some(format!("one thread searched: several cannot share `{strategy}` over `{}`", self.store().name()))
+            }
+            (1, 2.., _) => Some("one thread searched: only then does a limit on states or steps end the run at the same place each time".to_string()),
+            _ => None,
         }
     }
 
