@@ -254,10 +254,38 @@ mod tests {
     #[test]
     fn types_of_any_length_are_refused_once_and_serde_is_named() {
         let cases: [(DeriveInput, &str); 4] = [
-            (parse_quote!(struct S { log: Vec<u8>, name: String }), "`Vec`"),
-            (parse_quote!(struct S(bool, Option<String>)), "`String`"),
-            (parse_quote!(enum E { One, Two([std::collections::BTreeMap<u8, u8>; 2]) }), "`BTreeMap`"),
-            (parse_quote!(struct S { both: (bool, VecDeque<u8>) }), "`VecDeque`"),
+            (
+                parse_quote!(
+                    struct S {
+                        log: Vec<u8>,
+                        name: String,
+                    }
+                ),
+                "`Vec`",
+            ),
+            (
+                parse_quote!(
+                    struct S(bool, Option<String>);
+                ),
+                "`String`",
+            ),
+            (
+                parse_quote!(
+                    enum E {
+                        One,
+                        Two([std::collections::BTreeMap<u8, u8>; 2]),
+                    }
+                ),
+                "`BTreeMap`",
+            ),
+            (
+                parse_quote!(
+                    struct S {
+                        both: (bool, VecDeque<u8>),
+                    }
+                ),
+                "`VecDeque`",
+            ),
         ];
         for (input, named) in cases {
             let text = derived(&input).to_string();
@@ -266,7 +294,12 @@ mod tests {
             // The type counts as packed, so that the compiler does not complain about its uses as well.
             assert!(text.contains("Packed for"), "{text}");
         }
-        let fine: DeriveInput = parse_quote!(struct S { on: [bool; 3], at: Option<u8> });
+        let fine: DeriveInput = parse_quote!(
+            struct S {
+                on: [bool; 3],
+                at: Option<u8>,
+            }
+        );
         assert!(!derived(&fine).to_string().contains("compile_error"));
     }
 }

@@ -235,7 +235,8 @@ mod tests {
         assert_eq!(text(&state("true", &["b"], &[("2", "y")])), ["inbox{}: a → absent", "votes{}: 1: x → absent", "votes{}: absent → 2: y"]);
         // A set of the same size whose elements move up.
         let old = state("true", &["1", "3", "5"], &[]);
-        let text = |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
+        let text =
+            |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
         assert_eq!(text(&state("true", &["3", "5", "7"], &[])), ["inbox{}: 1 → absent", "inbox{}: absent → 7"]);
         assert_eq!(text(&state("true", &["5", "3", "1"], &[])), ["inbox[0]: 1 → 5", "inbox[2]: 5 → 1"]);
     }

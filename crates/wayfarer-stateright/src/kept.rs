@@ -16,7 +16,10 @@ use wayfarer::space::{Packing, States, Word};
 use wayfarer::{Model, Properties};
 
 /// A Stateright model whose states can be cloned, compared and hashed. It is implemented for every such model, and for actor models in particular.
-pub trait Clonable: stateright::Model<State: Clone + Debug + Eq + Hash + Send + Sync + 'static, Action: Clone + Debug> + Send + Sync + 'static {}
+pub trait Clonable:
+    stateright::Model<State: Clone + Debug + Eq + Hash + Send + Sync + 'static, Action: Clone + Debug> + Send + Sync + 'static
+{
+}
 
 impl<M: stateright::Model<State: Clone + Debug + Eq + Hash + Send + Sync + 'static, Action: Clone + Debug> + Send + Sync + 'static> Clonable for M {}
 

@@ -128,7 +128,12 @@ mod tests {
 
     #[test]
     fn derived_texts_are_taken_apart() {
-        let state = |seen: &[i8]| State { at: vec![Some(1), None], name: "a, \"b\": {", seen: seen.iter().copied().collect(), map: BTreeMap::from([(3, (true, '\''))]) };
+        let state = |seen: &[i8]| State {
+            at: vec![Some(1), None],
+            name: "a, \"b\": {",
+            seen: seen.iter().copied().collect(),
+            map: BTreeMap::from([(3, (true, '\''))]),
+        };
         let shape = shape_of(&format!("{:?}", state(&[-1, 2])));
         let leaves: Vec<String> = shape.leaves().into_iter().map(|(path, value)| format!("{path}: {value}")).collect();
         assert_eq!(leaves, ["at: [Some(1), None]", "name: \"a, \\\"b\\\": {\"", "seen: [-1, 2]", "map[3].0: true", "map[3].1: '\\''"]);

@@ -102,7 +102,11 @@ pub(crate) struct Deadline<'a> {
 
 impl Control for Deadline<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        let stop = if self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { self.inner.ask(&Progress { phase: progress.phase, ..self.found }) };
+        let stop = if self.until.is_some_and(|until| Instant::now() >= until) {
+            Some(Stop::Time)
+        } else {
+            self.inner.ask(&Progress { phase: progress.phase, ..self.found })
+        };
         self.is_over |= stop.is_some();
         stop
     }

@@ -226,5 +226,17 @@ fn a_witness_can_have_one_column_for_each_process() {
     assert_eq!(lines[1], ["1. step, p: 1", "at: 1", "", "turn: 2"], "{}", done.out);
     assert_eq!(lines[2], ["", "on: true", "", ""].as_slice()[..lines[2].len()], "{}", done.out);
     assert_eq!(lines[3], ["2. step, p: 2", "", "at: 1", "turn: 1"], "{}", done.out);
-    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"]).exits(1).prints("no array of processes").prints("x: 0 → 1");
+    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"])
+        .exits(1)
+        .prints("no array of processes")
+        .prints("x: 0 → 1");
+}
+
+#[test]
+fn a_step_that_fails_names_the_element_it_chose() {
+    let text = "type message: record size: 0..9; urgent: boolean; end; var net: array [1..2] of multiset [3] of message; m: message;\n\
+        startstate undefine net; m.size := 7; m.urgent := true; end;\n\
+        rule \"send\" multisetcount(i: net[2], true) = 0 ==> multisetadd(m, net[2]); end;\n\
+        ruleset n: 1..2 do choose i: net[n] do rule \"take\" true ==> assert \"small\" net[n][i].size < 5; end; end; end;";
+    check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; i is {size: 7, urgent: true}");
 }

@@ -72,7 +72,11 @@ fn what_tells_elements_apart_is_said() {
         ("for p: id do append(p); end;", true, last("log")),
         // An assertion may fail in some orders only.
         ("for p: id do if a[p] = 0 then x := x + 1; else assert x = 0; end; end;", false, reads("x")),
-        ("for p: id do if a[p] = 0 then multisetadd(p, sharers); else assert multisetcount(s: sharers, true) < 4; end; end;", false, reads("sharers")),
+        (
+            "for p: id do if a[p] = 0 then multisetadd(p, sharers); else assert multisetcount(s: sharers, true) < 4; end; end;",
+            false,
+            reads("sharers"),
+        ),
         (
             "i := first();",
             false,

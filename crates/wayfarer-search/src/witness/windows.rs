@@ -10,13 +10,7 @@ use wayfarer_space::{Space, Word};
 const MEETINGS: usize = 64;
 
 /// Goes along a witness once and takes every short cut it finds.
-pub(super) fn one_pass(
-    space: &dyn Space,
-    states: &[Vec<Word>],
-    window: u64,
-    account: &dyn Account,
-    effort: &mut Effort,
-) -> Vec<Vec<Word>> {
+pub(super) fn one_pass(space: &dyn Space, states: &[Vec<Word>], window: u64, account: &dyn Account, effort: &mut Effort) -> Vec<Vec<Word>> {
     let places: HashMap<&[Word], usize> = states.iter().enumerate().map(|(place, state)| (state.as_slice(), place)).collect();
     let mut way = vec![states[0].clone()];
     let mut at = 0;

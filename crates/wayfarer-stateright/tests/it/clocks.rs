@@ -31,8 +31,13 @@ impl Actor for Clock {
 }
 
 /// Two clocks over a network that may deliver in any order and more than once.
-pub fn clocks(limit: u32, bound: u32) -> impl Model<State = impl Clone + std::fmt::Debug + Eq + std::hash::Hash + Send + Sync + 'static, Action = impl Clone + std::fmt::Debug> + Send + Sync + 'static
-{
+pub fn clocks(
+    limit: u32,
+    bound: u32,
+) -> impl Model<State = impl Clone + std::fmt::Debug + Eq + std::hash::Hash + Send + Sync + 'static, Action = impl Clone + std::fmt::Debug>
++ Send
++ Sync
++ 'static {
     ActorModel::<Clock, (u32, u32), ()>::new((limit, bound), ())
         .actor(Clock { first_to: None })
         .actor(Clock { first_to: Some(Id::from(0)) })

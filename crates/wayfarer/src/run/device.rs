@@ -155,8 +155,10 @@ impl Plan {
                 store: &away,
                 budget,
                 effort: super::shortening_effort(&outcome),
+                proves: true,
             };
-            let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };
+            let mut deadline =
+                Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };
             violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         }
         let mut report =
@@ -223,7 +225,8 @@ impl Plan {
         let until = self.time.and_then(|time| started.checked_add(time));
         let quiet = Plan { audit: Some(0), ..self.clone() };
         let (reserve, cover, course, running) = (Reserve::new(&quiet, started), Cover::new(self.size), Course::default(), Interpreted(space));
-        let mut watch = Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
+        let mut watch =
+            Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
         let outcome = explore_on_device(space, rounds, settings, &mut Punctual { until, inner: &mut watch }).map_err(|error| refused(error.0))?;
         let away = rounds.standing().away;
         let away = Away { states: outcome.states, ..away };
