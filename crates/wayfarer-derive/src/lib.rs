@@ -263,7 +263,12 @@ mod tests {
                 ),
                 "`Vec`",
             ),
-            (parse_quote!(struct S(bool, Option<String>)), "`String`"),
+            (
+                parse_quote!(
+                    struct S(bool, Option<String>);
+                ),
+                "`String`",
+            ),
             (
                 parse_quote!(
                     enum E {

@@ -136,6 +136,7 @@ impl Plan {
             store,
             budget,
             effort: shortening_effort(&outcome),
+            proves: !symmetry.as_ref().is_some_and(|symmetry| symmetry.rest()),
         };
         let mut audited = None;
         if let Some(met) = met {

@@ -218,6 +218,12 @@ pub trait Symmetric {
     fn is_refuted(&self) -> bool {
         false
     }
+
+    /// Ends checks of the symmetry, for searches whose findings are replayed. Returns whether there were any, so that
+    /// what such a search does not find proves nothing.
+    fn rest(&self) -> bool {
+        false
+    }
 }
 
 /// A space of representatives.

@@ -27,6 +27,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) budget: &'a Budget,
     /// The firings and states that shortening a witness may take.
     pub(crate) effort: u64,
+    /// Whether a search that finds nothing shorter proves that there is nothing.
+    pub(crate) proves: bool,
 }
 
 /// Representatives and the states of the subject.
@@ -59,7 +61,7 @@ impl Writer<'_> {
                 let witness = match deadline.until {
                     Some(_) => {
                         let shortened = self.shortened(witness, deadline).map_err(|error| self.subject.breaks_symmetry(error))?;
-                        shortest |= shortened.shortest;
+                        shortest |= shortened.shortest && self.proves;
                         shortened.witness
                     }
                     None => self.concrete(witness.without_loops())?,
@@ -175,7 +177,10 @@ impl Writer<'_> {
         }
         if let Ending::Fault(firing, fault) = raw.ending {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
-            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
+            let mut step = StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) };
+            // Nothing changes, so only this shows which element was chosen.
+            words.chosen(last, firing).iter().for_each(|(name, element)| step.rule.push_str(&format!("; {name} is {element}")));
+            steps.push(step);
         }
         WitnessReport { length: raw.len(), raw_length, shortest, start: words.start(raw.start), start_state, steps, raw }
     }

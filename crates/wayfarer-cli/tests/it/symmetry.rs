@@ -142,3 +142,13 @@ fn a_step_to_another_state_of_the_orbit_is_no_deadlock() {
     let stuck = text.replace("==> holder := p;", "==> holder := holder;");
     check(&stuck, &[]).exits(1).prints("deadlock");
 }
+
+#[test]
+fn a_start_state_that_is_wrong_is_shown_as_it_is() {
+    // The start state is not the one that stands for its orbit.
+    let text = model("").replace("end;\n\nend;\n", "end;\nend;\n") + "invariant \"some\" n > 0;";
+    for strategy in ["bfs", "dfs", "walk"] {
+        let report = report(&text, &["--strategy", strategy, "--threads", "1"]);
+        assert_eq!((&report["symmetry"], &report["witness"]["length"]), (&true.into(), &0.into()), "{strategy}: {report}");
+    }
+}

@@ -231,3 +231,12 @@ fn a_witness_can_have_one_column_for_each_process() {
         .prints("no array of processes")
         .prints("x: 0 → 1");
 }
+
+#[test]
+fn a_step_that_fails_names_the_element_it_chose() {
+    let text = "type message: record size: 0..9; urgent: boolean; end; var net: array [1..2] of multiset [3] of message; m: message;\n\
+        startstate undefine net; m.size := 7; m.urgent := true; end;\n\
+        rule \"send\" multisetcount(i: net[2], true) = 0 ==> multisetadd(m, net[2]); end;\n\
+        ruleset n: 1..2 do choose i: net[n] do rule \"take\" true ==> assert \"small\" net[n][i].size < 5; end; end; end;";
+    check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; i is {size: 7, urgent: true}");
+}

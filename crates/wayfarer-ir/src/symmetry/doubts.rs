@@ -20,6 +20,8 @@ pub struct Doubts {
     /// All permutations but the identity, as images of vertices.
     permutations: Vec<Vec<u16>>,
     broken: AtomicBool,
+    /// Whether nothing is checked any more.
+    resting: AtomicBool,
 }
 
 /// The result of a rule in doubt: its family and the state up to symmetry, or the fault.
@@ -42,7 +44,7 @@ impl Doubts {
             std::iter::repeat_n(doubtful, rule.instances() as usize)
         };
         let rules = program.rules.iter().enumerate().flat_map(of_family).collect();
-        Some(Doubts { rules, permutations, broken: AtomicBool::new(false) })
+        Some(Doubts { rules, permutations, broken: AtomicBool::new(false), resting: AtomicBool::new(false) })
     }
 
     /// Whether a rule was seen to tell elements apart.
@@ -50,9 +52,18 @@ impl Doubts {
         self.broken.load(Ordering::Relaxed)
     }
 
+    /// Ends the checks, for searches whose findings are replayed.
+    pub fn rest(&self) {
+        self.resting.store(true, Ordering::Relaxed);
+    }
+
+    fn is_idle(&self) -> bool {
+        self.are_justified() || self.resting.load(Ordering::Relaxed)
+    }
+
     /// Whether a rule is in doubt.
     pub(super) fn are_about(&self, rule: u32) -> bool {
-        self.family(rule).is_some()
+        !self.is_idle() && self.family(rule).is_some()
     }
 
     fn family(&self, rule: u32) -> Option<u32> {
@@ -61,7 +72,7 @@ impl Doubts {
 
     /// Checks the states of a batch, out of which `steps` lead.
     pub(super) fn check(&self, inner: &dyn Space, symmetry: &Symmetry, batch: &States, steps: &Steps, scratch: &mut Scratch) {
-        if self.are_justified() {
+        if self.is_idle() {
             return;
         }
         let fired = steps.firings.iter().zip(&steps.sources).map(|(firing, source)| (firing.rule, *source));

@@ -92,3 +92,42 @@ pub(super) fn add(to: &mut Vec<Word>, more: &[Word]) {
     }
     to.iter_mut().zip(more).for_each(|(to, more)| *to |= more);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wayfarer_space::Firing;
+
+    /// Rules that read and write one bit each, and a property of the first bit.
+    struct Chain(Vec<(u32, u32)>);
+
+    impl Dependence for Chain {
+        fn rule(&self, rule: u32) -> Touched {
+            let (reads, writes) = self.0[rule as usize];
+            Touched { reads: vec![1 << reads], writes: vec![1 << writes] }
+        }
+
+        fn property(&self, property: u32) -> Vec<Word> {
+            vec![Word::from(property == 0)]
+        }
+
+        fn assumptions(&self) -> Vec<Word> {
+            vec![0]
+        }
+
+        fn rules(&self) -> u32 {
+            self.0.len() as u32
+        }
+    }
+
+    #[test]
+    fn rules_that_cannot_reach_the_end_are_outside() {
+        let chain = Chain(vec![(4, 3), (2, 1), (1, 0), (5, 2)]);
+        let cone = |ending| cone(&chain, ending);
+        assert_eq!(cone(Ending::Property(0)), Some(RuleSet::from([1, 2, 3])));
+        assert_eq!(cone(Ending::Rule(Firing::of(1))), Some(RuleSet::from([1, 3])));
+        // A deadlock depends on everything, and so does a property that no bit decides.
+        assert_eq!(cone(Ending::Deadlock), None);
+        assert_eq!(cone(Ending::Property(1)), None);
+    }
+}

@@ -72,7 +72,7 @@ impl Shortening<'_> {
         let witness = witness.without_loops();
         let done = |witness, shortest, effort: &Effort| Ok(Shortened { witness, shortest, stopped: effort.is_stopped() });
         if witness.states.is_empty() || witness.firings.is_empty() {
-            return done(witness, true, effort);
+            return done(self.concrete(witness)?, true, effort);
         }
         let ending = witness.ending;
         let (direct, ended) = self.from_start(ending, witness.firings.len(), FROM_START, effort);
@@ -168,6 +168,9 @@ impl Shortening<'_> {
 
     /// Looks for a shorter way from the start states with some rules only. Returns its states if there is one, and whether the search ended.
     fn among(&self, goal: &Goal, witness: &Witness, rules: &RuleSet, states: u64, effort: &mut Effort) -> (Option<Vec<Vec<Word>>>, bool) {
+        if witness.firings.is_empty() {
+            return (None, true);
+        }
         let Some(store) = stage_store(goal.space, self.account) else { return (None, false) };
         let is_met = |state: &[Word]| goal.is_met(state);
         let stage = Stage { space: goal.space, from: None, only: Some(rules), goal: &is_met };

@@ -153,6 +153,7 @@ impl Plan {
                 store: &away,
                 budget,
                 effort: super::shortening_effort(&outcome),
+                proves: true,
             };
             let mut deadline =
                 Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };

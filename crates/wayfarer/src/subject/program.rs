@@ -214,6 +214,10 @@ impl Words for Program {
         (self.describe_rule(firing.rule), at)
     }
 
+    fn chosen(&self, from: &[Word], firing: Firing) -> Vec<(String, String)> {
+        Program::chosen(self, from, firing.rule)
+    }
+
     fn start(&self, number: u32) -> String {
         self.describe_start(number)
     }
@@ -293,6 +297,11 @@ impl Symmetric for Scalarsets {
 
     fn is_refuted(&self) -> bool {
         self.doubts.as_ref().is_some_and(Doubts::are_justified)
+    }
+
+    fn rest(&self) -> bool {
+        self.doubts.iter().for_each(Doubts::rest);
+        self.doubts.is_some()
     }
 }
 
