@@ -149,6 +149,15 @@ pub(crate) fn both(one: Verdict, other: Verdict) -> Verdict {
     }
 }
 
+/// A verdict on the end of a run that may have been too short: if it still grew by more than a share of [`RARE`] in the
+/// second half of its steps, it cannot differ, only be open.
+pub(crate) fn unless_growing(verdict: Verdict, growth: &Figure) -> Verdict {
+    match verdict {
+        Verdict::Differs if growth.below(RARE) != Verdict::Agrees => Verdict::Open(None),
+        verdict => verdict,
+    }
+}
+
 /// A condition on figures without chance.
 pub(crate) fn exactly(holds: bool) -> Verdict {
     if holds { Verdict::Agrees } else { Verdict::Differs }
@@ -227,6 +236,13 @@ mod tests {
         assert_eq!((never(0, 80), never(40, 80)), (Verdict::Agrees, Verdict::Differs));
         assert!(matches!(never(0, 10), Verdict::Open(Some(70..90))), "{:?}", never(0, 10));
         assert_eq!(Figure::share(200, 200).is_usual(), Verdict::Agrees);
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_never_differs() {
+        let (grows, rests) = (figure(0.2, 0.01, 5), figure(0.01, 0.005, 5));
+        assert_eq!(unless_growing(Verdict::Differs, &grows), Verdict::Open(None));
+        assert_eq!((unless_growing(Verdict::Differs, &rests), unless_growing(Verdict::Agrees, &grows)), (Verdict::Differs, Verdict::Agrees));
     }
 
     #[test]
