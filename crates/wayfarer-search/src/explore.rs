@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
-use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
+use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -479,8 +479,10 @@ impl<'a> Run<'a> {
                 let step = steps.faults[fault];
                 faulty = true;
                 fault += 1;
-                self.outcome.firings[step.firing.rule as usize] += 1;
-                self.outcome.fired += 1;
+                if self.space.fault_class(step.fault) != FaultClass::Passed {
+                    self.outcome.firings[step.firing.rule as usize] += 1;
+                    self.outcome.fired += 1;
+                }
                 if self.speaks_against_model(step.firing, step.fault) {
                     self.violated(found(Cause::Fault(step.firing, step.fault), 1), trail);
                 }

@@ -7,7 +7,6 @@ use std::fmt::Write;
 use wayfarer_ir::levels::Levels;
 use wayfarer_ir::walk;
 use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
-use wayfarer_space::FaultClass;
 
 /// Writes `enabled`, `guard_again`, `fire`, `check` and `is_limit`.
 pub(super) fn write(program: &Program, bounds: &Bounds, guard_parts: usize, out: &mut String) {
@@ -161,7 +160,7 @@ fn write_limits(program: &Program, out: &mut String) {
         out,
         "\n// Whether a fault speaks about a limit, and not against the model.\nWF_INLINE bool is_limit(int fault) {{\n  switch (fault) {{"
     );
-    for (number, _) in program.faults.iter().enumerate().filter(|(_, site)| site.class != FaultClass::Violation) {
+    for (number, _) in program.faults.iter().enumerate().filter(|(_, site)| !site.class.is_violation()) {
         let _ = writeln!(out, "  case FAULT({number}): return true;");
     }
     let _ = writeln!(out, "  }}\n  return false;\n}}");
