@@ -14,6 +14,7 @@ mod beyond;
 mod calibration;
 mod finds;
 mod lola;
+mod mcrl2;
 mod models;
 mod nets;
 mod omissions;
@@ -50,7 +51,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 23] = [
+const PARTS: [(&str, Part); 24] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -69,6 +70,7 @@ const PARTS: [(&str, Part); 23] = [
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),
+    ("mcrl2", mcrl2::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),
