@@ -24,7 +24,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
 const EACH: usize = 112;
 
 /// Keeps every state whole, in an ordered map.
-pub struct PlainStore<'a> {
+pub(crate) struct PlainStore<'a> {
     account: &'a dyn Account,
     most: usize,
     inside: Mutex<Inside>,
@@ -42,7 +42,7 @@ struct Inside {
 
 impl<'a> PlainStore<'a> {
     /// An empty store that asks `account` before it grows and holds at most about `most` bytes.
-    pub fn new(account: &'a dyn Account, most: usize) -> Self {
+    pub(crate) fn new(account: &'a dyn Account, most: usize) -> Self {
         PlainStore { account, most, inside: Mutex::default() }
     }
 
