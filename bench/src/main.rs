@@ -15,6 +15,7 @@ mod calibration;
 mod device;
 mod finds;
 mod lola;
+mod mcrl2;
 mod models;
 mod nets;
 mod omissions;
@@ -72,6 +73,7 @@ const PARTS: [(&str, Part); 24] = [
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),
+    ("mcrl2", mcrl2::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),
