@@ -65,6 +65,7 @@ const PARTS: [(&str, Part); 24] = [
     ("tenth", tenth::measure),
     ("slots", tenth::measure_slots),
     ("finds", finds::measure),
+    ("witnesses", finds::measure_witnesses),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
     ("device", device::measure),

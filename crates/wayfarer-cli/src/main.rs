@@ -2,6 +2,7 @@
 //! and prints its result.
 
 mod check;
+mod columns;
 mod compare;
 mod corpus;
 mod curve;

@@ -49,6 +49,11 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
         let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
         out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
     }
+    if report.witness().is_some_and(|witness| !witness.shortest) && report.threads == 1 && !report.repeatable && view.form != Form::None {
+        let why = "Making the witness shorter ended because its time was up: a tenth of the time of the search, at least two seconds. Another run may show a longer or a \
+                   shorter one.";
+        out.push_str(&format!("{}\n", view.paint.faint(&wrapped(why, 0))));
+    }
     out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
         out.push_str(&format!("\n{}\n", wrapped(&format!("{} {}", view.paint.doubt("note:"), with_flags(remark)), 0)));

@@ -35,4 +35,4 @@ pub use wayfarer_store::{
     Filling, Forget, Handle, Hint, NoStore, Parameter, PoolStore, Precision, Recall, Remember, Replacement, Room, Seat, SpecError, Store, StoreSpec,
     TreeStore, Unlimited, Visit,
 };
-pub use witness::{Ending, Witness, WitnessError, shortened};
+pub use witness::{Dependence, Ending, Forms, Shortened, Shortening, Touched, Witness, WitnessError};

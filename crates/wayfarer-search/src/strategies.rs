@@ -3,7 +3,10 @@
 //! A row holds a strategy's name, its nature and its needs. All other code reads the row and never compares names.
 
 mod auto;
+pub(crate) mod batch;
 mod bfs;
+mod classes;
+mod depths;
 mod dfs;
 pub(crate) mod drawing;
 mod highway;
@@ -363,7 +366,17 @@ mod tests {
     #[test]
     fn rows_speak_the_truth_about_their_strategies() {
         let packing = Packing::new(vec![0xFF]);
-        let variants = ["urs:close=on", "urs:close=delete", "walk:from=visited", "rbfs:own=on"].map(|text| StrategySpec::parse(text).unwrap());
+        let variants = [
+            "urs:close=on",
+            "urs:close=delete",
+            "rurs:close=on,from=visited",
+            "sdrs:close=on",
+            "sdrs:close=delete",
+            "rsdrs:close=on",
+            "walk:from=visited",
+            "rbfs:own=on",
+        ]
+        .map(|text| StrategySpec::parse(text).unwrap());
         for spec in StrategySpec::all().chain(variants) {
             let (nature, store) = (spec.nature(), spec.default_store());
             assert_eq!(spec.suits(&store), Ok(()), "{spec} over {store}");
@@ -379,8 +392,8 @@ mod tests {
     #[test]
     fn a_strategy_names_the_stores_it_can_work_over() {
         let needs = |strategy: &str, store: &str| StrategySpec::parse(strategy).unwrap().suits(&StoreSpec::parse(store).unwrap()).unwrap_err();
-        assert_eq!(needs("urs", "compact"), "a store that can give states back (`exact`, `tree`, `difference` or `pool`)");
-        assert_eq!(needs("sdrs", "tree"), "a store that says where it keeps a state (`exact`, `difference` or `pool`)");
+        assert!(needs("urs", "compact").starts_with("a store that can give states back (`exact`, `tree`, `difference`"));
+        assert!(needs("sdrs", "tree").starts_with("a store that says where it keeps a state (`exact`, `difference`"));
         assert_eq!(needs("urs:close=delete", "exact"), "a store that can be emptied (`pool`)");
         assert_eq!(needs("rbfs", "exact"), "a store that forgets (`cache`)");
         assert!(needs("bfs", "nothing").starts_with("a store that remembers states (`exact`, "));

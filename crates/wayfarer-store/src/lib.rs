@@ -15,6 +15,7 @@ mod figures;
 mod index;
 mod memory;
 mod nothing;
+mod plain;
 mod pool;
 mod rows;
 pub mod spec;

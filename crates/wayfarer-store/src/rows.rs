@@ -3,14 +3,15 @@
 //! A row holds a store's name, its capabilities and its builder. All other code reads the row and never compares names.
 
 use crate::spec::{self, Entry, Given, Parameter, SpecError};
-use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, pool, tree};
+use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, plain, pool, tree};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use wayfarer_space::Packing;
 
 /// All stores, in the order in which they are listed to users.
-static ROWS: [&StoreRow; 8] = [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &nothing::ROW];
+static ROWS: [&StoreRow; 9] =
+    [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &plain::ROW, &nothing::ROW];
 
 /// The capabilities of a store. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -213,3 +213,21 @@ fn a_long_table_of_rules_is_cut_with_a_hint() {
     check(&model, &["--verbose"]).exits(0).prints("other rules (all of them: --json)");
     assert_eq!(report(&model, &[])["rules"].as_array().unwrap().len(), 40);
 }
+
+#[test]
+fn a_witness_can_have_one_column_for_each_process() {
+    let text = "type pid: 1..2; var at: array [pid] of 0..3; on: array [pid] of boolean; turn: pid;\n\
+        startstate for p: pid do at[p] := 0; on[p] := false; end; turn := 1; end;\n\
+        ruleset p: pid do rule \"step\" at[p] < 3 & turn = p ==> at[p] := at[p] + 1; on[p] := true; turn := 3 - p; end; end;\n\
+        invariant \"apart\" !(at[1] = 1 & at[2] = 1);";
+    let done = check(text, &["--witness", "columns"]).exits(1);
+    let lines: Vec<Vec<&str>> = done.out.lines().filter(|line| line.contains('│')).map(|line| line.split('│').map(str::trim).collect()).collect();
+    assert_eq!(lines[0], ["", "1", "2", "shared"], "{}", done.out);
+    assert_eq!(lines[1], ["1. step, p: 1", "at: 1", "", "turn: 2"], "{}", done.out);
+    assert_eq!(lines[2], ["", "on: true", "", ""].as_slice()[..lines[2].len()], "{}", done.out);
+    assert_eq!(lines[3], ["2. step, p: 2", "", "at: 1", "turn: 1"], "{}", done.out);
+    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"])
+        .exits(1)
+        .prints("no array of processes")
+        .prints("x: 0 → 1");
+}

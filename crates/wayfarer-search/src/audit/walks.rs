@@ -3,23 +3,26 @@
 //! A walk is a function of the seed and its number, so the way to a violation is found by walking again.
 
 use super::{Representative, Sampler};
+use crate::strategies::batch::Batch;
 use crate::strategies::walking::{Draws, Lanes, Moved, again};
 use crate::witness::chain;
 use crate::{Admission, Candidates, Ground, Handle, Position, Record, Selection, Store, Strategy, Visit};
 use std::ops::Range;
-use wayfarer_space::{Rng, States, Width, Word, hash};
+use wayfarer_space::{Rng, Space, States, Steps, Width, Word, hash};
 
 /// Walks side by side, so that a round's fixed cost is shared.
 const LANES: usize = 16;
 
-/// Steps of a round, roughly, if all steps out of a state are made.
-const STEPS: usize = 2048;
+/// Tries to make a start state before a walk is given up: some numbers may stand for none.
+const TRIES: u32 = 256;
 
 /// The ends of walks, apart from the sampler's law.
 #[derive(Clone, Copy)]
 pub(super) enum Origin<'a> {
     /// They begin in a start state, all equally likely.
     Start,
+    /// The same for a space with so many start states that each walk makes its own, by number.
+    Drawn(&'a dyn Space, u64),
     /// They begin in a stored state.
     Stored(&'a dyn Store),
     /// They end in the first state that the record can judge.
@@ -38,8 +41,8 @@ pub(super) struct Walks<'a> {
     lanes: Lanes,
     /// The walk of each lane.
     begun: Vec<Begun>,
-    /// The number of walks that go on in a round: few if states have many successors, which take memory.
-    wide: usize,
+    /// The walks that go on in a round, if all their successors are made.
+    wide: Option<Batch>,
     kept: States,
     /// Room for a state and for its representative.
     found: States,
@@ -68,7 +71,7 @@ impl<'a> Walks<'a> {
             origin,
             starts: None,
             begun: vec![Begun::default(); LANES],
-            wide: if sampler.law().expands() { 1 } else { LANES },
+            wide: sampler.law().expands().then(|| Batch::new(LANES as u32)),
             kept: States::new(width),
             found: States::new(width),
             folded: Vec::new(),
@@ -101,6 +104,21 @@ impl<'a> Walks<'a> {
                     return None;
                 }
                 Some(handle)
+            }
+            Origin::Drawn(space, starts) => {
+                let mut steps = Steps::new(found.width());
+                for _ in 0..TRIES {
+                    let number = rng.below(*starts);
+                    space.initial_some(number..number + 1, &mut steps);
+                    if !steps.states.is_empty() {
+                        break;
+                    }
+                }
+                if steps.states.is_empty() {
+                    return None;
+                }
+                found.push(steps.states.get(0));
+                None
             }
             _ => {
                 let starts = self.starts.as_ref().filter(|starts| !starts.is_empty())?;
@@ -145,8 +163,9 @@ impl<'a> Walks<'a> {
 impl Strategy for Walks<'_> {
     fn select(&mut self, _store: &dyn Store, selection: &mut Selection) {
         self.lanes.open(selection);
+        let wide = self.wide.map_or(LANES, |batch| batch.states() as usize);
         for lane in 0..self.lanes.len() {
-            if self.lanes.chosen() == self.wide {
+            if self.lanes.chosen() == wide {
                 break;
             }
             if !self.lanes.lane(lane).live {
@@ -156,6 +175,10 @@ impl Strategy for Walks<'_> {
                 self.lanes.select(lane, Handle(u32::MAX), selection);
             }
         }
+    }
+
+    fn starts_in_pieces(&self) -> bool {
+        true
     }
 
     fn admission(&self) -> Admission {
@@ -173,11 +196,12 @@ impl Strategy for Walks<'_> {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, _visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            self.starts = Some(steps.states.clone());
+            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
+            steps.states.iter().for_each(|state| starts.push(state));
             return;
         }
-        if self.lanes.law().expands() {
-            self.wide = (STEPS * selection.handles.len() / steps.len().max(1)).clamp(1, LANES);
+        if let Some(batch) = &mut self.wide {
+            batch.learn(selection.handles.len(), steps.len());
         }
         for source in 0..kept {
             let Moved { lane, goes_on, .. } = self.lanes.go(source, selection, steps);

@@ -174,6 +174,10 @@ impl Strategy for Walk {
         }
     }
 
+    fn starts_in_pieces(&self) -> bool {
+        true
+    }
+
     fn admission(&self) -> Admission {
         self.lanes.admission()
     }
@@ -189,9 +193,10 @@ impl Strategy for Walk {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            self.starts = Some(steps.states.clone());
-            self.start_handles =
-                visits.iter().map(|visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) }).collect();
+            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
+            steps.states.iter().for_each(|state| starts.push(state));
+            let place = |visit: &Visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) };
+            self.start_handles.extend(visits.iter().map(place));
             return;
         }
         for source in 0..kept {

@@ -142,9 +142,21 @@ impl Plan {
                 });
             }
             let shortest = outcome.shortest;
-            let writer =
-                Writer { plan: self, subject, properties: &properties, replaying: &*replayed, shortest, space, inner, orbits, store: &away, budget };
-            let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
+            let writer = Writer {
+                plan: self,
+                subject,
+                properties: &properties,
+                replaying: &*replayed,
+                shortest,
+                space,
+                inner,
+                orbits,
+                store: &away,
+                budget,
+                effort: super::shortening_effort(&outcome),
+            };
+            let mut deadline =
+                Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };
             violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         }
         let mut report =
@@ -223,7 +235,8 @@ impl Plan {
         };
         let quiet = Plan { audit: Some(0), ..self.clone() };
         let (reserve, cover, course, running) = (Reserve::new(&quiet, started), Cover::new(self.size), Course::default(), Interpreted(space));
-        let mut watch = Watch { inner: control, budget, running: &running, held: None, until: None, reserve, asked: 0, cover, course };
+        let mut watch =
+            Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
         let begun = Instant::now();
         let outcome = explore_on_device(space, rounds, settings, &mut Punctual { until, inner: &mut watch }).map_err(|error| refused(error.0))?;
         let away = rounds.standing().away;
