@@ -128,7 +128,7 @@ impl Device {
         };
         let mut loaded = Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
         let kernels: &[Kernel] = match search {
-            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow],
+            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow, Kernel::Halve],
             Search::Walks => &[Kernel::Walk],
             Search::Own(_) => &[Kernel::Own],
         };

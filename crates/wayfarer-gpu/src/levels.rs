@@ -118,6 +118,8 @@ pub struct Levels<'m> {
     part: u64,
     /// New states that a source led to in the last round.
     yields: f64,
+    /// How many states there were when bits of fingerprints were given up.
+    halved_at: Option<u64>,
 }
 
 impl<'m> Levels<'m> {
@@ -169,6 +171,7 @@ impl<'m> Levels<'m> {
             states: 0,
             part: FIRST_PART,
             yields: 4.0,
+            halved_at: None,
         })
     }
 
@@ -326,7 +329,25 @@ impl<'m> Levels<'m> {
 
     /// How many states are expected to have been taken for others.
     pub fn expected_omissions(&self) -> f64 {
-        self.slots.expected_omissions(self.states, self.memory.buckets)
+        let expected = |slots: Slots, states| slots.expected_omissions(states, self.memory.buckets);
+        // Until bits were given up, fingerprints had all of them.
+        self.halved_at.map_or_else(
+            || expected(self.slots, self.states),
+            |at| expected(Slots::Fingerprint, at) + (expected(self.slots, self.states) - expected(self.slots, at)).max(0.0),
+        )
+    }
+
+    /// Whether giving up bits of fingerprints would make room.
+    pub fn can_halve(&self) -> bool {
+        self.slots == Slots::Fingerprint
+    }
+
+    /// Gives up half of the bits of all fingerprints, and goes on with kernels that compare the other half.
+    pub fn halve(&mut self, machine: &'m dyn Machine) -> Result<(), DeviceError> {
+        self.machine = machine;
+        self.slots = Slots::HalfFingerprint;
+        self.halved_at = Some(self.states);
+        self.machine.run(Kernel::Halve, &self.params, self.memory.buckets)
     }
 
     /// Bytes of the device's memory that the store has.

@@ -13,6 +13,8 @@ pub enum Kernel {
     Find,
     /// Moves the states of a table to a larger one.
     Grow,
+    /// Gives up half of the bits of all fingerprints.
+    Halve,
     /// Goes on with random walks.
     Walk,
     /// Goes on with the searches that lanes make for themselves.
@@ -27,6 +29,7 @@ impl Kernel {
             Kernel::Expand => "wf_expand",
             Kernel::Find => "wf_find",
             Kernel::Grow => "wf_grow",
+            Kernel::Halve => "wf_halve",
             Kernel::Walk => "wf_walk",
             Kernel::Own => "wf_own",
         }

@@ -29,7 +29,10 @@ pub(crate) fn same_orbits(
     let mut round = search.start(&tight(source, &starts)).expect("a start");
     for (depth, level) in expected.iter().enumerate() {
         let mut notes: Vec<What> = round.notes.iter().map(|note| note.what).collect();
-        while depth > 0 {
+        loop {
+            if depth == 0 {
+                break;
+            }
             round = search.round().expect("a round");
             notes.extend(round.notes.iter().map(|note| note.what));
             if round.ends_level {

@@ -43,7 +43,10 @@ fn same_paths(name: &str, program: &Arc<Program>, machine: &dyn Machine, source:
     let mut faults = 0;
     for (depth, level) in expected.iter().enumerate() {
         let mut notes: Vec<What> = round.notes.iter().map(|note| note.what).collect();
-        while depth > 0 {
+        loop {
+            if depth == 0 {
+                break;
+            }
             round = search.round().expect("a round");
             notes.extend(round.notes.iter().map(|note| note.what));
             if round.ends_level {

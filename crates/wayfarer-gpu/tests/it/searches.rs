@@ -5,7 +5,7 @@ use crate::harness::compiler;
 use crate::models::models;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wayfarer_gpu::{Asked, Levels, Machine, Slots, Source, Walks, What};
+use wayfarer_gpu::{Asked, Levels, Machine, Search, Slots, Source, Walks, What};
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
@@ -283,5 +283,29 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
             }
             What::PathFault(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
+    }
+}
+
+/// A search that gives up bits of its fingerprints goes on as if it had had fewer from the start.
+#[test]
+fn fingerprints_give_up_bits_in_place() {
+    let Some(compiler) = compiler() else { return };
+    let (name, program) = models().into_iter().find(|(name, _)| name.contains("german")).expect("a model");
+    let (source, interpreter) = (Source::new(&program, Limits::default()).expect("a source"), Interpreter::new(program, Limits::default()));
+    let stores = [Slots::Fingerprint, Slots::HalfFingerprint];
+    let kernels = Kernels::of(compiler, &stores.map(|slots| (source.clone(), Search::Levels(slots))));
+    let (whole, half) = (kernels.device(0), kernels.device(1));
+    let expected = levels(&interpreter, 0, 1_500);
+    let mut search = Levels::new(&whole, &source, Slots::Fingerprint, 1 << 20, &Asked::default()).expect("memory");
+    search.start(&tight(&source, &expected[0].states)).expect("a start");
+    for (depth, level) in expected.iter().enumerate().skip(1) {
+        if depth == expected.len() / 2 {
+            assert!(search.can_halve());
+            let before = search.expected_omissions();
+            search.halve(&half).expect("it halves");
+            assert!(!search.can_halve() && search.expected_omissions() >= before);
+        }
+        while !search.round().expect("a round").ends_level {}
+        assert_eq!(search.totals().states, level.totals.states, "{name}: level {depth}");
     }
 }

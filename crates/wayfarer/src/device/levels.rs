@@ -1,7 +1,7 @@
 //! Breadth-first search on a GPU.
 
 use super::{cause, limit, lost, reached};
-use wayfarer_gpu::{Levels, Round, Slots, Source, What};
+use wayfarer_gpu::{Levels, Machine, Round, Slots, Source, What};
 use wayfarer_search::{Away, Control, Device, Fidelity, Finding, Lost, Progress, Standing};
 use wayfarer_space::{States, Word};
 
@@ -19,11 +19,19 @@ pub(crate) struct LevelsOnDevice<'m> {
     at_border: bool,
     /// The depth at which the search ends.
     limit: u32,
+    /// Gives kernels that compare half of the bits of fingerprints, for when the store is full.
+    halving: Option<Halving<'m>>,
 }
 
+/// Gives kernels that compare half of the bits of fingerprints.
+pub(crate) type Halving<'m> = &'m dyn Fn() -> Result<&'m dyn Machine, Lost>;
+
+/// The share of the store's slots above which bits are given up.
+const FULL: f64 = 0.9;
+
 impl<'m> LevelsOnDevice<'m> {
-    pub(crate) fn new(levels: Levels<'m>, source: &'m Source, slots: Slots, limit: u32) -> Self {
-        LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false, limit }
+    pub(crate) fn new(levels: Levels<'m>, source: &'m Source, slots: Slots, limit: u32, halving: Option<Halving<'m>>) -> Self {
+        LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false, limit, halving }
     }
 
     /// Appends the events of a round. New states lie `deeper` levels below the expanded ones.
@@ -64,6 +72,12 @@ impl Device for LevelsOnDevice<'_> {
         let round = self.levels.leap(u64::from(self.limit.saturating_sub(self.depth))).map_err(lost)?;
         self.depth += round.levels_before;
         self.note(&round, 1, findings);
+        if self.levels.can_halve()
+            && self.levels.load() > FULL
+            && let Some(halving) = self.halving
+        {
+            self.levels.halve(halving()?).map_err(lost)?;
+        }
         self.found += round.fresh;
         self.at_border = round.ends_level;
         if round.ends_level {

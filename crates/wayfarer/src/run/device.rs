@@ -11,12 +11,13 @@ use crate::subject::{Running, Subject};
 use crate::watch::{Cover, Deadline, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, DeviceChoice, Plan, RunError, SymmetryChoice};
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
-use wayfarer_gpu::{Device, Levels, LoadError, Order, Own, Search, Slots, Source, Unsupported};
+use wayfarer_gpu::{Device, Levels, LoadError, Machine, Order, Own, Search, Slots, Source, Unsupported};
 use wayfarer_ir::Program;
 use wayfarer_search::{
-    Away, Cause, Control, Device as Rounds, DeviceKeeps, OnDevice, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict, Violation,
-    explore_on_device,
+    Away, Cause, Control, Device as Rounds, DeviceKeeps, Lost, OnDevice, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict,
+    Violation, explore_on_device,
 };
 use wayfarer_space::{Firing, Rng, Space, States, Steps};
 
@@ -203,12 +204,22 @@ impl Plan {
         };
         let loaded = device.load(source, search, depth, &mut goes_on).map_err(|error: LoadError| refused(error))?;
         let asked = asked(settings, source.properties);
+        let later = OnceCell::new();
+        let halving = || {
+            if later.get().is_none() {
+                let half = Search::Levels(Slots::HalfFingerprint);
+                let _ = later.set(device.load(source, half, depth, &mut || true).map_err(|error| Lost(error.to_string()))?);
+            }
+            later.get().map(|loaded| loaded as &dyn Machine).ok_or_else(|| Lost("there are no kernels".to_string()))
+        };
         let (mut levels, mut walking, mut own);
         let rounds: &mut dyn Rounds = match search {
             Search::Levels(slots) => {
                 let bytes = self.bytes(device);
                 let made = Levels::new(&loaded, source, slots, bytes, &asked).map_err(refused)?;
-                levels = LevelsOnDevice::new(made, source, slots, settings.limits.depth);
+                // A store with a floor of more bits does not give up as many.
+                let gives_up = store.number("floor").is_none_or(|floor| floor <= 32);
+                levels = LevelsOnDevice::new(made, source, slots, settings.limits.depth, gives_up.then_some(&halving));
                 &mut levels
             }
             Search::Walks => {

@@ -46,7 +46,7 @@ impl Plan {
         let there = Plan { time: rest(started), ..self.clone() };
         let least = report.states as f64 / report.times.exploring.max(1e-3);
         drop(report);
-        let mut pace = Pace { inner: control, begun: None, least, slow: false };
+        let mut pace = Pace { inner: control, begun: None, least, judged: false, slow: false };
         let message = match there.on_device(subject, 0, end_at_limit, budget, &mut pace) {
             Ok(_) if pace.slow => "the GPU was slower".to_string(),
             Ok(mut report) => {
@@ -132,6 +132,7 @@ struct Pace<'a> {
     begun: Option<Instant>,
     /// States in a second on the CPU.
     least: f64,
+    judged: bool,
     slow: bool,
 }
 
@@ -140,9 +141,11 @@ impl Control for Pace<'_> {
         if let Some(stop) = self.inner.ask(progress) {
             return Some(stop);
         }
-        if progress.states > 0 {
+        if progress.states > 0 && !self.judged {
             let took = self.begun.get_or_insert_with(Instant::now).elapsed();
-            self.slow |= took > TRIAL && (progress.states as f64) < self.least * took.as_secs_f64();
+            // Once: a search that begins again over fingerprints has few states for a moment.
+            self.judged = took > TRIAL;
+            self.slow = self.judged && (progress.states as f64) < self.least * took.as_secs_f64();
         }
         self.slow.then_some(Stop::Interrupted)
     }
