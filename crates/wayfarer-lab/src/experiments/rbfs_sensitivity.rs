@@ -25,7 +25,7 @@ const CHOICES: [(f64, u64, f64); 5] = [(0.01, 100, 0.8), (0.05, 100, 0.8), (0.1,
 const SOME: [f64; 4] = [0.9, 0.7, 0.5, 0.4];
 
 fn runs(quick: bool) -> u32 {
-    if quick { 2 } else { 20 }
+    if quick { 2 } else { 10 }
 }
 
 fn settings(quick: bool) -> Settings {

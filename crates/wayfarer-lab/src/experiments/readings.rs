@@ -26,7 +26,7 @@ fn edges(trees: bool) -> &'static [Edges] {
 }
 
 fn runs(quick: bool) -> u64 {
-    if quick { 40 } else { 400 }
+    if quick { 40 } else { 150 }
 }
 
 pub(super) fn words(quick: bool, trees: bool) -> String {

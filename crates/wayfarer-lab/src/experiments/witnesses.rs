@@ -176,12 +176,12 @@ const fn case(
 }
 
 fn runs(quick: bool) -> u32 {
-    if quick { 8 } else { 100 }
+    if quick { 8 } else { 24 }
 }
 
 /// The number of runs whose witnesses are also shortened, and the time for each: shortening may take seconds.
 fn shortened(quick: bool) -> (u32, Duration) {
-    if quick { (1, Duration::from_millis(400)) } else { (10, Duration::from_secs(3)) }
+    if quick { (1, Duration::from_millis(400)) } else { (1, Duration::from_secs(2)) }
 }
 
 fn cases(quick: bool) -> impl Iterator<Item = &'static Case> {
