@@ -124,6 +124,7 @@ impl Plan {
             auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
         let audit_done = started.elapsed();
+        symmetry.iter().for_each(|symmetry| symmetry.rest());
         let mut writer = Writer {
             plan: self,
             subject,
@@ -136,7 +137,7 @@ impl Plan {
             store,
             budget,
             effort: shortening_effort(&outcome),
-            proves: !symmetry.as_ref().is_some_and(|symmetry| symmetry.rest()),
+            proves: !symmetry.as_ref().is_some_and(|symmetry| symmetry.is_doubtful()),
         };
         let mut audited = None;
         if let Some(met) = met {

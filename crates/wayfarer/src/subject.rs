@@ -219,11 +219,13 @@ pub trait Symmetric {
         false
     }
 
-    /// Ends checks of the symmetry, for searches whose findings are replayed. Returns whether there were any, so that
-    /// what such a search does not find proves nothing.
-    fn rest(&self) -> bool {
+    /// Whether the symmetry is checked during the run, because it could not be shown.
+    fn is_doubtful(&self) -> bool {
         false
     }
+
+    /// Ends these checks, for searches whose findings are replayed.
+    fn rest(&self) {}
 }
 
 /// A space of representatives.

@@ -69,7 +69,8 @@ impl Plan {
 
     /// The source of a program, and whether its states are taken up to symmetry.
     fn source(&self, subject: &dyn Subject, program: &Program) -> Result<(Source, bool), Refused> {
-        let symmetric = subject.symmetry(self)?.0.is_some();
+        // A device does not check what could not be shown.
+        let symmetric = subject.symmetry(self)?.0.is_some_and(|symmetry| !symmetry.is_doubtful());
         let by_levels = self.strategy.nature().device == OnDevice::Levels;
         if symmetric && by_levels {
             return match Source::symmetric(program, self.code_limits()) {
@@ -99,7 +100,7 @@ impl Plan {
         }
         let Some(program) = subject.for_device() else { return Err(refused("there is no program")) };
         let (source, by_orbits) = self.source(subject, program)?;
-        let symmetry = subject.symmetry(self)?.0;
+        let symmetry = subject.symmetry(self)?.0.filter(|symmetry| !symmetry.is_doubtful());
         let replayed = subject.replaying(self);
         let replaying = replayed.space();
         let properties = subject.properties();

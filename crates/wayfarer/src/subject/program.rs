@@ -299,9 +299,12 @@ impl Symmetric for Scalarsets {
         self.doubts.as_ref().is_some_and(Doubts::are_justified)
     }
 
-    fn rest(&self) -> bool {
-        self.doubts.iter().for_each(Doubts::rest);
+    fn is_doubtful(&self) -> bool {
         self.doubts.is_some()
+    }
+
+    fn rest(&self) {
+        self.doubts.iter().for_each(Doubts::rest);
     }
 }
 
