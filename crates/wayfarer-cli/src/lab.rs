@@ -68,6 +68,7 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
         shelf,
         folder: folder.as_deref(),
         watcher: &watcher,
+        signals: &signals,
     };
     let all = bench.run(chosen, threads)?;
     give(page_file.as_ref(), options.json, options.quick, options.seed, &all)?;
@@ -85,6 +86,7 @@ struct Bench<'a> {
     shelf: Option<Shelf>,
     folder: Option<&'a Path>,
     watcher: &'a Watcher<'a>,
+    signals: &'a Signals,
 }
 
 impl Bench<'_> {
@@ -133,7 +135,7 @@ impl Bench<'_> {
         self.watcher.clear();
         let all: Vec<Findings> = done.into_inner().unwrap_or_else(|poison| poison.into_inner()).into_iter().flatten().collect();
         match failed.into_inner().unwrap_or_else(|poison| poison.into_inner()) {
-            Some((experiment, error)) => Err(failure(&error, experiment, all.len(), chosen.len(), self.folder)),
+            Some((experiment, error)) => Err(failure(&error, experiment, (all.len(), chosen.len()), self.folder, self.signals)),
             None => Ok(all),
         }
     }
@@ -147,9 +149,8 @@ impl Bench<'_> {
             return self.show(findings);
         }
         self.watcher.begin(experiment);
-        let findings = experiment.run(&desk);
+        let findings = experiment.run(&desk)?;
         self.watcher.end(experiment);
-        let findings = findings?;
         if let (Some(shelf), Some(folder)) = (&self.shelf, self.folder) {
             let unwritten = |error| LabError::Failed(format!("cannot write to `{}`: {error}", folder.display()));
             shelf.keep(experiment, &desk, &findings).map_err(unwritten)?;
@@ -169,18 +170,18 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
-fn failure(error: &LabError, experiment: &Experiment, done: usize, chosen: usize, folder: Option<&Path>) -> Failure {
+fn failure(error: &LabError, experiment: &Experiment, (done, chosen): (usize, usize), folder: Option<&Path>, signals: &Signals) -> Failure {
+    let interrupted = |message: String| Failure { exit: signals.exit(), ..Failure::failed(message) };
     match (error, folder) {
         (LabError::Failed(message), _) => Failure::failed(format!("{}: {message}", experiment.name)),
-        (LabError::Interrupted, Some(folder)) => Failure::failed(format!(
+        (LabError::Interrupted, Some(folder)) => interrupted(format!(
             "interrupted in `{}`; {done} of {chosen} experiments are done and kept in `{}`: the same command goes on from there",
             experiment.name,
             folder.display()
         )),
-        (LabError::Interrupted, None) => Failure::failed(format!(
-            "interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)",
-            experiment.name
-        )),
+        (LabError::Interrupted, None) => {
+            interrupted(format!("interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)", experiment.name))
+        }
     }
 }
 

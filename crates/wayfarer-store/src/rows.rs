@@ -3,14 +3,15 @@
 //! A row holds a store's name, its capabilities and its builder. All other code reads the row and never compares names.
 
 use crate::spec::{self, Entry, Given, Parameter, SpecError};
-use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, pool, tree};
+use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, plain, pool, tree};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use wayfarer_space::Packing;
 
 /// All stores, in the order in which they are listed to users.
-static ROWS: [&StoreRow; 8] = [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &nothing::ROW];
+static ROWS: [&StoreRow; 9] =
+    [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &plain::ROW, &nothing::ROW];
 
 /// The capabilities of a store. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,21 @@ pub struct Abilities {
     pub varying: bool,
     /// Several workers may search over it together.
     pub shared: bool,
+    /// What a device with many lanes keeps of a state in its place.
+    pub device: DeviceKeeps,
+}
+
+/// What a store on a device keeps of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKeeps {
+    /// The store is not there.
+    Nothing,
+    /// The state.
+    State,
+    /// A fingerprint.
+    Fingerprint,
+    /// Bits of a filter.
+    Bits,
 }
 
 /// For rows: keeps every state whole and gives it back.
@@ -46,6 +62,7 @@ pub(crate) const WHOLE: Abilities = Abilities {
     evicts: false,
     varying: true,
     shared: true,
+    device: DeviceKeeps::Nothing,
 };
 
 /// For rows: keeps fingerprints, which may be equal for different states.
@@ -59,6 +76,7 @@ pub(crate) const FINGERPRINTS: Abilities = Abilities {
     evicts: false,
     varying: true,
     shared: true,
+    device: DeviceKeeps::Nothing,
 };
 
 /// A store that can be chosen by name.

@@ -23,7 +23,8 @@ again: agrees, partly, differs, or open.
 Exit codes:
   0  the experiments were carried out, whatever they found
   2  there is no such experiment, or the command line is wrong
-  3  they could not be carried out, or Ctrl-C came first";
+  3  they could not be carried out
+  130, 143  Ctrl-C or SIGTERM came first";
 
 /// The laboratory's commands.
 #[derive(Debug, Subcommand)]

@@ -110,7 +110,7 @@ fn an_interrupted_run_keeps_what_is_finished() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let done = crate::Done::new(&child.wait_with_output().unwrap()).exits(3);
+    let done = crate::Done::new(&child.wait_with_output().unwrap()).exits(130);
     let done = done.complains("interrupted in `cover-models`; 1 of 2 experiments are done and kept");
     assert!(done.out.contains("components") && !std::path::Path::new(&folder.path("results/cover-models.json")).exists());
     wayfarer(&["lab", "run", "components", "--out", &out]).exits(0).complains("components: found in the folder");

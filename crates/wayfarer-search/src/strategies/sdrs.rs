@@ -14,9 +14,9 @@
 
 use super::classes::{CLOSE, Classes, Close, closing, exact_or_pool, is_closed};
 use super::depths::Depths;
-use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool};
+use super::urs::{CAPACITY, CHOICE, FROM, REPLACE, pool, refused_by_lanes};
 use super::walk::choice;
-use super::{Need, Row};
+use super::{Nature, Need, OnDevice, Row};
 use crate::strategies::drawing::{Choice, of_source, pick_onward};
 use crate::strategies::renewal::Renewal;
 use crate::{Admission, Candidates, Details, Figures, Ground, Handle, Position, Replacement, Selection, Stepping, Stop, Store, Strategy, Visit};
@@ -32,16 +32,23 @@ pub(super) static ROW: Row = Row {
         parameters: &[CAPACITY, CLOSE, CHOICE, BATCH],
     },
     store: exact_or_pool,
-    nature: |given| closing(given, if given.is("close", "delete") { Need::Emptying } else { Need::Place }),
+    nature: |given| Nature {
+        device: on_device(given, false),
+        ..closing(given, if given.is("close", "delete") { Need::Emptying } else { Need::Place })
+    },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, None)),
 };
 
 pub(super) static REINITIALISED: Row = Row {
     entry: Entry { name: "rsdrs", help: "sdrs that starts anew when memory is full", parameters: &[CAPACITY, FROM, REPLACE, CLOSE, CHOICE, BATCH] },
     store: pool,
-    nature: |given| closing(given, Need::Emptying),
+    nature: |given| Nature { device: on_device(given, true), ..closing(given, Need::Emptying) },
     build: |given, site| Box::new(Sdrs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
+
+fn on_device(given: &Given, renews: bool) -> OnDevice {
+    refused_by_lanes(given).map_or(OnDevice::Deep { by_states: choice(given) == Choice::States, renews }, OnDevice::No)
+}
 
 /// Simplified deep random search.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@
 use super::classes::{CLOSE, Classes, Close, closing, exact_or_pool, is_closed};
 use super::depths::Depths;
 use super::walk::choice;
-use super::{Need, Row};
+use super::{Nature, Need, OnDevice, Row};
 use crate::strategies::drawing::{Choice, of_source, pick};
 use crate::strategies::renewal::Renewal;
 use crate::{
@@ -48,7 +48,10 @@ pub(super) const REPLACE: Parameter = Parameter::new(
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "urs", help: "a random successor of a random visited state", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
     store: exact_or_pool,
-    nature: |given| closing(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall }),
+    nature: |given| Nature {
+        device: on_device(given, false),
+        ..closing(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall })
+    },
     build: |given, site| Box::new(Urs::given(given, site.seed, None)),
 };
 
@@ -59,9 +62,24 @@ pub(super) static REINITIALISED: Row = Row {
         parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH],
     },
     store: pool,
-    nature: |given| closing(given, Need::Emptying),
+    nature: |given| Nature { device: on_device(given, true), ..closing(given, Need::Emptying) },
     build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
+
+/// For rows: why lanes with a V of their own cannot carry out what the parameters ask for.
+pub(super) fn refused_by_lanes(given: &Given) -> Option<&'static str> {
+    let wrong = [
+        (given.is("from", "visited"), "searches there start anew in start states: `from=initial`"),
+        (given.text("replace").and_then(Replacement::named).is_some(), "states are not replaced there: `replace=none`"),
+        (given.text("mix").is_some(), "states of V are drawn uniformly there, without `mix`"),
+        (given.text("close").is_some_and(|close| close != "off"), "states are not closed there: `close=off`"),
+    ];
+    wrong.into_iter().find_map(|(is, why)| is.then_some(why))
+}
+
+fn on_device(given: &Given, renews: bool) -> OnDevice {
+    refused_by_lanes(given).map_or(OnDevice::Uniform { by_states: choice(given) == Choice::States, renews }, OnDevice::No)
+}
 
 /// For rows: the pool that the parameters ask for.
 pub(super) fn pool(given: &Given) -> StoreSpec {
