@@ -53,8 +53,8 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     }
 }
 
-/// Keeps the better of two runs: markings and CPU seconds.
-fn keep(best: &mut Option<(u64, f64)>, run: Option<(u64, f64)>) {
+/// Keeps the better of two runs: states and CPU seconds.
+pub(crate) fn keep(best: &mut Option<(u64, f64)>, run: Option<(u64, f64)>) {
     if let Some(run) = run
         && best.is_none_or(|best| run.1 < best.1)
     {
@@ -62,7 +62,8 @@ fn keep(best: &mut Option<(u64, f64)>, run: Option<(u64, f64)>) {
     }
 }
 
-fn wayfarer(request: &Request, net: &Path) -> Option<(u64, f64)> {
+/// The states of a complete breadth-first search on one thread, and its CPU seconds.
+pub(crate) fn wayfarer(request: &Request, net: &Path) -> Option<(u64, f64)> {
     let mut command = Command::new(&request.wayfarer);
     command.arg("check").arg(net).args(["--strategy", "bfs", "--deadlock", "off", "--threads", "1", "--json", "--quiet"]);
     let Cost { cpu, output, .. } = process::run(&mut command).ok()?;

@@ -12,8 +12,10 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod device;
 mod finds;
 mod lola;
+mod mcrl2;
 mod models;
 mod nets;
 mod omissions;
@@ -50,7 +52,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 23] = [
+const PARTS: [(&str, Part); 24] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -64,11 +66,14 @@ const PARTS: [(&str, Part); 23] = [
     ("tenth", tenth::measure),
     ("slots", tenth::measure_slots),
     ("finds", finds::measure),
+    ("witnesses", finds::measure_witnesses),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
+    ("device", device::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),
+    ("mcrl2", mcrl2::measure),
     ("wide", wide::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),

@@ -29,6 +29,7 @@ mod wrong;
 
 pub use machine::{FUEL, Halt};
 pub use plain::PlainSpace;
+pub use show::show_sort;
 pub use space::{AlgebraSpace, ComponentState, FrameState, Layout};
 pub use specification::{
     Action, ActionId, Equation, Function, FunctionId, Operation, Place, Process, ProcessDefinition, ProcessId, ProcessKind, Role, Sort, SortId,

@@ -5,25 +5,31 @@ use crate::system::System;
 use crate::value::{Node, Value};
 use std::fmt::Write;
 
+/// A sort as it is written; `sorts` gives the sort of a number.
+pub fn show_sort<'a>(sort: SortId, sorts: &impl Fn(SortId) -> Option<&'a Sort>) -> String {
+    let shown = |sort: &SortId| show_sort(*sort, sorts);
+    match sorts(sort) {
+        None => "?".to_string(),
+        Some(Sort::Boolean) => "Bool".to_string(),
+        Some(Sort::Positive) => "Pos".to_string(),
+        Some(Sort::Natural) => "Nat".to_string(),
+        Some(Sort::Integer) => "Int".to_string(),
+        Some(Sort::Real) => "Real".to_string(),
+        Some(Sort::List(element)) => format!("List({})", shown(element)),
+        Some(Sort::Set(element)) => format!("Set({})", shown(element)),
+        Some(Sort::Bag(element)) => format!("Bag({})", shown(element)),
+        Some(Sort::Function(domain, codomain)) => {
+            let domain: Vec<String> = domain.iter().map(shown).collect();
+            format!("({} -> {})", domain.join(" # "), shown(codomain))
+        }
+        Some(Sort::Data { name, .. }) => name.clone(),
+    }
+}
+
 impl System {
     /// A sort as it is written.
     pub(crate) fn show_sort(&self, sort: SortId) -> String {
-        match self.specification.sorts.get(sort.index()) {
-            None => "?".to_string(),
-            Some(Sort::Boolean) => "Bool".to_string(),
-            Some(Sort::Positive) => "Pos".to_string(),
-            Some(Sort::Natural) => "Nat".to_string(),
-            Some(Sort::Integer) => "Int".to_string(),
-            Some(Sort::Real) => "Real".to_string(),
-            Some(Sort::List(element)) => format!("List({})", self.show_sort(*element)),
-            Some(Sort::Set(element)) => format!("Set({})", self.show_sort(*element)),
-            Some(Sort::Bag(element)) => format!("Bag({})", self.show_sort(*element)),
-            Some(Sort::Function(domain, codomain)) => {
-                let domain: Vec<String> = domain.iter().map(|sort| self.show_sort(*sort)).collect();
-                format!("{} -> {}", domain.join(" # "), self.show_sort(*codomain))
-            }
-            Some(Sort::Data { name, .. }) => name.clone(),
-        }
+        show_sort(sort, &|sort| self.specification.sorts.get(sort.index()))
     }
 
     /// A value as it is written.

@@ -5,6 +5,7 @@ mod together;
 use crate::program::PassingField;
 use std::cell::Cell;
 use std::ops::Deref;
+use std::ops::Range;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The most states passed through from one state to all its successors.
@@ -278,6 +279,14 @@ where
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
         self.inner.initial(steps)
+    }
+
+    fn starts(&self) -> Option<u64> {
+        self.inner.starts()
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        self.inner.initial_some(numbers, steps)
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {

@@ -1,7 +1,7 @@
 //! Static analysis of a program before any code is emitted: sizes, recursive functions, call depth, and registers
 //! that carry a value out of a loop expression.
 
-use wayfarer_ir::{Argument, Block, Expr, Function, FunctionId, Limits, Place, Program, Reg, Stmt};
+use wayfarer_ir::{Block, Expr, Function, FunctionId, Limits, Program, Reg, Stmt, walk};
 
 /// The analysis of each function.
 #[derive(Debug, Default)]
@@ -247,76 +247,16 @@ impl LeakSearch {
 }
 
 fn each_operand<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
-    match expr {
-        Expr::Const(_) | Expr::Reg(_) => {}
-        Expr::Load { place, .. } => each_index(place, visit),
-        Expr::Unary(_, operand) => visit(operand),
-        Expr::Binary(_, left, right) | Expr::Checked { left, right, .. } => {
-            visit(left);
-            visit(right);
-        }
-        Expr::All(operands) | Expr::Any(operands) => operands.iter().for_each(visit),
-        Expr::Select(condition, then, otherwise) => {
-            visit(condition);
-            visit(then);
-            visit(otherwise);
-        }
-        Expr::Require { value, .. } => visit(value),
-        Expr::Loop(fold) => {
-            visit(&fold.from);
-            visit(&fold.to);
-            visit(&fold.body);
-        }
-        Expr::Call { arguments, .. } => {
-            for argument in arguments {
-                match argument {
-                    Argument::Value(expr) => visit(expr),
-                    Argument::Place(place) => each_index(place, visit),
-                }
-            }
-        }
-    }
-}
-
-fn each_index<'a>(place: &'a Place, visit: &mut dyn FnMut(&'a Expr)) {
-    place.indices.iter().for_each(|index| visit(&index.value));
+    walk::operands(expr, &mut |operand| visit(operand));
 }
 
 fn each_statement<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Stmt)) {
-    for statement in block {
-        visit(statement);
-        match statement {
-            Stmt::If { branches, otherwise } => {
-                branches.iter().for_each(|(_, block)| each_statement(block, visit));
-                each_statement(otherwise, visit);
-            }
-            Stmt::While { body, .. } | Stmt::For { body, .. } => each_statement(body, visit),
-            _ => {}
-        }
-    }
+    walk::statements(block, &mut |statement| visit(statement));
 }
 
 /// The outermost expressions of all statements; printed items are never evaluated.
 fn each_expression<'a>(block: &'a Block, visit: &mut dyn FnMut(&'a Expr)) {
-    each_statement(block, &mut |statement| match statement {
-        Stmt::Set(_, expr) | Stmt::Do(expr) | Stmt::Return(Some(expr)) => visit(expr),
-        Stmt::Check { condition, .. } | Stmt::While { condition, .. } => visit(condition),
-        Stmt::Store { place, value, .. } => {
-            each_index(place, visit);
-            visit(value);
-        }
-        Stmt::Copy { to, from, .. } => {
-            each_index(to, visit);
-            each_index(from, visit);
-        }
-        Stmt::Zero { place, .. } | Stmt::Sort { place, .. } => each_index(place, visit),
-        Stmt::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
-        Stmt::For { from, to, .. } => {
-            visit(from);
-            visit(to);
-        }
-        Stmt::Fault(_) | Stmt::Discard | Stmt::Cover(_) | Stmt::Return(None) | Stmt::Print(_) => {}
-    });
+    walk::statements(block, &mut |statement| walk::operands_of_statement(statement, &mut |expr| visit(expr)));
 }
 
 /// The expression, if a function is only an expression.

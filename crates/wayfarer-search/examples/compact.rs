@@ -1,9 +1,9 @@
-//! How little memory the compact store needs, and what that costs: random keys until it is full.
+//! Measures how little memory the compact store needs and what that costs, with random keys until it is full.
 //!
 //!     cargo run --release -p wayfarer-search --example compact [STATES]
 //!
-//! Three runs for STATES (10,000,000): 64 bits until full; as few bits as omit one of 100,000 states, until full; and 64 bits that fall as needed, in the
-//! first run's memory, for four times as many states as it held.
+//! Three runs for STATES (10,000,000): 64 bits until full; as few bits as omit one of 100,000 states, until full; and
+//! 64 bits that fall as needed, in the first run's memory, for four times as many states as it held.
 
 use std::time::Instant;
 use wayfarer_search::{Candidates, CompactStore, Remember, Unlimited, Visit};

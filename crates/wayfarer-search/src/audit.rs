@@ -1,18 +1,20 @@
-//! The audit: independent walks that say how much of what they meet the search has not seen.
+//! The audit: independent walks that estimate how much the search has not visited.
 //!
-//! A [`Sampler`] is a law of walks that knows nothing of the search: how long a walk is, where it begins and what it draws come from a stream of its own. Each
-//! walk keeps one state, and when the search is over the kept states are judged against what was visited. Given what was visited, the number missing is
-//! exactly binomial, however the search went about it, so exact bounds on the missing share of the sampler's mass follow. Nothing of the audit feeds the
+//! A [`Sampler`] is a probability law of walks that does not depend on the search: the length of a walk, its start and
+//! its draws come from a stream of its own. Each walk keeps one state. When the search is over, the kept states are
+//! judged against the visited ones. Given the visited states, the number of missing ones is exactly binomial, whichever
+//! way the search went, so exact bounds on the missing share of the sampler's mass follow. The audit never feeds the
 //! search, and no rule that ends a run reads it.
 //!
-//! Over a store that is exact the store is the judge. Over one that errs or forgets it is the [`Record`]: draws whose second hash lies above its largest value
-//! are not judged and do not count. Where that leaves few, a *sieved* walk goes on from its kept step to the first state of which the record can tell.
-//! Sieved walks, and walks that begin in stored states, depend on what was visited: they are fixed only once the search is over, and are shown beside the
-//! others.
+//! An exact store judges by itself. Over a store that errs or forgets, the [`Record`] judges: states whose second hash
+//! lies above the record's largest value are not judged and do not count. If that leaves few, a *sieved* walk goes on
+//! from its kept step to the first state that the record can judge. Sieved walks, and walks that begin in stored
+//! states, depend on the visited states. They are made only after the search and are shown beside the others.
 //!
-//! The priority walk is a relative of probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte 2010). Departures: there are two
-//! priorities and not an order of all rules, and at a change all are drawn anew; among the enabled rules of the higher priority the draw is uniform. That
-//! leaves a law that [`Sampler::mass`] can compute exactly, so that the bounds can be checked.
+//! The priority walk is a relative of probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte
+//! 2010). Departures: there are two priorities and not an order of all rules, and a change draws all of them anew.
+//! Among the enabled rules of the higher priority the draw is uniform. [`Sampler::mass`] can compute this law exactly,
+//! so that the bounds can be checked.
 
 mod mass;
 mod walks;
@@ -20,6 +22,8 @@ mod walks;
 pub use mass::Mass;
 
 use crate::crew::{Crew, Ended, together};
+use crate::explore::has_many_starts;
+use crate::strategies::walking::Law;
 use crate::{Candidates, Control, Fidelity, Job, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,8 +43,9 @@ pub enum Sampler {
         /// The last step that may be kept.
         cap: u32,
     },
-    /// Rules have one of two priorities, drawn for the walk and drawn anew with probability 1/[`CHANGE`] before each step: uniform over the enabled firings of the
-    /// higher priority that lead to another state, or of the lower where there are none. The kept step is log-uniform up to the cap.
+    /// Rules have one of two priorities, drawn for the walk and drawn anew with probability 1/[`CHANGE`] before each
+    /// step. A step is uniform over the enabled firings of the higher priority that lead to another state, or over
+    /// those of the lower if there are none. The kept step is log-uniform up to the cap.
     Priority {
         /// The last step that may be kept.
         cap: u32,
@@ -62,11 +67,11 @@ pub enum Sampler {
 /// Walks that are judged together.
 const CHUNK: u64 = 128;
 
-/// A priority walk draws its priorities anew once in so many steps, on average.
+/// A priority walk draws its priorities anew once in this many steps, on average.
 pub const CHANGE: u64 = 32;
 
 impl Sampler {
-    /// The samplers that know nothing of what was visited, with the caps they always have.
+    /// The samplers that do not depend on the visited states, with the caps they always have.
     pub const FIXED: [Sampler; 3] = [Sampler::Walk { cap: 4096 }, Sampler::Shallow { cap: 64 }, Sampler::Priority { cap: 1024 }];
 
     /// Its name in reports.
@@ -80,7 +85,7 @@ impl Sampler {
         }
     }
 
-    /// Whether its law is the same whatever was visited.
+    /// Whether its law does not depend on the visited states.
     pub fn is_fixed(self) -> bool {
         !matches!(self, Sampler::Sieved { .. } | Sampler::Restart { .. })
     }
@@ -92,15 +97,19 @@ impl Sampler {
         cap.max(1)
     }
 
-    /// Steps that a walk takes on average where nothing stops it, further steps of a sieved walk not included.
+    /// The mean number of steps of a walk that nothing stops, without the further steps of a sieved walk.
     pub fn mean_steps(self) -> f64 {
         let cap = f64::from(self.cap());
         if matches!(self, Sampler::Shallow { .. }) { (cap + 1.0) / 2.0 } else { cap / (cap + 1.0).ln() }
     }
 
-    /// Whether it looks at all successors of a state to take one.
-    fn expands(self) -> bool {
-        matches!(self, Sampler::Shallow { .. } | Sampler::Priority { .. })
+    /// How it draws a step.
+    fn law(self) -> Law {
+        match self {
+            Sampler::Shallow { .. } => Law::States,
+            Sampler::Priority { .. } => Law::Priorities,
+            Sampler::Walk { .. } | Sampler::Sieved { .. } | Sampler::Restart { .. } => Law::Firings,
+        }
     }
 
     /// The step that a walk keeps.
@@ -134,18 +143,18 @@ impl Sampler {
 /// Turns a state into the one that a search would have visited in its place.
 pub type Representative<'a> = &'a (dyn Fn(&mut Vec<Word>) + Sync);
 
-/// What a search left behind, and where the walks go.
+/// The result of a search, and the space in which to walk.
 #[derive(Clone, Copy)]
 pub struct Audit<'a> {
-    /// The space to walk in: without symmetry, also where the search used it.
+    /// The space to walk in, without symmetry even if the search used it.
     pub space: &'a dyn Space,
-    /// How the search names states, where it does not visit them as they are.
+    /// The representative under which the search visits a state, if it uses symmetry.
     pub representative: Option<Representative<'a>>,
     /// The store when the search had ended.
     pub store: &'a dyn Store,
-    /// The record, where there is one.
+    /// The record, if there is one.
     pub record: Option<&'a Record>,
-    /// What counts as a violation, as in the search.
+    /// The search's settings, which say what counts as a violation.
     pub settings: &'a Settings,
     /// The seed of the walks.
     pub seed: u64,
@@ -153,7 +162,7 @@ pub struct Audit<'a> {
     pub workers: usize,
 }
 
-/// What came of the walks of one sampler.
+/// The results of the walks of one sampler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
     /// Which.
@@ -164,7 +173,7 @@ pub struct Tally {
     pub unfinished: u64,
     /// Kept states that could be judged, and unfinished walks.
     pub judged: u64,
-    /// Of these, how many were not visited, or did not come to their end.
+    /// The number of these that were not visited, or did not come to their end.
     pub missing: u64,
     /// Steps that all walks took together.
     pub steps: u64,
@@ -186,7 +195,7 @@ impl Audit<'_> {
         self.store.fidelity() == Fidelity::Exact && !self.store.is_empty()
     }
 
-    /// Makes so many walks and judges what they kept. What the first of them met on the way that is wrong comes back, too; `control` may end them.
+    /// Makes `walks` walks and judges the states they kept. Also returns the first violations that they met. `control` may end them.
     pub fn draw(&self, sampler: Sampler, walks: u64, control: &mut dyn Control) -> (Tally, Vec<Violation>) {
         // Some at a time, so that few kept states wait to be judged, and several workers can share them.
         let (next, ended) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -228,12 +237,16 @@ impl Audit<'_> {
         let origin = match (sampler, self.record) {
             (Sampler::Restart { .. }, _) => Origin::Stored(self.store),
             (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
-            _ => Origin::Start,
+            _ => match self.space.starts() {
+                Some(starts) if has_many_starts(self.space) => Origin::Drawn(self.space, starts),
+                _ => Origin::Start,
+            },
         };
+        let begins = !matches!(origin, Origin::Drawn(..));
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
         let number = walks.end - walks.start;
         let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
-        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).run(control);
+        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).bringing_starts(begins).run(control);
         let unfinished = number - strategy.finished();
         let mut more = Tally { sampler, walks: number, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
         for visited in self.judge(strategy.into_kept()).into_iter().flatten() {
@@ -244,7 +257,7 @@ impl Audit<'_> {
         outcome
     }
 
-    /// For each state whether it was visited; none where nobody can tell.
+    /// For each state, whether it was visited; none if that is not known.
     pub fn judge(&self, mut states: States) -> Vec<Option<bool>> {
         if let Some(representative) = self.representative {
             let mut folded = States::new(states.width());
@@ -282,7 +295,7 @@ impl Audit<'_> {
 }
 
 /// Which rules of a walk have the higher priority: bits of a hash.
-fn is_preferred(priorities: u64, rule: u32) -> bool {
+pub(crate) fn is_preferred(priorities: u64, rule: u32) -> bool {
     let mixed: Hash = hash(&[priorities, Word::from(rule)]);
     mixed.address() & 1 == 1
 }

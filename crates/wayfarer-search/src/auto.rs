@@ -1,16 +1,19 @@
 //! `auto`: phases over the one loop, within one budget.
 //!
-//! 1. Breadth-first over the exact store and, where states are wide and that has taken its share, over a tree that they are [moved into](planting). While the
-//!    system fits, this is all there is, and the answer is exact.
-//! 2. When that is full, the same frontier goes on over the [elastic compact store](CompactStore::elastic). An exact store is drained into it segment by
-//!    segment; a tree cannot be taken apart like that, so it leaves room for what follows. The frontier is kept as differences and, when it no longer fits,
-//!    thinned out at random.
-//! 3. When that has run dry, another pass under another hash and with other draws, as often as it takes: a state that one pass omits another does not.
+//! 1. Breadth-first search over the exact store. If states are wide, they are [moved into a tree](planting) once the
+//!    exact store has used its share of the memory. If the system fits, the search ends here and the answer is exact.
+//! 2. If the first store is full, the search goes on from the same frontier over the [elastic compact
+//!    store](CompactStore::elastic). An exact store is moved into it segment by segment. A tree cannot be freed in
+//!    parts, so it leaves room for its successor from the beginning. The frontier is kept as differences, and states
+//!    are dropped from it at random if it no longer fits.
+//! 3. When that search has run dry, further passes follow, each with another hash and other random draws. A state that
+//!    one pass omits is likely to be found by another.
 //!
-//! Beside the phases go [arms](arms): random searches that keep their own states and get a small share of the steps while the search is exhaustive, and
-//! more of them when it no longer is. All shares are reckoned in steps, so that the same seed gives the same run.
+//! [Arms](arms) run beside the phases. They are random searches with stores of their own. They get a small share of the
+//! steps while the search is exhaustive, and more once it is not. Shares are counted in steps, so that the same seed
+//! gives the same run.
 //!
-//! A run ends by a violation, because everything was visited, because nothing is likely to have been missed ([`Auto::confidence`]), or by its budget.
+//! A run ends at a violation, if everything was visited, if it is likely that nothing was missed ([`Auto::confidence`]), or at a limit.
 
 mod arms;
 mod moving;
@@ -33,9 +36,10 @@ use wayfarer_store::give_back;
 /// Packed states of more bits than this go into the tree, once an exact store has taken its share of the memory, as a divisor.
 const WIDE: usize = 512;
 const PLANTED: usize = 8;
-/// How much more room the frontier gets, for each byte that it took, in a pass after one that had no room for all of it: at least, and at most besides.
+/// If a pass had no room for its whole frontier, the next pass gives the frontier more, as a share of the bytes it
+/// took: at least the first number, and at most the second on top.
 const MORE: (f64, f64) = (0.05, 0.85);
-/// Of the memory, the most that waypoints take.
+/// The largest share of the memory for waypoints, as a divisor.
 const WAYPOINT_SHARE: usize = 32;
 /// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
 const SATURATED: (f64, f64) = (0.1, 0.5);
@@ -43,19 +47,19 @@ const SATURATED: (f64, f64) = (0.1, 0.5);
 /// The least memory for each worker at a pass.
 const EACH: usize = 8 << 20;
 
-/// A pass that finds fewer new states than this, for each known one, has found nothing new; and after so many of them in a row more are of no use.
+/// A pass is idle if it finds fewer new states than this share of the known ones. After `IDLE` idle passes in a row, more passes are of no use.
 const NOTHING_NEW: f64 = 1e-3;
 const IDLE: u32 = 3;
 
-/// What a pass from the start is called that is not the first.
+/// The name of a pass from the start that is not the first.
 const ANOTHER: &str = "another pass";
 
-/// What a run in phases is given.
+/// The parameters of a run in phases.
 #[derive(Clone, Copy)]
 pub struct Auto<'a> {
     /// Asked before anything grows.
     pub account: &'a dyn Account,
-    /// The bytes that may be taken in all.
+    /// The bytes that the whole run may take.
     pub memory: usize,
     /// How many workers search while the store is exact.
     pub workers: usize,
@@ -63,18 +67,19 @@ pub struct Auto<'a> {
     pub seed: u64,
     /// The probability of having omitted nothing at which a run over a store that errs ends.
     pub confidence: f64,
-    /// Whether to go on where passes find nothing new: something else will end the run.
+    /// Whether to go on if passes find nothing new, because something else will end the run.
     pub patient: bool,
 }
 
 /// A part of a run that had one way of searching.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// What it did.
+    /// Its name, which says how it searched.
     pub name: &'static str,
     /// Distinct states when it ended, as far as is known.
     pub states: u64,
-    /// Distinct states that this phase alone has visited, with those it began with: counted, not estimated. Of several threads over a filter two may count the same state.
+    /// Distinct states that this phase visited, including those it began with. They are counted, not estimated; with
+    /// several threads over a filter, two threads may count the same state.
     pub visited: u64,
     /// Steps when it ended.
     pub steps: u64,
@@ -82,7 +87,7 @@ pub struct Phase {
     pub depth: u32,
     /// Why it ended.
     pub ended: &'static str,
-    /// How many passes it stands for; the figures are those of the last.
+    /// The number of passes that are summed up here; the figures are those of the last.
     pub passes: u64,
 }
 
@@ -113,16 +118,16 @@ pub(crate) fn explore_in_phases<'a>(
     run.finish(store)
 }
 
-/// What the phases share.
+/// The state that the phases share.
 struct Run<'a> {
     space: &'a dyn Space,
     auto: Auto<'a>,
     settings: &'a Settings,
     arms: Arms<'a>,
-    /// What the phases that ended have done.
+    /// The merged outcome of the phases that have ended.
     done: Outcome,
     phases: Vec<Phase>,
-    /// What was in use when the run began, and what it may take.
+    /// The bytes that were in use when the run began, plus its budget.
     whole: usize,
 }
 
@@ -155,7 +160,7 @@ impl<'a> First<'a> {
     }
 }
 
-/// What passes over an elastic store begin with.
+/// The parts that passes over an elastic store begin with.
 struct Begun<'a> {
     store: CompactStore<'a>,
     /// The bytes that the store may take.
@@ -197,7 +202,7 @@ impl<'a> Run<'a> {
                     waiting = left;
                     goes_on = self.end_first(outcome, &first);
                 }
-                // What was made of the tree is gone again.
+                // The unfinished tree has been dropped; the run goes on from the exact store.
                 Err(Stop::Memory) => {}
                 Err(stop) => {
                     self.done.stop = stop;
@@ -221,7 +226,7 @@ impl<'a> Run<'a> {
     fn passes(&mut self, begun: Begun<'a>, control: &mut dyn Control) -> Box<dyn Store + 'a> {
         let Begun { mut store, mut bytes, mut waiting, mut from, mut record, known, starts } = begun;
         let (mut pass, mut most, mut idle, mut before) = (0, 0f64, 0, 0f64);
-        // What the best of the passes that ran dry with a whole frontier is expected to have omitted.
+        // The expected omissions of the best pass that ran dry without losing a part of its frontier.
         let mut omissions: Option<f64> = None;
         loop {
             let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
@@ -239,7 +244,7 @@ impl<'a> Run<'a> {
             if whole {
                 omissions = Some(omissions.map_or(own, |best| best.min(own)));
             }
-            // Whatever such a store calls new is new, so a pass that forgot nothing counts what it visits.
+            // A state that such a store calls new is new, so a pass that forgot nothing counts the states it visits.
             let visited = if pass == 0 { known + outcome.states } else { outcome.states };
             let estimated = record.estimate();
             most = most.max(visited as f64);
@@ -256,7 +261,7 @@ impl<'a> Run<'a> {
             self.arms.set_saturated(odds > SATURATED.0 || lost as f64 > SATURATED.1 * distinct);
             outcome.stop = stop.unwrap_or(outcome.stop);
             self.end_phase(name, outcome, visited, None);
-            // Of a first pass that was cut short, what its store expects so far.
+            // If the first pass was cut short, these are the omissions that its store expects so far.
             self.done.omissions = omissions.or((pass == 0).then_some(own));
             if stop.is_some() {
                 self.done.record = Some(record);
@@ -265,7 +270,7 @@ impl<'a> Run<'a> {
             pass += 1;
             self.arms.grant_turn();
             if lost > 0 {
-                // Store and frontier filled the memory between them: what the one is to have more, the other has less.
+                // Store and frontier together filled the memory, so the store must shrink for the frontier to grow.
                 let short = (lost as f64 / (2 * kept.widest.max(1)) as f64).min(MORE.1) + MORE.0;
                 bytes = (store.bytes() as f64 - kept.most_bytes as f64 * short).max(self.whole as f64 / 3.0).min(bytes as f64) as usize;
             }
@@ -286,14 +291,14 @@ impl<'a> Run<'a> {
         !packing.is_varying() && packing.bits() > WIDE
     }
 
-    /// Where states are wide the exact store is not allowed much: a tree will hold many times as many of them, if more slowly.
+    /// If states are wide, the exact store gets only a small share: a tree holds many times as many states, though it is slower.
     fn first_store(&self) -> Option<First<'a>> {
         let Auto { account, memory, .. } = self.auto;
         let most = if self.is_wide() { memory / PLANTED } else { memory };
         ExactStore::new(self.space.packing().clone(), account, most).map(First::Exact)
     }
 
-    /// A tree with what the exact store knows, and what waits there.
+    /// A tree with the states of the exact store, and the frontier with handles into the tree.
     fn planted(&self, exact: &ExactStore<'a>, waiting: &Waiting, control: &mut dyn Control) -> Result<(First<'a>, Waiting), Stop> {
         let Auto { account, memory, .. } = self.auto;
         let tree = TreeStore::new(self.space.packing().clone(), account, memory).ok_or(Stop::Memory)?;
@@ -337,7 +342,7 @@ impl<'a> Run<'a> {
         // Start states that come later than others come at a later level.
         outcome.shortest = from.is_none_or(|waiting| !waiting.starts);
         self.arms.give(&mut outcome);
-        // What an earlier phase reached was reached.
+        // Properties reached in an earlier phase stay reached.
         outcome.reached.union(&self.done.reached);
         conclude(space, first.store(), settings, &mut outcome);
         (outcome, waiting)
@@ -377,7 +382,7 @@ impl<'a> Run<'a> {
         outcome
     }
 
-    /// What the phases so far leave of the limits.
+    /// The limits that are left after the phases so far.
     fn limits_left(&self) -> Limits {
         Limits {
             states: self.settings.limits.states.saturating_sub(self.done.covered.value as u64),
@@ -386,7 +391,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Notes what a phase did.
+    /// Adds the outcome of a phase to that of the run.
     fn end_phase(&mut self, name: &'static str, mut outcome: Outcome, visited: u64, store: Option<&dyn Store>) {
         if let Some(store) = store {
             // Handles mean nothing once the store is given up.
@@ -431,16 +436,19 @@ impl<'a> Run<'a> {
         Record::new(self.settings.record, self.space.packing().clone())
     }
 
-    /// The bytes of an elastic store beside what is in use and a frontier of so many bytes: between a third and three quarters of what there is.
+    /// The size of an elastic store in bytes, next to `besides` bytes in use and a frontier of `frontier` bytes:
+    /// between a third and three quarters of the memory.
     fn store_bytes(&self, besides: usize, frontier: f64) -> usize {
         let memory = self.whole - besides.min(self.whole / 2);
         ((memory as f64 - frontier) as usize).clamp(memory / 3, memory / 4 * 3)
     }
 }
 
-/// Whether a pass that is expected to have omitted so many states has most likely omitted none: then it has visited every state. What it omitted may hide any number of
-/// others, so that passes which agree prove nothing, and a long thin system is left for good at the first omission. That a pass which omitted something should have met
-/// with so little reason to is improbable by what is weighed here; each pass has half the odds of the one before, so that all together keep to the confidence asked for.
+/// Whether a pass with this number of expected omissions has most likely omitted nothing, and so visited every state.
+/// Passes that agree prove nothing, because one omitted state may hide any number of others, and a search of a long,
+/// thin system ends at its first omission. The probability that a pass with so few expected omissions omitted a state
+/// is at most `1 - e^-expected`. Each pass gets half the allowance of the one before, so that all passes together keep
+/// to the confidence asked for.
 fn is_sure(expected: f64, pass: u64, confidence: f64) -> bool {
     -(-expected).exp_m1() <= (1.0 - confidence) * 0.5f64.powf(pass as f64 + 1.0)
 }

@@ -2,10 +2,10 @@
 
 use crate::Stop;
 
-/// Where a run stands.
+/// The figures of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Distinct states found, or about so many where the store does not know.
+    /// Distinct states found; an estimate if the store cannot count them.
     pub states: u64,
     /// Rules fired.
     pub fired: u64,
@@ -17,7 +17,7 @@ pub struct Progress {
     pub depth: u32,
     /// Violations found.
     pub violations: usize,
-    /// What is being done, where a run has several phases and this is not the first.
+    /// The name of the present phase, if the run has several phases and this is not the first.
     pub phase: &'static str,
 }
 

@@ -1,31 +1,36 @@
-//! Several workers at one job: who leads and who follows, and where they meet.
+//! Several workers at one job: one leads, the others follow, and all of them meet.
 //!
-//! Between two meetings workers share nothing but the store and what waits. A meeting takes a lock and sleeps; there are as many as levels, or one for every
-//! 65,536 steps of a walker, so that what walkers find does not depend on who was faster. A worker that ends for a reason of its own (memory, time, Ctrl-C)
-//! says so, and no one waits for it any more.
+//! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
+//! search meets once per level, walkers meet after a number of steps, so that the findings of walkers do not depend on their
+//! speed. The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
+//! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
+//! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
 
 use crate::{Account, Control, Progress, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Steps of a walker between two meetings.
+/// Steps of a walker between two meetings: at first, and at most. In between it is a share of the steps that were taken, so
+/// that a long walk does not wait often and a short one does not find its end late.
 const STRIDE: u64 = 1 << 16;
+const LONGEST: u64 = 1 << 20;
+const SHARE: u64 = 4;
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
 
 /// How a worker's part of a job ended.
 pub(crate) struct Ended<T> {
-    /// What it did.
+    /// Its result.
     pub(crate) done: T,
     /// Why the others have to end as well, if they have to.
     pub(crate) ends_all: Option<Stop>,
-    /// Where it stood.
+    /// Its last figures, for the progress line.
     pub(crate) progress: Progress,
 }
 
-/// Runs all workers, the first on this thread, and gives what each of them did, in the order of their numbers. A worker for which the system has no thread
-/// is left out: the others do its work.
+/// Runs all workers, the first on this thread, and returns their results in the order of their numbers. If the system
+/// refuses a thread, that worker is left out and the others do its work.
 pub(crate) fn together<T: Send>(crew: &Crew, control: &mut dyn Control, run: impl Fn(usize, &mut dyn Control) -> Ended<T> + Sync) -> Vec<T> {
     let part = |worker: usize, control: &mut dyn Control| {
         let _watch = DeadMansSwitch(crew);
@@ -42,7 +47,7 @@ pub(crate) fn together<T: Send>(crew: &Crew, control: &mut dyn Control, run: imp
                 let thread = std::thread::Builder::new().name(format!("worker {worker}"));
                 let begun = thread.spawn_scoped(scope, move || part(worker, &mut Follower { crew, worker }).done);
                 if begun.is_err() {
-                    crew.leave(0);
+                    crew.leave(worker, 0);
                 }
                 begun.ok()
             })
@@ -71,19 +76,21 @@ impl Drop for DeadMansSwitch<'_> {
     }
 }
 
-/// What the workers of a crew share.
+/// The state that the workers of a crew share.
 pub(crate) struct Crew {
     workers: usize,
     most: usize,
     gate: Mutex<Gate>,
-    opened: Condvar,
+    /// One for each worker, so that only those are woken who are called.
+    bells: Vec<Condvar>,
     /// Whether the run ends, so that no one has to look behind the gate.
     ended: AtomicBool,
-    /// Where each worker stands, for the progress line: states, rules fired and steps. Apart, so that workers do not write into each other's lines.
+    /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
+    /// workers do not slow each other down.
     progress: Vec<Place>,
-    /// Whether the states of all workers together are what was visited; else the first speaks for all.
+    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the first worker's number is shown.
     disjoint: bool,
-    /// The bytes of a round of one state, if that is much, and how many workers besides the first make such rounds.
+    /// The bytes of a round of a single state, if that is much, and the number of workers other than the first that make such rounds.
     weight: AtomicUsize,
     lifting: AtomicUsize,
 }
@@ -92,28 +99,48 @@ pub(crate) struct Crew {
 #[repr(align(128))]
 struct Place([AtomicU64; 3]);
 
-#[derive(Default)]
 struct Gate {
-    /// Workers that are still at it, and those of them that wait.
-    present: usize,
+    /// Which workers are still at it, and the violations each of them had when it last came or left.
+    present: Vec<bool>,
+    violations: Vec<usize>,
+    /// Workers below this number were called by the last meeting: those of them that are present, and those of these that wait.
+    called: usize,
+    working: usize,
     waiting: usize,
     meetings: u64,
-    /// Violations of those who wait, and of those who left.
-    violations: usize,
-    left_with: usize,
-    /// Violations when the last meeting ended.
+    /// Violations when the last meeting ended: others may have come to the next since, with more.
     counted: usize,
     stop: Option<Stop>,
 }
 
+/// What a worker learns at a meeting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Met {
+    /// How many meetings there were. A worker that was not called may have missed some.
+    pub(crate) meetings: u64,
+    /// How many workers were called, the first ones.
+    pub(crate) called: usize,
+    /// Violations that all workers have found.
+    pub(crate) violations: usize,
+}
+
 impl Crew {
-    /// So many workers, who look for `most` violations together.
+    /// A crew of `workers` workers that stops after `most` violations.
     pub(crate) fn new(workers: usize, most: usize) -> Self {
         Crew {
             workers,
             most,
-            gate: Mutex::new(Gate { present: workers, ..Gate::default() }),
-            opened: Condvar::new(),
+            gate: Mutex::new(Gate {
+                present: vec![true; workers],
+                violations: vec![0; workers],
+                called: workers,
+                working: workers,
+                waiting: 0,
+                meetings: 0,
+                counted: 0,
+                stop: None,
+            }),
+            bells: (0..workers).map(|_| Condvar::new()).collect(),
             ended: AtomicBool::new(false),
             progress: (0..workers).map(|_| Default::default()).collect(),
             disjoint: true,
@@ -132,7 +159,7 @@ impl Crew {
         self.most
     }
 
-    /// Notes that a round of one state takes so many bytes.
+    /// Notes that a round of one state takes this many bytes.
     pub(crate) fn weigh(&self, bytes: usize) {
         self.weight.fetch_max(bytes, Ordering::Relaxed);
     }
@@ -157,19 +184,38 @@ impl Crew {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until everyone is here, and gives the violations found so far.
-    pub(crate) fn meet(&self, violations: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<usize, Stop> {
+    /// How many workers there are.
+    pub(crate) fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Waits until everyone who was called is here and this worker is called again. The last to come asks `next`, with the number of this meeting, how many
+    /// workers are to be called. Everyone is called if enough was found.
+    pub(crate) fn meet(
+        &self,
+        worker: usize,
+        violations: usize,
+        ask: &mut dyn FnMut() -> Option<Stop>,
+        next: &mut dyn FnMut(u64) -> usize,
+    ) -> Result<Met, Stop> {
         let mut gate = self.gate();
-        gate.violations += violations;
+        gate.violations[worker] = violations;
         gate.waiting += 1;
-        let meeting = gate.meetings;
-        self.open(&mut gate);
-        while gate.meetings == meeting {
+        let met = gate.meetings;
+        if gate.waiting == gate.working {
+            self.open(&mut gate, next);
+        }
+        while gate.meetings == met || worker >= gate.called {
             if let Some(stop) = gate.stop {
                 return Err(stop);
             }
-            gate = self.opened.wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
-            if gate.meetings == meeting && gate.stop.is_none() {
+            if worker > 0 {
+                gate = self.bells[worker].wait(gate).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            // The first worker speaks for all with the outside, which may end the run.
+            gate = self.bells[worker].wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            if gate.meetings == met && gate.stop.is_none() {
                 drop(gate);
                 if let Some(stop) = ask() {
                     self.end(stop);
@@ -177,26 +223,43 @@ impl Crew {
                 gate = self.gate();
             }
         }
-        Ok(gate.counted)
+        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.counted })
     }
 
-    /// Ends the meeting if everyone is here.
-    fn open(&self, gate: &mut Gate) {
-        if gate.waiting == gate.present && gate.waiting > 0 {
-            gate.counted = gate.violations + gate.left_with;
-            gate.violations = 0;
-            gate.waiting = 0;
-            gate.meetings += 1;
-            self.opened.notify_all();
-        }
-    }
-
-    /// One fewer to wait for; it leaves with so many violations.
-    pub(crate) fn leave(&self, violations: usize) {
+    /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
+    /// been called, or if violations were found, which all have to learn.
+    pub(crate) fn go_on_alone(&self) -> Option<u64> {
         let mut gate = self.gate();
-        gate.present -= 1;
-        gate.left_with += violations;
-        self.open(&mut gate);
+        if gate.working > 1 || gate.stop.is_some() || gate.violations.iter().any(|found| *found > 0) {
+            return None;
+        }
+        gate.meetings += 1;
+        Some(gate.meetings)
+    }
+
+    /// Ends a meeting.
+    fn open(&self, gate: &mut Gate, next: &mut dyn FnMut(u64) -> usize) {
+        gate.waiting = 0;
+        gate.meetings += 1;
+        gate.counted = gate.violations.iter().sum();
+        let enough = gate.counted >= self.most;
+        // The level is turned in any case: it says what is left.
+        let called = next(gate.meetings).clamp(1, self.workers);
+        gate.called = if enough { self.workers } else { called };
+        gate.working = gate.present[..gate.called].iter().filter(|present| **present).count();
+        self.bells[..gate.called].iter().for_each(Condvar::notify_one);
+    }
+
+    /// A worker leaves and is no longer waited for; it has found this many violations.
+    pub(crate) fn leave(&self, worker: usize, violations: usize) {
+        let mut gate = self.gate();
+        gate.violations[worker] = violations;
+        if std::mem::take(&mut gate.present[worker]) && worker < gate.called {
+            gate.working -= 1;
+            if gate.waiting == gate.working && gate.waiting > 0 {
+                self.open(&mut gate, &mut |_| self.workers);
+            }
+        }
     }
 
     /// The run ends for everyone.
@@ -204,7 +267,7 @@ impl Crew {
         let mut gate = self.gate();
         gate.stop = gate.stop.or(Some(stop));
         self.ended.store(true, Ordering::Release);
-        self.opened.notify_all();
+        self.bells.iter().for_each(Condvar::notify_one);
     }
 
     /// Why the run ends, if it does.
@@ -213,7 +276,7 @@ impl Crew {
     }
 }
 
-/// The control of the worker that runs where the run was begun: it asks the outside, with what all have done.
+/// The control of the worker on the thread that began the run. It asks the outside, with the sum of all workers' figures.
 struct Leader<'a> {
     crew: &'a Crew,
     inner: &'a mut dyn Control,
@@ -248,16 +311,17 @@ fn note(Place(at): &Place, progress: &Progress) {
     at[2].store(progress.steps, Ordering::Relaxed);
 }
 
-/// The control of a walker: it meets the others every 65,536 steps, and ends with them if any of them has found enough.
+/// The control of a walker: it meets the others after a number of steps, and ends with them if any of them has found enough.
 pub(crate) struct Strides<'a> {
     crew: &'a Crew,
+    worker: usize,
     inner: &'a mut dyn Control,
     next: u64,
 }
 
 impl<'a> Strides<'a> {
-    pub(crate) fn new(crew: &'a Crew, inner: &'a mut dyn Control) -> Self {
-        Strides { crew, inner, next: STRIDE }
+    pub(crate) fn new(crew: &'a Crew, worker: usize, inner: &'a mut dyn Control) -> Self {
+        Strides { crew, worker, inner, next: STRIDE }
     }
 }
 
@@ -266,11 +330,11 @@ impl Control for Strides<'_> {
         if progress.steps < self.next {
             return self.inner.ask(progress);
         }
-        self.next += STRIDE;
-        let Strides { crew, inner, .. } = self;
-        match crew.meet(progress.violations, &mut || inner.ask(progress)) {
+        self.next += (self.next / SHARE).clamp(STRIDE, LONGEST);
+        let Strides { crew, worker, inner, .. } = self;
+        match crew.meet(*worker, progress.violations, &mut || inner.ask(progress), &mut |_| crew.workers) {
             Err(stop) => Some(stop),
-            Ok(violations) if violations >= crew.most => Some(Stop::Violations),
+            Ok(met) if met.violations >= crew.most => Some(Stop::Violations),
             Ok(_) => self.inner.ask(progress),
         }
     }

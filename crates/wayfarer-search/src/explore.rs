@@ -1,7 +1,9 @@
-//! The one exploration loop. Strategies and stores differ; this does not.
+//! The one exploration loop. All strategies and stores run through it.
 //!
-//! A round: select a batch, step, probe (where the strategy wants to choose), admit, insert, check, update, and ask the outside whether to go on. A store
-//! that is full cuts a batch at whole sources: what was not dealt with in full belongs to the frontier again, and its firings are not counted.
+//! A round selects a batch of states, makes their steps, probes the store (only if the strategy chooses among the
+//! successors), admits, inserts, checks properties, updates the strategy, and asks the outside whether to go on. If the
+//! store fills up in the middle of a batch, the batch is cut between two source states. The sources after the cut go
+//! back to the frontier and their firings are not counted.
 
 mod device;
 mod judging;
@@ -18,6 +20,7 @@ use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width};
 
@@ -53,7 +56,7 @@ impl FromStr for Deadlock {
     }
 }
 
-/// What a witness shows, where a shorter one is looked for.
+/// The violation that a witness must show while a shorter witness is searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aim {
     /// How the witness ends.
@@ -62,7 +65,7 @@ pub struct Aim {
     pub any_rule: bool,
 }
 
-/// What a run looks for, and how far it goes by the logical clock.
+/// The goal of a run, and its limits in counts rather than in time.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How far.
@@ -73,15 +76,15 @@ pub struct Settings {
     pub max_errors: usize,
     /// Whether of violations that are wrong in the same way only the first is kept.
     pub each_once: bool,
-    /// Which properties are judged; all where none is given.
+    /// The properties to judge; `None` means all of them.
     pub properties: Option<PropertyBits>,
-    /// What is looked for instead of violations, where something is.
+    /// The goal of the search, if it is not a violation.
     pub sought: Option<Sought>,
-    /// The only thing that counts as a violation, where a witness to it is to be made shorter.
+    /// The only violation that counts. Set while its witness is being shortened.
     pub aim: Option<Aim>,
     /// How many states the record may hold over a store that is not exact; 0 keeps none.
     pub record: usize,
-    /// Whether to keep a record over an exact store, too: where several of them must be told apart.
+    /// Whether to keep a record over an exact store too. Needed if several workers with stores of their own may visit the same states.
     pub record_always: bool,
     /// Whether to count how often each state is visited.
     pub profile: bool,
@@ -144,13 +147,21 @@ pub(crate) fn work(
     let mut run = Run::new(space, store, settings, seat, entering.record);
     let mut stop = None;
     if entering.first {
-        // Of start states there may be many at once: what they take is given back.
+        // There may be many start states, so their buffers are freed before the first round.
         let mut round = Round::new(space.width());
-        run.complete(space.initial(&mut round.steps));
-        stop = run.start(strategy, &round);
+        for piece in pieces(space, strategy.starts_in_pieces()) {
+            run.complete(match piece {
+                Some(numbers) => space.initial_some(numbers, &mut round.steps),
+                None => space.initial(&mut round.steps),
+            });
+            stop = run.start(strategy, &round);
+            if stop.is_some() {
+                break;
+            }
+        }
     }
     let lag = strategy.lag();
-    // If everything is inserted in order, and nobody asks for more than counts of what is known already.
+    // Whether everything is inserted in order and known states need only be counted.
     let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
     let first = if in_order { Hint::Coming } else { Hint::Place };
     if in_order
@@ -182,7 +193,7 @@ pub(crate) fn work(
             spare.push(round);
         }
         if !selected && waiting.is_empty() {
-            // Whoever waits for others should not hold what they may need.
+            // A worker that waits for the others frees its buffers, because they may need the memory.
             if strategy.ahead() < lag {
                 spare.clear();
             }
@@ -200,7 +211,7 @@ pub(crate) fn work(
         {
             due -= 1;
             stop = run.round(strategy, &round);
-            // Rounds that are not needed any more would hold much where states have many successors.
+            // Spare rounds are dropped, because each takes much memory if states have many successors.
             if spare.len() <= strategy.ahead() {
                 spare.push(round);
             }
@@ -212,7 +223,23 @@ pub(crate) fn work(
     run.finish(stop, strategy)
 }
 
-/// Called once, when all workers have ended: says whether every reachable state was visited, and what that means for properties that ask to be reached.
+/// Start states that are made at once.
+const STARTS: u64 = 1 << 14;
+
+/// The pieces in which start states are made; one without numbers has all of them.
+fn pieces(space: &dyn Space, allowed: bool) -> impl Iterator<Item = Option<Range<u64>>> {
+    let starts = space.starts().filter(|starts| allowed && *starts > STARTS);
+    let pieces = starts.into_iter().flat_map(|starts| (0..starts).step_by(STARTS as usize).map(move |from| Some(from..starts.min(from + STARTS))));
+    starts.is_none().then_some(None).into_iter().chain(pieces)
+}
+
+/// Whether a space has so many start states that they should not be made all at once.
+pub(crate) fn has_many_starts(space: &dyn Space) -> bool {
+    space.starts().is_some_and(|starts| starts > STARTS)
+}
+
+/// Called once, after all workers have ended. Decides whether every reachable state was visited. If so, properties that
+/// ask to be reached and were not are violated.
 pub(crate) fn conclude(space: &dyn Space, store: &dyn Store, settings: &Settings, outcome: &mut Outcome) {
     outcome.conclude(store.fidelity());
     if outcome.is_complete() && settings.sought.is_none() {
@@ -238,7 +265,7 @@ impl Round {
     }
 }
 
-/// What the rounds of one run share.
+/// The state that the rounds of one run share.
 struct Run<'a> {
     space: &'a dyn Space,
     store: &'a dyn Store,
@@ -251,7 +278,7 @@ struct Run<'a> {
     complete: bool,
     seat: Seat,
     sampling: Sampling,
-    /// Lets the space leave out steps to what was met lately, where they need only be counted.
+    /// Lets the space leave out steps to recently found states, if those steps need only be counted.
     sieve: Option<Sieve>,
     /// Over a store that cannot say how many distinct states there were.
     record: Option<Record>,
@@ -302,7 +329,7 @@ impl<'a> Run<'a> {
         let candidates = Candidates { steps, sources: &[] };
         let stop = self.admit(strategy, selection, candidates);
         self.outcome.starts = self.outcome.states;
-        self.outcome.starts_left = self.visits.iter().any(|visit| matches!(visit, Visit::Full));
+        self.outcome.starts_left |= self.visits.iter().any(|visit| matches!(visit, Visit::Full));
         strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
     }
@@ -344,7 +371,7 @@ impl<'a> Run<'a> {
         if full.is_some() || strategy.at_border() { self.enough().or(full) } else { None }
     }
 
-    /// Inserts what the strategy wants and checks what is new. Says why it stopped where not everything found room.
+    /// Inserts the candidates that the strategy wants and checks the new ones. Returns why the run must stop, if there was no room for all of them.
     fn admit(&mut self, strategy: &mut dyn Strategy, selection: &Selection, candidates: Candidates) -> Option<Stop> {
         let room = self.settings.limits.states - self.outcome.states;
         let mask = match strategy.admission() {
@@ -393,7 +420,8 @@ impl<'a> Run<'a> {
         full.then_some(if self.outcome.states >= self.settings.limits.states { Stop::States } else { Stop::Memory })
     }
 
-    /// What assumptions discarded out of the first `kept` sources. Steps tell it of all: where a store was full, those that count are made again.
+    /// The number of firings out of the first `kept` sources that assumptions discarded. The steps count them for all
+    /// sources, so if the store became full, the kept sources are expanded again.
     fn discarded(&self, round: &Round, kept: usize) -> u64 {
         let Round { selection, steps } = round;
         if steps.discarded == 0 || kept == selection.handles.len() || selection.stepping != Stepping::All {
@@ -461,7 +489,7 @@ impl<'a> Run<'a> {
             }
             let deadlock = match self.settings.deadlock {
                 Deadlock::Off => false,
-                // Where one step was drawn that leads back, the drawing has looked at the others.
+                // If the drawn step leads back to its source, the drawing has already looked at the other steps.
                 Deadlock::Stuck => steps.enabled[source] == 0 && !moved,
                 Deadlock::Stuttering if selection.stepping == Stepping::One => steps.enabled[source] == 0,
                 Deadlock::Stuttering => !changes && !faulty,

@@ -13,14 +13,14 @@ mod waypoints;
 pub(crate) use adopting::Origin;
 pub(crate) use handles::{Board, Waiting};
 pub(crate) use segments::Pool;
-pub(crate) use waypoints::Waypoints;
+pub(crate) use waypoints::{Spare, Waypoints};
 
 use crate::{Candidates, Selection, Store, Visit};
 use wayfarer_space::Word;
 
 /// One worker's part of the states that wait.
 pub(crate) trait Frontier {
-    /// Takes at most so many states of the level.
+    /// Takes at most `most` states of the level.
     fn take(&mut self, store: &dyn Store, most: u32, selection: &mut Selection);
 
     /// Learns what became of a round. New states wait for the next level; sources from `kept` on could not be dealt with, which ends the run.
@@ -32,9 +32,12 @@ pub(crate) trait Frontier {
     /// Gives what was found to those who share it.
     fn hand_over(&mut self);
 
-    /// Everyone has handed over what was found: it becomes the level, at `depth`, unless another worker has seen to that in this turn. Says how many
-    /// states it has.
-    fn turn(&mut self, turn: u64, depth: u32) -> u64;
+    /// Everyone has handed over what was found: it becomes the level, at `depth`, unless another worker has seen to that in this turn. A worker is worth
+    /// waking for `feed` states. Says how many states the level has.
+    fn turn(&mut self, turn: u64, depth: u32, feed: u64) -> u64;
+
+    /// The states that the level had when it began.
+    fn level_states(&self) -> u64;
 
     /// Whether nothing of the level is left to take.
     fn is_level_done(&self) -> bool;
@@ -45,10 +48,10 @@ pub(crate) trait Frontier {
     /// States that wait at this worker alone, those it has found included, and states it could not keep.
     fn own(&self) -> u64;
 
-    /// States that wait where all can take them.
+    /// States that wait in the shared part, from which every worker can take.
     fn shared(&self) -> u64;
 
-    /// Whether a state could not be kept where all must be.
+    /// Whether a state was lost although all must be kept.
     fn is_full(&self) -> bool {
         false
     }
@@ -59,15 +62,20 @@ pub(crate) trait Frontier {
         None
     }
 
-    /// The worker is done: what it has not expanded goes to what is shared.
+    /// The worker is done: its unexpanded states go to the shared part.
     fn leave(&mut self) {}
 }
 
-/// What the workers of a crew share of a frontier.
+/// The number of workers that a level of `states` states feeds, if a worker is worth waking for `feed` of them.
+pub(crate) fn hands(states: u64, feed: u64, workers: usize) -> usize {
+    usize::try_from(states / feed).unwrap_or(workers).clamp(1, workers.max(1))
+}
+
+/// The part of a frontier that the workers of a crew share.
 pub(crate) trait Shared<'a>: Sync {
     /// The part of one worker.
     fn part(&self, worker: usize) -> Box<dyn Frontier + 'a>;
 
-    /// States that wait where all can take them.
+    /// States that wait in the shared part.
     fn waiting(&self) -> u64;
 }

@@ -1,4 +1,4 @@
-//! A search to be carried out: what is explored, by which parts, by how many workers, and how far. One way in, one outcome out.
+//! A job is a search to be carried out: space, strategy, store, number of workers and limits. Every search begins here and ends in one outcome.
 
 use crate::auto::explore_in_phases;
 use crate::crew::{Crew, Ended, Strides, together};
@@ -9,7 +9,7 @@ use crate::{Account, Auto, Control, Limits, Outcome, Progress, Record, Settings,
 use std::sync::{Arc, Mutex, PoisonError};
 use wayfarer_space::Space;
 
-/// Steps that a worker has under way, about, and the bytes of one besides its state.
+/// The number of steps that a worker has under way, roughly, and the bytes of each without its state.
 const UNDER_WAY: usize = 8192;
 const STEP: usize = 64;
 
@@ -19,6 +19,8 @@ pub struct Job<'j, 'p> {
     settings: &'j Settings,
     workers: usize,
     parts: Parts<'j, 'p>,
+    /// Whether a single worker brings in the start states.
+    first: bool,
 }
 
 /// A worker's own store and strategy.
@@ -27,7 +29,7 @@ pub type Part<'a> = (Box<dyn Store + 'a>, Box<dyn Strategy + 'a>);
 /// Makes the part of the worker of this number; none if there is no room for it.
 pub type Make<'j, 'p> = &'j (dyn Fn(usize) -> Option<Part<'p>> + Sync);
 
-/// What carries a job out.
+/// The parts that carry a job out.
 enum Parts<'j, 'p> {
     /// One worker, with a strategy and a store.
     One(&'j dyn Store, &'j mut dyn Strategy),
@@ -42,7 +44,7 @@ enum Parts<'j, 'p> {
 impl<'j, 'p> Job<'j, 'p> {
     /// A strategy over a store, by one worker.
     pub fn new(space: &'j dyn Space, store: &'j dyn Store, strategy: &'j mut dyn Strategy, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: 1, parts: Parts::One(store, strategy) }
+        Job { space, settings, workers: 1, parts: Parts::One(store, strategy), first: true }
     }
 
     /// Breadth-first search by several workers over one store, which gives states back or, if not `recalls`, knows them only. Unless the store errs, verdict,
@@ -55,17 +57,22 @@ impl<'j, 'p> Job<'j, 'p> {
         workers: usize,
         settings: &'j Settings,
     ) -> Self {
-        Job { space, settings, workers, parts: Parts::Together(store, recalls, account) }
+        Job { space, settings, workers, parts: Parts::Together(store, recalls, account), first: true }
     }
 
     /// Several workers, each with a store and a strategy of its own.
     pub fn apart(space: &'j dyn Space, make: Make<'j, 'p>, workers: usize, settings: &'j Settings) -> Self {
-        Job { space, settings, workers, parts: Parts::Apart(make) }
+        Job { space, settings, workers, parts: Parts::Apart(make), first: true }
     }
 
     /// Phases within one budget.
     pub fn in_phases(space: &'j dyn Space, auto: Auto<'j>, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto) }
+        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto), first: true }
+    }
+
+    /// The same without start states, for a strategy that knows where it begins.
+    pub(crate) fn bringing_starts(self, first: bool) -> Self {
+        Job { first, ..self }
     }
 
     /// Carries it out, until nothing is left, enough was found, or a limit or `control` ends it.
@@ -75,10 +82,10 @@ impl<'j, 'p> Job<'j, 'p> {
 
     /// The same, with the last store of a job that chooses its stores itself.
     pub fn run_keeping(self, control: &mut dyn Control) -> (Outcome, Option<Box<dyn Store + 'j>>) {
-        let Job { space, settings, workers, parts } = self;
+        let Job { space, settings, workers, parts, first } = self;
         match parts {
             Parts::One(store, strategy) => {
-                let mut outcome = work(space, store, strategy, settings, control, Entering::default());
+                let mut outcome = work(space, store, strategy, settings, control, Entering { first, record: None });
                 conclude(space, store, settings, &mut outcome);
                 (outcome, None)
             }
@@ -101,14 +108,14 @@ impl<'j, 'p> Job<'j, 'p> {
     }
 }
 
-/// A breadth-first search over one store, from wherever it stands: a job of its own, or a phase of one.
+/// A breadth-first search over one store, from the start or from a given frontier. It is a job of its own or a phase of one.
 pub(crate) struct Breadth<'b, 'a> {
     pub(crate) space: &'b dyn Space,
     pub(crate) store: &'b dyn Store,
     pub(crate) settings: &'b Settings,
     pub(crate) account: &'b dyn Account,
     pub(crate) workers: usize,
-    /// What waits.
+    /// The frontier.
     pub(crate) shared: &'b (dyn Shared<'a> + 'a),
     pub(crate) from: Level,
     /// Whether start states are to be brought in.
@@ -127,7 +134,7 @@ impl Breadth<'_, '_> {
             let (level, _) = bfs.leave();
             return (outcome, level.depth);
         }
-        // In a pass that begins again every worker finds what the record knows already.
+        // In a pass that begins again, all workers find states that the record already knows.
         let disjoint = !first || record.is_none();
         let crew = Crew::new(workers, settings.max_errors.max(1)).counting(disjoint);
         // Who comes first goes on with the record.
@@ -138,7 +145,7 @@ impl Breadth<'_, '_> {
             let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, record });
             let (level, own) = bfs.leave();
             outcome.frontier = own;
-            // Whoever ends early would be waited for.
+            // A worker that ends early ends the run for all, because the others would wait for it.
             let ends_all = Some(outcome.stop).filter(|stop| *stop != Stop::Exhausted);
             Ended { ends_all, progress: stood(&outcome), done: (outcome, level.depth) }
         };
@@ -149,7 +156,7 @@ impl Breadth<'_, '_> {
         (outcome, depth)
     }
 
-    /// The same over a frontier of states. What each worker has under way, and what goes on beside them, is known only once it is there.
+    /// The same over a frontier of states. The memory of the rounds under way is not known in advance, so an estimate is charged.
     pub(crate) fn charged(self, control: &mut dyn Control) -> Outcome {
         let account = self.account;
         let bytes = if self.workers > 1 { self.workers * UNDER_WAY * (size_of_val(self.space.packing().masks()) + STEP) } else { 0 };
@@ -170,15 +177,15 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     };
     let run = |worker: usize, control: &mut dyn Control| {
         let Some((store, mut strategy)) = make(worker) else {
-            crew.leave(0);
+            crew.leave(worker, 0);
             return Ended { done: Outcome::new(space.rules()).without_room(), ends_all: None, progress: Progress::default() };
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
-        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, control), Entering::default());
-        crew.leave(outcome.violations.len());
+        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), Entering::default());
+        crew.leave(worker, outcome.violations.len());
         // Handles mean nothing outside the worker's own store.
         outcome.settle_trails(space, &*store);
-        // What one worker covers another may cover too: only a record tells them apart.
+        // Workers may visit the same states; only a record tells them apart.
         outcome.exhaustive = false;
         let ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted));
         Ended { ends_all, progress: stood(&outcome), done: outcome }
@@ -186,7 +193,7 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     absorbed(together(&crew, control, run).into_iter(), space, settings)
 }
 
-/// What all workers did together.
+/// The merged outcome of all workers.
 fn absorbed(outcomes: impl Iterator<Item = Outcome>, space: &dyn Space, settings: &Settings) -> Outcome {
     let absorb = |mut all: Outcome, more: Outcome| {
         all.absorb(more, settings.max_errors.max(1));
@@ -195,7 +202,7 @@ fn absorbed(outcomes: impl Iterator<Item = Outcome>, space: &dyn Space, settings
     outcomes.reduce(absorb).unwrap_or_else(|| Outcome::new(space.rules()))
 }
 
-/// Where a worker stood when it ended.
+/// A worker's last figures.
 fn stood(outcome: &Outcome) -> Progress {
     Progress { states: outcome.states, fired: outcome.fired, steps: outcome.steps, ..Progress::default() }
 }

@@ -1,11 +1,11 @@
-//! Explores a [`Space`](wayfarer_space::Space): the one loop, the stores that remember states, the strategies that decide where to look, and what
-//! comes of it. This crate sees words; it knows no language, no file, no terminal and no clock.
+//! Explores a [`Space`](wayfarer_space::Space): the one loop, the strategies, and the outcome. This crate sees words;
+//! it knows no language, no file, no terminal and no clock.
 //!
-//! - [`Job`] is what is to be done: one way in, one [`Outcome`] out; [`Settings`] and [`Control`] say how far it may go
+//! - [`Job`] is a search to be carried out and gives one [`Outcome`]; [`Settings`] and [`Control`] say how far it may go
 //! - [`Store`] remembers states: [`ExactStore`]
 //! - [`Strategy`] selects and admits: [`Bfs`], [`Dfs`]
-//! - [`Outcome`] is what the loop returns, and [`Witness`] the way to a violation
-//! - [`Audit`] draws walks that say how much was not seen
+//! - [`Outcome`] is the loop's result, and [`Witness`] the way to a violation
+//! - [`Audit`] draws walks that estimate how much was not visited
 
 mod audit;
 mod auto;
@@ -28,11 +28,11 @@ pub use job::{Job, Make, Part};
 pub use outcome::{Cause, Outcome, Rank, Stop, Verdict, Violation};
 pub use record::{Estimate, Record};
 
-pub use strategies::{Bfs, Crewing, Dfs, Highway, Nature, Need, Rbfs, Rules, Sdrs, Site, StrategySpec, Urs, Walk};
+pub use strategies::{Bfs, Crewing, Dfs, Highway, Nature, Need, OnDevice, Rbfs, Rules, Sdrs, Site, StrategySpec, Urs, Walk};
 pub use strategy::{Admission, Details, Ground, Limits, Meeting, Position, Selection, Stepping, Strategy, VisitFigures};
 pub use wayfarer_store::{
-    Abilities, Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Figures, Filling, Forget,
-    Handle, Hint, NoStore, Parameter, PoolStore, Precision, Recall, Remember, Replacement, Room, Seat, SpecError, Store, StoreSpec, TreeStore,
-    Unlimited, Visit,
+    Abilities, Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DeviceKeeps, DifferenceStore, ExactStore, Fidelity, Figures,
+    Filling, Forget, Handle, Hint, NoStore, Parameter, PoolStore, Precision, Recall, Remember, Replacement, Room, Seat, SpecError, Store, StoreSpec,
+    TreeStore, Unlimited, Visit,
 };
-pub use witness::{Ending, Witness, WitnessError, shortened};
+pub use witness::{Dependence, Ending, Forms, Shortened, Shortening, Touched, Witness, WitnessError};

@@ -1,4 +1,4 @@
-//! What a run found, and what may be said about it.
+//! The result of a run, and the verdict that follows from it.
 
 use crate::witness::chain;
 use crate::{Details, Estimate, Fidelity, Handle, Phase, Record, Store};
@@ -66,7 +66,7 @@ impl fmt::Display for Stop {
     }
 }
 
-/// What is wrong.
+/// The kind of a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// The property of this number fails in the state.
@@ -98,20 +98,20 @@ impl Cause {
     }
 }
 
-/// Something wrong, and where.
+/// A violation and the state that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What is wrong.
+    /// Its kind.
     pub cause: Cause,
-    /// The state in which it shows; none where it is not about a state.
+    /// The state in which it shows; none if it is not about a state.
     pub state: Option<Handle>,
-    /// Where the store keeps no links: states on the way, from a start state to the one in which it shows.
+    /// If the store keeps no links: states on the way, from a start state to the one that shows the violation.
     pub trail: Vec<Vec<Word>>,
     /// Its place among those found in the same level.
     pub rank: Rank,
 }
 
-/// The order of violations in a search that goes by levels: by the length of their witnesses, then by what is wrong, then by the state in which it shows.
+/// The order of violations in a search that goes by levels: by the length of their witnesses, then by their cause, then by their state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
     length: u32,
@@ -137,23 +137,23 @@ impl Rank {
     }
 }
 
-/// What a run returns.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Why it ended.
     pub stop: Stop,
-    /// What was found wrong, in the order in which it was found.
+    /// The violations, in the order in which they were found.
     pub violations: Vec<Violation>,
-    /// States that were new to the store: the distinct ones where it is exact.
+    /// States that were new to the store. If it is exact, these are the distinct states.
     pub states: u64,
-    /// Distinct states: counted where the store is exact, else estimated from the record.
+    /// Distinct states: counted if the store is exact, else estimated from the record.
     pub covered: Estimate,
     /// Whether no state was counted twice: the store does not forget, and no other store was searched beside it.
     pub(crate) counted: bool,
     /// Steps taken, as the strategy counts them.
     pub steps: u64,
-    /// How often states were visited, where that was asked for and the store tells states apart: at place i the number of states visited 2^i times and
-    /// less than twice as often.
+    /// How often states were visited, if that was asked for and the store tells states apart: at place i the number of
+    /// states visited at least 2^i and fewer than 2^(i+1) times.
     pub profile: Vec<u64>,
     /// Figures of the strategy's own.
     pub details: Details,
@@ -165,7 +165,7 @@ pub struct Outcome {
     pub fired: u64,
     /// How often each rule fired, parameters fixed.
     pub firings: Vec<u64>,
-    /// The depth reached, as the strategy counts it; none where it does not.
+    /// The depth reached, as the strategy counts it; none if it does not.
     pub depth: Option<u32>,
     /// States known but not expanded at the end.
     pub frontier: u64,
@@ -173,7 +173,7 @@ pub struct Outcome {
     pub discarded: u64,
     /// Properties that ask to be reached, and were.
     pub reached: PropertyBits,
-    /// A fault that is a limit of representation, where one was met.
+    /// A fault that is a limit of representation, if there was one.
     pub limit: Option<(Firing, Fault)>,
     /// Over stores that err: how many states the passes that ran dry are together expected to have omitted, or the first pass so far.
     pub omissions: Option<f64>,
@@ -192,7 +192,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Proof;
 
-/// What may be said about the model.
+/// The verdict about the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Every reachable state was visited and none is bad.
@@ -221,7 +221,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Outcome {
-    /// An empty outcome for a space of so many rules.
+    /// An empty outcome for a space with this many rules.
     pub(crate) fn new(rules: u32) -> Self {
         Outcome {
             stop: Stop::Exhausted,
@@ -255,7 +255,7 @@ impl Outcome {
         Outcome { stop: Stop::Memory, starts_left: true, ..self }
     }
 
-    /// Called once by the loop, when it has ended: completeness is granted only where store, strategy, expansions and frontier all allow it.
+    /// Called once by the loop, when it has ended. The outcome is complete only if store, strategy, expansions and frontier all allow it.
     pub(crate) fn conclude(&mut self, fidelity: Fidelity) {
         if self.stop == Stop::Exhausted && self.frontier == 0 && fidelity == Fidelity::Exact && self.exhaustive && self.limit.is_none() {
             self.proof = Some(Proof);
@@ -327,7 +327,7 @@ impl Outcome {
         self.proof.is_some()
     }
 
-    /// What may be said.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         if !self.violations.is_empty() {
             Verdict::Violated

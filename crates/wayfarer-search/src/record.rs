@@ -16,12 +16,12 @@ use wayfarer_store::Slab;
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Its relative standard error; 0 where it was counted.
+    /// Its relative standard error; 0 if it was counted.
     pub error: f64,
 }
 
 impl Estimate {
-    /// The estimate, given that it counts some of so many things.
+    /// The estimate, given that it cannot exceed `most`.
     pub(crate) fn at_most(self, most: u64) -> Estimate {
         Estimate { value: self.value.min(most as f64), ..self }
     }
@@ -57,13 +57,14 @@ impl Record {
         Record { most: most.max(8), values: BinaryHeap::new(), known: vec![NONE; 64], states: Slab::new(packing) }
     }
 
-    /// How many states a record holds in a run of so many bytes: enough for an error below one percent where there is room, and few enough to stay in the cache.
+    /// The number of states that a record holds in a run of `bytes` bytes: enough for an error below one percent if
+    /// there is room, and few enough to stay in the cache.
     pub fn suiting(bytes: usize, packing: &Packing) -> usize {
         let one = Record::bytes_for(1 << 10, packing) >> 10;
         (bytes / 64 / one).clamp(256, 1 << 14)
     }
 
-    /// The bytes that a record of so many states may take.
+    /// The bytes that a record of `most` states may take.
     pub fn bytes_for(most: usize, packing: &Packing) -> usize {
         most.max(8) * (16 + 64 + 2 * packing.words() * size_of::<Word>())
     }
@@ -100,7 +101,7 @@ impl Record {
                 self.states.copy(slot, &other.states, *from);
             }
         }
-        // What the other left out was at least as large as the largest it kept.
+        // The states that the other record left out were at least as large as the largest it kept.
         if other.values.len() == other.most {
             let largest = other.largest();
             while self.values.len() > 8 && self.largest() > largest {
@@ -110,7 +111,14 @@ impl Record {
         }
     }
 
-    /// Whether a state was admitted; none where the record cannot tell, because its value is above those that are kept.
+    /// Whether the record can tell if a state with this hash was admitted.
+    #[inline]
+    pub fn judges(&self, hash: Hash) -> bool {
+        let value = value(hash);
+        self.wants(value) || self.find(value).is_ok()
+    }
+
+    /// Whether a state was admitted; none if the record cannot tell, because its value is above those that are kept.
     pub fn contains(&self, hash: Hash, state: &[Word]) -> Option<bool> {
         let value = value(hash);
         let Ok(at) = self.find(value) else { return self.wants(value).then_some(false) };
@@ -134,7 +142,7 @@ impl Record {
         self.values.is_empty()
     }
 
-    /// How many of its states were met exactly so many times.
+    /// The number of its states that were visited exactly `times` times.
     pub fn met(&self, times: u32) -> u64 {
         self.known.iter().filter(|known| known.value != FREE && known.met == times).count() as u64
     }
@@ -158,7 +166,7 @@ impl Record {
         self.values.peek().map_or(FREE, |(value, _)| *value)
     }
 
-    /// Keeps a value that was met so many times, and says in which slot its state goes; none where it is known.
+    /// Keeps a value that was met `met` times, and returns the slot for its state; none if it is known.
     fn enter(&mut self, value: u64, met: u32) -> Option<u32> {
         if let Ok(at) = self.find(value) {
             self.known[at].met = self.known[at].met.saturating_add(met);
@@ -185,7 +193,7 @@ impl Record {
         }
     }
 
-    /// Where a value lies, or else would.
+    /// The place of a value, or the place where it would be inserted.
     fn find(&self, value: u64) -> Result<usize, usize> {
         let mask = self.known.len() - 1;
         // Values are small: their low bits tell them apart.
@@ -221,7 +229,7 @@ impl Record {
     }
 }
 
-/// What the record orders states by.
+/// The key by which the record orders states.
 fn value(hash: Hash) -> u64 {
     hash.second().min(FREE - 1)
 }
@@ -275,7 +283,8 @@ mod tests {
         assert!((0..20_000).all(|value| judged(value) != Some(false)));
         let outside = (20_000..60_000).filter(|value| judged(*value) == Some(false)).count() as f64;
         assert!((20_000..60_000).all(|value| judged(value) != Some(true)));
-        // Of 40,000 other states the share below the largest value is judged; four standard errors are left with odds of 10⁻⁴, the seed is fixed.
+        // A share of 40,000 other states lies below the largest value and is judged. A right program leaves four
+        // standard errors with odds of 10⁻⁴; the seed is fixed.
         let expected = 40_000.0 * record.share();
         assert!((outside - expected).abs() < 4.0 * expected.sqrt(), "{outside} where {expected} were expected");
         let whole = record_of(0..100, 1, 512);

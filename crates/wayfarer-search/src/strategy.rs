@@ -1,4 +1,4 @@
-//! What a strategy is to the loop: it selects what to expand, says which new states to admit, and learns what became of them.
+//! The interface between a strategy and the loop: it selects states to expand, says which new states to admit, and learns the results.
 
 use crate::{Candidates, Figures, Handle, Stop, Store, Visit};
 use wayfarer_space::{Firing, Rng, Space, States, Steps, Width, Word};
@@ -20,7 +20,7 @@ impl Default for Limits {
     }
 }
 
-/// What is done with the selected states.
+/// The steps to make out of the selected states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stepping {
     /// All steps out of each: their firings are counted, and faults and deadlocks looked for.
@@ -36,7 +36,7 @@ pub enum Stepping {
     Given,
 }
 
-/// What is expanded in one round.
+/// The states to expand in one round.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Handles of the selected states.
@@ -45,7 +45,7 @@ pub struct Selection {
     pub states: States,
     /// Only firings from here on are wanted.
     pub from: Firing,
-    /// What is done with them.
+    /// The steps to make out of them.
     pub stepping: Stepping,
     /// For [`Stepping::One`]: a stream for each state, or one for all. They come back moved on.
     pub draws: Vec<Rng>,
@@ -83,7 +83,7 @@ pub enum Admission {
     Drawn,
 }
 
-/// What a meeting of workers came to.
+/// The result of a meeting of workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
     /// Nothing is left for anyone.
@@ -112,7 +112,7 @@ impl Details {
         Details { figures, visits: Vec::new() }
     }
 
-    /// The greatest one-step omission probability that any worker knows of, if the strategy reckons it and all workers know it.
+    /// The greatest one-step omission probability of any worker, if the strategy computes it and all workers know it.
     pub fn omission_probability(&self) -> Option<f64> {
         self.figures.get(Details::OMISSION)
     }
@@ -130,7 +130,7 @@ impl Details {
 pub struct VisitFigures {
     /// The worker that made it, from 0 on.
     pub worker: u32,
-    /// The greatest one-step omission probability among the samples. Where there are none: 0 if nothing could have been lost, else unknown.
+    /// The greatest one-step omission probability among the samples. Without samples: 0 if nothing could have been lost, else unknown.
     pub pom1s: Option<f64>,
     /// How many states were inserted so far, those included that came back.
     pub insertions: u64,
@@ -144,7 +144,7 @@ pub struct VisitFigures {
     pub fired: u64,
 }
 
-/// Decides where to look next.
+/// Chooses the states to explore next.
 pub trait Strategy: Position {
     /// Selects what to expand; an empty selection says that nothing is left.
     fn select(&mut self, store: &dyn Store, selection: &mut Selection);
@@ -157,6 +157,11 @@ pub trait Strategy: Position {
     /// How new states are admitted.
     fn admission(&self) -> Admission {
         Admission::AllNew
+    }
+
+    /// Whether start states may come some at a time, in several updates with an empty selection. There may be too many to hold them all at once.
+    fn starts_in_pieces(&self) -> bool {
+        false
     }
 
     /// How many rounds may ever be expanded ahead of the one that is dealt with: more than none only if a selection need not know what the last rounds found.
@@ -185,48 +190,49 @@ pub trait Strategy: Position {
     /// store was full, and belong to the frontier again. Start states come first, with an empty selection.
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]);
 
-    /// The store is full. Where the strategy can go on (by starting anew, for instance), it says so.
+    /// Called when the store is full. Returns true if the strategy can go on, for instance by starting anew.
     fn answers_full(&mut self) -> bool {
         false
     }
 
-    /// States that a witness to the given state of a selection passes through, that state last: where the store's links do not lead to a start state.
+    /// States on the way of a witness to the given state of a selection, that state last. Needed if the store's links do not lead to a start state.
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
         let _ = (ground, selection, source);
         None
     }
 
-    /// Whether nothing is half done: where a search goes by levels, only between them does it end because enough was found.
+    /// Whether nothing is half done. A search that goes by levels stops for enough violations only between levels.
     fn at_border(&self) -> bool {
         true
     }
 
-    /// Nothing is left to select, and nothing under way. Where other workers may still bring something, waits for them; `ask` is called meanwhile, and may
-    /// end the run. `found` is how many violations this worker holds.
+    /// Called if nothing is left to select and no round is under way. If other workers may still bring states, waits
+    /// for them; `ask` is called meanwhile and may end the run. `found` is the number of violations that this worker
+    /// holds.
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
         let _ = (found, ask);
         Meeting::Over
     }
 }
 
-/// Where a strategy stands: what the loop, the progress line and the report ask of it.
+/// The position of a strategy, for the loop, the progress line and the report.
 pub trait Position {
     /// Whether the strategy itself ran out of room, so that states it should have kept are lost.
     fn full(&self) -> bool {
         false
     }
 
-    /// The level that is being expanded, where the search goes by levels.
+    /// The level that is being expanded, if the search goes by levels.
     fn level(&self) -> Option<u32> {
         None
     }
 
-    /// Steps taken, where that is not the number of rules fired: a random choice is one step, whatever was looked at to make it.
+    /// Steps taken, if that is not the number of rules fired. A random choice is one step, however many successors were looked at to make it.
     fn steps(&self) -> Option<u64> {
         None
     }
 
-    /// Why there was nothing left to select, where that does not mean that the frontier ran dry.
+    /// Why there was nothing left to select, if that does not mean that the frontier ran dry.
     fn ended(&self) -> Option<Stop> {
         None
     }
@@ -236,7 +242,7 @@ pub trait Position {
         Details::default()
     }
 
-    /// The depth reached so far; none where the strategy does not count it.
+    /// The depth reached so far; none if the strategy does not count it.
     fn depth(&self) -> Option<u32>;
 
     /// How many known states wait to be expanded.
@@ -251,7 +257,7 @@ pub trait Position {
     fn exhaustive(&self) -> bool;
 }
 
-/// What a trail is found in.
+/// The space and store in which a trail is found.
 #[derive(Clone, Copy)]
 pub struct Ground<'a> {
     /// The space.

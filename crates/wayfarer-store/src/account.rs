@@ -18,13 +18,13 @@ pub trait Account: Sync {
         let _ = bytes;
     }
 
-    /// Whether it wants to be told what is held, because it only knows what it has allowed; asked now and then, `asked` times so far.
+    /// Whether it wants to be told how many bytes are held, because it only knows what it has allowed. Asked now and then; `asked` counts the calls.
     fn wants_settling(&self, asked: u32) -> bool {
         let _ = asked;
         false
     }
 
-    /// Says what is held now, everything that was allowed included.
+    /// Reports the bytes that are held now. They include everything that was allowed.
     fn settle(&self, held: usize) {
         let _ = held;
     }

@@ -1,20 +1,22 @@
 //! Bitstate hashing: k bits per state in one Bloom filter that takes the whole budget.
 //!
 //! Source: Holzmann, *An analysis of bitstate hashing* (1998), and Bloom (1970). Departures:
-//! - The filter is blocked (Putze, Sanders, Singler 2007): all bits of a state lie in one cache line, so that a visit costs one miss instead of k. Lines
-//!   fill unevenly, and the fullest ones answer *seen* too often: with k = 3 there are 1.04, 1.10, 1.23 and 1.50 times the omissions of the classic filter
-//!   at 8, 16, 32 and 64 bits of memory per state (k = 2: at most 1.18, k = 8: up to tenfold, where they are rarer than 10⁻⁶).
-//! - Omissions are therefore not estimated from the fill alone. The filter keeps the sum over all lines of (set bits / 512)^k, which is exactly the
-//!   probability that the next new state is taken for known, and adds up its odds as states are found new.
+//! - The filter is blocked (Putze, Sanders, Singler 2007): all bits of a state lie in one cache line, so that a visit
+//!   costs one miss instead of k. Lines fill unevenly, and the fullest ones answer *seen* too often. With k = 3 there
+//!   are 1.04, 1.10, 1.23 and 1.50 times the omissions of the classic filter at 8, 16, 32 and 64 bits of memory per
+//!   state. With k = 2 the factor is at most 1.18. With k = 8 it is up to ten, but omissions are then rarer than 10⁻⁶.
+//! - Omissions are therefore not estimated from the fill alone. The filter keeps the sum over all lines of (set bits /
+//!   512)^k, which is exactly the probability that the next new state is taken for known, and adds up its odds as
+//!   states are found new.
 //!
-//! Setting a bit is one atomic *or*. Two workers that bring the same new state at the same moment may both be told that it is new, never both that it is
-//! known. Nothing waits for anything.
+//! Setting a bit is one atomic *or*. Two workers that bring the same new state at the same moment may both be told that
+//! it is new, but never both that it is known. No worker waits for another.
 
 use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
-use crate::rows::{any, as_given};
+use crate::rows::{FINGERPRINTS, any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::Hash;
@@ -26,17 +28,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         help: "a few bits per state in one large filter",
         parameters: &[Parameter::new("k", Accepts::Number(widened(&BitstateStore::K)), "3", "the bits that are set for each state")],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-    },
+    abilities: Abilities { device: DeviceKeeps::Bits, ..FINGERPRINTS },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,
@@ -61,7 +53,7 @@ pub struct BitstateStore {
     len: AtomicU64,
 }
 
-/// What is known about the filter as a whole.
+/// Figures of the filter as a whole.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     set: u64,
@@ -97,8 +89,8 @@ impl BitstateStore {
     /// The least number of bytes a store needs.
     pub const LEAST: usize = 2 * LINE;
 
-    /// An empty filter of at most `bytes` bytes with `k` bits per state (outside [`K`](BitstateStore::K), the nearest). None where the account refuses or
-    /// `bytes` is below [`LEAST`](BitstateStore::LEAST).
+    /// An empty filter of at most `bytes` bytes with `k` bits per state (outside [`K`](BitstateStore::K), the nearest).
+    /// None if the account refuses or `bytes` is below [`LEAST`](BitstateStore::LEAST).
     pub fn new(k: u32, bytes: usize, account: &dyn Account) -> Option<Self> {
         if bytes < Self::LEAST {
             return None;

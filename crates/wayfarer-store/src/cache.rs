@@ -1,18 +1,21 @@
-//! The cache: a fixed number of slots for fingerprints; when there is no free one, a state takes the place of another.
+//! The cache: a fixed number of slots for fingerprints. If there is no free slot, a new state replaces another.
 //!
-//! Sources: state-space caching (Holzmann 1987; Godefroid, Holzmann, Pirottin 1992) and the cache of randomised breadth-first search, whose published
-//! collision rates fit 1 − slots/insertions: free slots are filled before any is overwritten. Departures:
-//! - Slots come in buckets of `ways`, and "free" means free in the state's bucket. With 8 ways the rate lies above the formula by 0.14 where there have been as
-//!   many insertions as slots, by 0.005 at 1.7 times as many and by 0.001 at twice as many; 16 ways take this to 0.10, 0.001 and nothing.
-//! - A bucket's address carries part of the fingerprint, so a slot of 40 bits takes about 32 at ten thousand slots; with `lru` and `lfu` a bucket has one more
-//!   word for its history, and with `fifo` for its next victim.
+//! Sources: state-space caching (Holzmann 1987; Godefroid, Holzmann, Pirottin 1992) and the cache of randomised
+//! breadth-first search, whose published collision rates fit 1 − slots/insertions: free slots are filled before any is
+//! overwritten. Departures:
+//! - Slots come in buckets of `ways`, and "free" means free in the state's bucket. With 8 ways the rate lies above the
+//!   formula by 0.14 after as many insertions as slots, by 0.005 after 1.7 times as many and by 0.001 after twice as
+//!   many. With 16 ways the differences are 0.10, 0.001 and 0.
+//! - A bucket's address carries part of the fingerprint, so a slot of 40 bits takes about 32 at ten thousand slots.
+//!   With `lru` and `lfu` a bucket has one more word for its history, and with `fifo` for its next victim.
 //!
-//! Slots are replaced by compare-and-swap, and a bucket's history by compare-and-swap that may fail: what workers do at the same moment can cost order of
-//! replacement, never a wrong fingerprint. Two workers that bring the same new state at once may both be told that it is new when its bucket is full.
+//! Slots are replaced by compare-and-swap, and so is a bucket's history, which may fail. Workers that meet can disturb
+//! the order of replacement but never write a wrong fingerprint. If two workers bring the same new state at once and
+//! its bucket is full, both may be told that it is new.
 
 use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
-use crate::rows::{any, usual_words};
+use crate::rows::{FINGERPRINTS, any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
 use crate::{
     Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec, Visit,
@@ -32,17 +35,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             Parameter::new("replace", Accepts::OneOf(&["random", "fifo", "lru", "lfu"]), "random", "which fingerprint a new one replaces"),
         ],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: true,
-        varying: true,
-        shared: false,
-    },
+    abilities: Abilities { evicts: true, shared: false, ..FINGERPRINTS },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle,
@@ -123,7 +116,7 @@ impl Replacement {
 pub struct CacheStore {
     lines: Lines,
     buckets: u64,
-    /// Words from one bucket to the next; the first is the history, where there is one.
+    /// Words from one bucket to the next. The first is the history, if there is one.
     stride: usize,
     ways: u32,
     replacement: Replacement,
@@ -149,7 +142,7 @@ struct Place {
     value: u64,
 }
 
-/// What a cache did with a state.
+/// The result of putting a state into the cache.
 enum Put {
     Present,
     Filled,
@@ -170,8 +163,8 @@ impl CacheStore {
     /// How many bits a fingerprint may have.
     pub const BITS: std::ops::RangeInclusive<u32> = 8..=64;
 
-    /// An empty cache of at least `slots` slots (rounded up to whole buckets) in buckets of `ways`, for fingerprints of at least `bits` bits; values out of
-    /// range count as the nearest. None where the account refuses.
+    /// An empty cache of at least `slots` slots (rounded up to whole buckets) in buckets of `ways`, for fingerprints of
+    /// at least `bits` bits. A value out of range counts as the nearest in range. None if the account refuses.
     pub fn new(slots: u64, ways: u32, bits: u32, replacement: Replacement, seed: u64, account: &dyn Account) -> Option<Self> {
         let (ways, width, stride, per_word) = Self::layout(slots, ways, bits, replacement);
         let buckets = slots.max(1).div_ceil(u64::from(ways));
@@ -206,7 +199,7 @@ impl CacheStore {
         let ways = ways.clamp(*Self::WAYS.start(), *Self::WAYS.end());
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
         let buckets = slots.max(1).div_ceil(u64::from(ways));
-        // What the address does not carry, and at most what a word holds beside the mark of a filled slot.
+        // The bits that the address does not carry, but no more than fit into a word beside the mark of a filled slot.
         let rest = (f64::from(bits) - (buckets as f64).log2()).ceil().clamp(1.0, 63.0) as u32;
         let per_word = (64 / (rest + 1)).min(ways);
         let history = usize::from(replacement != Replacement::Random);
@@ -270,7 +263,7 @@ impl CacheStore {
         (&self.lines.words()[place.word + history + (way / self.per_word) as usize], way % self.per_word * self.width)
     }
 
-    /// Where a state lies in its bucket, or else the first free slot with the word it is in.
+    /// The slot of a state in its bucket, or else the first free slot with its word.
     #[inline]
     fn look(&self, place: Place) -> Result<u32, Option<(u32, u64)>> {
         let mask = u64::MAX >> (64 - self.width);
@@ -449,7 +442,7 @@ impl Remember for CacheStore {
         }
     }
 
-    /// How many states it holds now; what it forgot is not counted.
+    /// The number of states it holds now, without those it forgot.
     fn len(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }

@@ -1,18 +1,23 @@
 //! The compact store: a fingerprint per state, and fewer bits of it when room runs out.
 //!
 //! Sources and departures:
-//! - Hash compaction (Stern, Dill 1995, *Improved probabilistic verification by hash compaction*): states are known by b bits of a hash, and a state whose
-//!   fingerprint is taken is omitted. Expected omissions are reckoned from what was found new, not from a bound on the states to come.
-//! - Quotienting (Cleary 1984, *Compact hash tables using bidirectional linear probing*): the address carries part of the fingerprint. Instead of
-//!   Cleary's runs with three bits per slot, an entry lies in one of two cache lines, and one bit says in which (a bucketed cuckoo table): lookups
-//!   touch one line until a bucket has spilled, two after that, and 99 % of the slots are filled before one state finds no place.
-//! - Elastic storage (Dillinger, Manolios 2009, *Fast, all-purpose state storage*): when the table is full, slots become narrower in place. Theirs works
-//!   on the cells of a Cleary table; here each line is packed anew for itself, a quarter more slots at a time, an eighth where few bits are left, so that precision falls in small steps.
-//!   The same in reverse lets a table start with few buckets and grow inside the memory that was reserved for it, touching pages only as it needs them.
+//! - Hash compaction (Stern, Dill 1995, *Improved probabilistic verification by hash compaction*): a state is known by
+//!   b bits of its hash. A new state whose fingerprint is already there is omitted. Expected omissions are computed
+//!   from the states found new, not from a bound on the states to come.
+//! - Quotienting (Cleary 1984, *Compact hash tables using bidirectional linear probing*): the address carries part of
+//!   the fingerprint. Cleary uses runs with three bits per slot. Here an entry lies in one of two cache lines, and one
+//!   bit says in which (a bucketed cuckoo table). Lookups touch one line until a bucket has spilled and two after that,
+//!   and 99 % of the slots are filled before a state finds no place.
+//! - Elastic storage (Dillinger, Manolios 2009, *Fast, all-purpose state storage*): when the table is full, slots
+//!   become narrower in place. Theirs works on the cells of a Cleary table. Here each line is repacked by itself, with
+//!   a quarter more slots at a time, or an eighth if few bits are left, so that precision falls in small steps. The
+//!   same in reverse lets a table start with few buckets and grow inside the memory that was reserved for it, touching
+//!   pages only as it needs them.
 //!
-//! All memory is taken from the account at the start; an [elastic](CompactStore::elastic) store takes it as the table grows, and when fingerprints would become
-//! too short it turns into a [`filter`] instead of being full. Growing and narrowing stop the workers at the edge of a group of candidates (a read-write
-//! lock, held by workers for a group at a time) for one pass over the table; everything else goes on side by side (see [`table`]).
+//! All memory is taken from the account at the start. An [elastic](CompactStore::elastic) store takes it as the table
+//! grows; when fingerprints would become too short it turns into a [`filter`] instead of being full. Growing and
+//! narrowing stop the workers at the edge of a group of candidates (a read-write lock, held by workers for a group at a
+//! time) for one pass over the table. Everything else runs in parallel (see [`table`]).
 
 mod filter;
 mod precision;
@@ -21,9 +26,10 @@ mod shape;
 mod table;
 
 use crate::memory::lines::Lines;
-use crate::rows::as_given;
+use crate::memory::sweep::hands;
+use crate::rows::{FINGERPRINTS, as_given};
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
-use crate::{Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
@@ -42,17 +48,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24", "the fewest bits that it may fall to"),
         ],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-    },
+    abilities: Abilities { device: DeviceKeeps::Fingerprint, ..FINGERPRINTS },
     agree: |given| {
         let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));
         if floor > bits && given.stated("floor") {
@@ -88,7 +84,7 @@ pub struct CompactStore<'a> {
     table: Table,
     /// For a store that takes its memory as it grows.
     account: Option<&'a dyn Account>,
-    /// Makes another hash of the hash: none where it is 0.
+    /// Changes the hash, so that stores with different salts err about different states. 0 leaves it as it is.
     salt: u64,
     regime: RwLock<Regime>,
     /// States found new, and fingerprints in the table.
@@ -96,7 +92,7 @@ pub struct CompactStore<'a> {
     entries: AtomicU64,
 }
 
-/// What changes only while no worker is inside.
+/// The parts that change only while no worker is inside.
 #[derive(Clone, Copy, Debug)]
 struct Regime {
     shape: Shape,
@@ -125,9 +121,10 @@ impl<'a> CompactStore<'a> {
     /// The least number of bytes a store needs.
     pub const LEAST: usize = (FEWEST as usize + 1) * LINE;
 
-    /// An empty store in at most `bytes` bytes that keeps at least `bits` bits of fingerprint per state and, when it is full, fewer, down to `floor` (bits
-    /// outside [`BITS`](CompactStore::BITS) count as the nearest; `floor` equal to `bits` or above means that it is then full). A store larger than
-    /// its fingerprints could fill takes less than it may. None where the account refuses or `bytes` is below [`LEAST`](CompactStore::LEAST).
+    /// An empty store in at most `bytes` bytes. It keeps at least `bits` bits of fingerprint per state and, when it is
+    /// full, fewer, down to `floor`. Bits outside [`BITS`](CompactStore::BITS) count as the nearest; if `floor` is at
+    /// least `bits`, the store never gives up bits. It takes less memory than it may if its fingerprints could not fill
+    /// it. None if the account refuses or `bytes` is below [`LEAST`](CompactStore::LEAST).
     pub fn new(bits: u32, floor: u32, bytes: usize, account: &dyn Account) -> Option<Self> {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());
         let lines = Self::lines_in(bits, bytes)?;
@@ -136,9 +133,10 @@ impl<'a> CompactStore<'a> {
         Some(Self::of(lines, left, (bits, floor.clamp(*Self::BITS.start(), bits)), None, 0))
     }
 
-    /// An empty store in at most `bytes` bytes that takes them from the account only as its table grows, gives up bits where it cannot grow, and turns into
-    /// a filter where too few would be left: it is never full. Stores with different salts err about different states. None where `bytes` is below
-    /// [`LEAST`](CompactStore::LEAST) or the system refuses.
+    /// An empty store in at most `bytes` bytes that takes them from the account only as its table grows. It gives up
+    /// bits if it cannot grow, and turns into a filter if too few bits would be left, so it is never full. Stores with
+    /// different salts err about different states. None if `bytes` is below [`LEAST`](CompactStore::LEAST) or the
+    /// system refuses.
     pub fn elastic(bytes: usize, salt: u64, account: &'a dyn Account) -> Option<Self> {
         let lines = Self::lines_in(64, bytes)?;
         let left = (lines / FIRST).checked_ilog2().unwrap_or(0).max((lines / FEWEST).ilog2().min(4));
@@ -149,10 +147,10 @@ impl<'a> CompactStore<'a> {
         Some(Self::of(lines, left, (64, floor + left), Some(account), salt))
     }
 
-    /// How many lines a store of fingerprints of `bits` bits has in so many bytes.
+    /// The number of lines that a store of fingerprints of `bits` bits has in `bytes` bytes.
     fn lines_in(bits: u32, bytes: usize) -> Option<u64> {
         let lines = (bytes.checked_sub(LINE)? / LINE) as u64;
-        // Seven bits are kept in the slots whatever happens, so more buckets would only make fingerprints longer than asked for.
+        // A slot always keeps seven bits, so more buckets would only make fingerprints longer than asked for.
         Some(lines.min(1 << (bits - STEER).min(40))).filter(|lines| *lines >= FEWEST)
     }
 
@@ -169,7 +167,7 @@ impl<'a> CompactStore<'a> {
         CompactStore { table: Table::new(lines), account, salt, regime: RwLock::new(regime), len, entries }
     }
 
-    /// What it may have omitted, and how it stands.
+    /// Expected omissions and the present size of fingerprints.
     pub fn precision(&self) -> Precision {
         let regime = self.enter();
         let shape = regime.shape;
@@ -212,7 +210,8 @@ impl<'a> CompactStore<'a> {
         self.regime.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room after a worker that saw `seen` found little or none, unless another has done so: more buckets, or, where room is `needed`, fewer bits.
+    /// Makes room after a worker that saw the shape `seen` found little or none, unless another worker has done so:
+    /// more buckets or, if room is `needed`, fewer bits.
     #[cold]
     fn make_room(&self, seen: Shape, needed: bool) {
         let mut regime = self.regime.write().unwrap_or_else(PoisonError::into_inner);
@@ -220,7 +219,7 @@ impl<'a> CompactStore<'a> {
             return;
         }
         if let Some(grown) = self.grown(&seen) {
-            self.table.grow(&seen, &grown);
+            self.table.grow(&seen, &grown, hands(regime.seats));
             regime.shape = grown;
             return;
         }
@@ -233,7 +232,7 @@ impl<'a> CompactStore<'a> {
         match seen.narrowed(regime.floor) {
             Some(narrow) => {
                 regime.omissions += omissions;
-                regime.counted = self.table.narrow(&seen, &narrow);
+                regime.counted = self.table.narrow(&seen, &narrow, hands(regime.seats));
                 self.entries.store(regime.counted, Ordering::Relaxed);
                 regime.shape = narrow;
                 regime.lowered += 1;
@@ -255,13 +254,14 @@ impl<'a> CompactStore<'a> {
         Some(grown)
     }
 
-    /// Goes over states with the lines of those ahead on their way into the cache: first the line at home, then, where entries of it lie elsewhere or `both`
-    /// are looked at in any case, the other one. Ends early where `visit` says so. Hints some hundred states ahead, on top of this, made visits slower by a third.
+    /// Visits states while the lines of later states are fetched into the cache: first the home line, then the other
+    /// one if entries of the home line lie there or `both` is set. Ends early if `visit` says so. Additional hints some
+    /// hundred states ahead made visits slower by a third.
     #[inline]
     fn pipeline(&self, shape: &Shape, hashes: &[Hash], both: bool, mut visit: impl FnMut(Place) -> bool) {
         let mut places = [Place::default(); AHEAD];
         for at in 0..hashes.len() + AHEAD {
-            // The place of the state that far back lies where this one's will lie.
+            // This state's place overwrites that of the state `AHEAD` before it, which is visited now.
             if at >= AHEAD && !visit(places[at % AHEAD]) {
                 return;
             }
@@ -286,7 +286,7 @@ impl<'a> CompactStore<'a> {
         (mixed ^ (mixed >> 32) ^ hash.second()).wrapping_mul(0xA076_1D64_78BD_642F)
     }
 
-    /// Visits a group, or its beginning where room runs out; then the shape in which it did, and whether it did for good.
+    /// Visits a group. If room runs out in the middle, returns the shape at that moment and whether there is no more room at all.
     fn visit_group(&self, hashes: &[Hash], mask: Option<&[bool]>, room: &mut u64, visits: &mut Vec<Visit>) -> Option<(Shape, bool)> {
         let regime = self.enter();
         if regime.filter.is_some() {
@@ -324,7 +324,7 @@ impl<'a> CompactStore<'a> {
         if new > 0 {
             self.len.fetch_add(new, Ordering::Relaxed);
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
-            // Nearly full tables are slow; where there is memory left they need not be.
+            // Nearly full tables are slow, so the table grows early while there is memory left.
             if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
                 trouble = Some((shape, false));
             }

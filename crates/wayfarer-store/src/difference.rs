@@ -1,27 +1,29 @@
-//! The difference store: every state as its change from the state it was reached from, every δ-th along a path whole.
+//! The difference store: every state as its difference from the state it was reached from, and every δ-th state of a path whole.
 //!
-//! After Mukherjee, Tari and Bertok ("Memory efficient state-space analysis in software model-checking", 2010): INSERT keeps the difference to the
-//! predecessor, or the whole state where the depth is a multiple of δ; SEARCH compares with the states of the same hash; RECONSTRUCT walks back through at
-//! most δ − 1 differences.
+//! After Mukherjee, Tari and Bertok ("Memory efficient state-space analysis in software model-checking", 2010). INSERT
+//! keeps the difference to the predecessor, or the whole state if the depth is a multiple of δ. SEARCH compares with
+//! the states of the same hash. RECONSTRUCT walks back through at most δ − 1 differences.
 //!
 //! Departures:
-//! - a table of linked lists and second-level tables is replaced by the exact store's index, which compares bits of the hash first, and a record begins with
-//!   eight more: a state is looked at only where all agree, so almost only where it is the same
-//! - a difference is the bytes of the tight state that changed, combined by exclusive or. Differences then add up in any order, so that two states are
-//!   compared without reconstructing either: walking back from both to a common ancestor, the sum of all differences is zero if they are equal. Two
-//!   independent steps taken in both orders meet again after two steps, where the paper walks back to a whole state. Only where no ancestor is met on the
-//!   way is the state reconstructed
-//! - what was reconstructed is remembered for a while: brothers and their ancestors are asked for together
-//! - where a difference would be longer than the state, the state is kept whole and counts as depth 0; depth is counted along the path by which a state was
-//!   first reached, in any order of exploration (the paper's is depth-first)
-//! - a rule's number is never kept in place of what it changed, though that is shorter: rules would have to be fired again along the whole way back, and states
-//!   could not be compared without reconstructing them.
+//! - The paper's table of linked lists and second-level tables is replaced by the exact store's index, which compares
+//!   bits of the hash first. A record begins with eight more bits. A state is looked at only if all of them agree, so
+//!   almost only if it is the same state.
+//! - A difference is the bytes of the tight state that changed, combined by exclusive or. Differences then add up in
+//!   any order, so two states are compared without reconstructing either: walking back from both to a common ancestor,
+//!   the sum of all differences is zero if they are equal. Two independent steps taken in both orders meet again after
+//!   two steps, while the paper walks back to a whole state. A state is reconstructed only if no common ancestor is
+//!   found.
+//! - Reconstructed states are remembered for a while, because siblings and their ancestors are needed together.
+//! - If a difference would be longer than the state, the state is kept whole and counts as depth 0. Depth is counted
+//!   along the path by which a state was first reached, in any order of exploration (the paper's is depth-first).
+//! - A rule's number is never kept in place of the bytes it changed, though it is shorter. Rules would have to be fired
+//!   again along the whole way back, and states could not be compared without reconstructing them.
 
 mod chain;
 
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::{Accepts, Entry, Parameter};
 use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use chain::{Chain, Cursor, Place, push_number};
@@ -36,17 +38,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         help: "every state, as its change from the state it was reached from",
         parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "every how many states along a path one is kept whole")],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: false,
-        shared: true,
-    },
+    abilities: Abilities { varying: false, ..WHOLE },
     agree: any,
     least: DifferenceStore::least,
     settle: as_given,
@@ -70,7 +62,7 @@ pub enum Delta {
 const GROUP: usize = 96;
 /// Reconstructed states that are remembered, by handle.
 const REMEMBERED: usize = 2048;
-/// Bytes of states that each worker remembers whole, of those it inserted or met last: what is met again soon is compared at once.
+/// The bytes of states that each worker remembers whole, among those it inserted or found last. A state found again soon is then compared at once.
 const FRESH: usize = 1 << 17;
 /// States that `delta=auto` wants a budget to hold.
 const WISHED: usize = 50_000_000;
@@ -109,7 +101,7 @@ struct DifferenceSeat {
     full: bool,
 }
 
-/// What a search needs.
+/// Buffers for a search.
 struct Search {
     remembered: Remembered,
     /// The states inserted or met last, by handle; their number is a power of two.
@@ -122,7 +114,7 @@ struct Search {
     source_tight: Vec<Word>,
     /// The bytes in which the candidate differs from its source.
     change: Vec<(u32, u8)>,
-    /// The sum of differences, and where it may not be zero.
+    /// The sum of differences, and the bytes that may not be zero.
     sum: Vec<u8>,
     touched: Vec<u32>,
 }
@@ -131,8 +123,9 @@ impl<'a> DifferenceStore<'a> {
     /// The values that δ may have.
     pub const DELTA: std::ops::RangeInclusive<u32> = 1..=65_535;
 
-    /// An empty store for states of the given packing that keeps every `delta`-th along a path whole, asks `account` before it grows, and never holds more
-    /// than about `most` bytes. None where the account has no room to begin, δ is out of range, or states have each their own width.
+    /// An empty store for states of the given packing. It keeps every `delta`-th state of a path whole, asks `account`
+    /// before it grows, and never holds more than about `most` bytes. None if the account has no room to begin, δ is
+    /// out of range, or states vary in width.
     pub fn new(packing: Packing, delta: Delta, account: &'a dyn Account, most: usize) -> Option<Self> {
         if packing.is_varying() {
             return None;
@@ -155,8 +148,8 @@ impl<'a> DifferenceStore<'a> {
         Chain::least(longest(packing.bytes()), most) + Self::index_chunk(most)
     }
 
-    /// The δ that `delta=auto` takes for states of so many bytes: the smallest with which the budget holds fifty million, and none so large that whole
-    /// states cost less than a byte on average.
+    /// The δ that `delta=auto` takes for states of `bytes` bytes: the smallest with which the budget holds fifty
+    /// million states, and none so large that whole states cost less than a byte on average.
     pub fn delta_for(bytes: usize, most: usize) -> u32 {
         let enough = |delta: usize| most / (20 + bytes / delta) >= WISHED || bytes / delta < 1;
         let mut deltas = Self::DELTA;
@@ -223,8 +216,8 @@ impl<'a> DifferenceStore<'a> {
         same
     }
 
-    /// Walks back from the source and from a stored state until they meet: then the candidate is the stored state if all differences add up to nothing.
-    /// None where a whole state lies between.
+    /// Walks back from the source and from a stored state until they meet. The candidate is the stored state if all
+    /// differences add up to zero. None if a whole state lies between.
     fn meet(&self, search: &mut Search, source: u32, handle: u32) -> Option<bool> {
         let Search { change, sum, touched, .. } = search;
         touched.clear();
@@ -307,7 +300,7 @@ impl<'a> DifferenceStore<'a> {
         }
     }
 
-    /// Brings home buckets, then heads and records of what is most likely to be compared, into the cache.
+    /// Fetches home buckets into the cache, then the heads and records that are most likely to be compared.
     fn prefetch(&self, hashes: &[Hash]) {
         for hash in hashes {
             prefetch_line(self.index.address(*hash));
@@ -322,7 +315,7 @@ impl<'a> DifferenceStore<'a> {
     }
 }
 
-/// The longest record of a state of so many bytes: the mark, the depth, the link, and what was tried for the rest.
+/// The longest record of a state of `bytes` bytes: the mark, the depth, the link, and the longest attempt at the rest.
 fn longest(bytes: usize) -> usize {
     bytes + 16
 }
@@ -333,7 +326,7 @@ fn mark(hash: Hash) -> u8 {
     (hash.second() >> 56) as u8
 }
 
-/// A link as a number: 0 where there is none.
+/// A link as a number: 0 if there is none.
 #[inline]
 fn zigzag(handle: u32, parent: u32) -> u32 {
     // Twice the way back, or twice the way forward less one; a state is never its own parent. Ways of 2³¹ and more do not occur before handles run out.
@@ -404,7 +397,7 @@ impl Remembered {
         Self::of(REMEMBERED.min(((1 << 18) / (words + 1)).next_power_of_two()).max(16), words)
     }
 
-    /// Remembers so many states, a power of two.
+    /// Remembers `count` states, a power of two.
     fn of(count: usize, words: usize) -> Self {
         Remembered { handles: vec![u32::MAX; count], states: vec![0; count * words], words, mask: count - 1, way: Vec::new(), state: vec![0; words] }
     }
@@ -452,7 +445,7 @@ impl Remembered {
         }
     }
 
-    /// Copies a state that is remembered; false where it is not.
+    /// Copies a state that is remembered; false if it is not.
     fn recall(&self, handle: u32, tight: &mut [Word]) -> bool {
         let place = handle as usize & self.mask;
         if self.handles[place] != handle {

@@ -1,8 +1,9 @@
-//! The exact store: every state in its tight form with a link to where it was first reached.
+//! The exact store: every state in its tight form, with a link to the state from which it was first reached.
 //!
-//! Records lie in segments that are never moved; an [`Index`] finds them by hash. A record is the tight state and four bytes of link; states that have each
-//! their own number of words are kept as [`Strings`]. The two cache misses of a visit, bucket and record, are taken ahead of it: hints fetch them while the
-//! loop expands other states, and where nobody gave hints, a visit fetches for those behind it in the batch.
+//! Records lie in segments that never move, and an [`Index`] finds them by hash. A record is the tight state and four
+//! bytes of link. States that vary in width are kept as [`Strings`]. A visit has two cache misses, bucket and record,
+//! and both are fetched ahead: hints fetch them while the loop expands other states, and without hints a visit fetches
+//! for later states of its batch.
 
 mod ahead;
 mod closed;
@@ -14,9 +15,9 @@ use crate::index::{Found, Index, Means, Seat as IndexSeat};
 use crate::memory::arena::prefetch_line;
 use crate::memory::records::Records;
 
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::Entry;
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -29,17 +30,7 @@ use wayfarer_space::{Hash, Packing, States, Steps};
 /// The row of `exact`.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry { name: "exact", help: "every state, packed to the bit; the default while memory lasts", parameters: &[] },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: true,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: true,
-    },
+    abilities: Abilities { device: DeviceKeeps::State, ..WHOLE },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,
@@ -71,14 +62,14 @@ struct Keeper<'a, F: Form> {
     /// The bytes it may hold at most.
     most: usize,
     len: AtomicU64,
-    /// What workers that left had, for those who come.
+    /// Buffers of workers that left, for workers that come.
     left: Mutex<Vec<F::Group>>,
 }
 
 /// A worker's place at the exact store.
 struct ExactSeat<G> {
     index: IndexSeat,
-    /// The forms of a group, and where the worker writes.
+    /// The forms of a group, and the place that the worker writes to.
     group: G,
     /// Candidates that were fetched by hints and not visited yet.
     hinted: usize,
@@ -87,8 +78,8 @@ struct ExactSeat<G> {
 }
 
 impl<'a> ExactStore<'a> {
-    /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than `most` bytes. None where the
-    /// account has no room to begin.
+    /// An empty store for states of the given packing. It asks `account` before it grows and never holds more than
+    /// `most` bytes. None if the account has no room to begin.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         let segment = Self::segment(most);
         let index = Index::new(segment.max(1 << 16), account)?;
@@ -145,7 +136,7 @@ impl<F: Form> Keeper<'_, F> {
                         }
                     }
                     None => {
-                        // What leads back to its source is not looked for.
+                        // Steps that lead back to their source are not looked up.
                         let looked_for = steps.hashes.iter().zip(&steps.changed).filter(|(_, changed)| **changed != 0);
                         looked_for.for_each(|(hash, _)| self.fetch_records(*hash));
                     }
@@ -211,7 +202,7 @@ impl<F: Form> Keeper<'_, F> {
                 _ => Visit::New(Handle(u32::MAX)),
             }
         });
-        // What was probed will be inserted next, and is in the cache.
+        // Probed states are in the cache and will be inserted next.
         seat.hinted = hinted.max(candidates.steps.len());
     }
 
@@ -231,7 +222,7 @@ impl<F: Form> Keeper<'_, F> {
         let mut new = 0;
         self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
             let parent = candidates.parent(index);
-            // A step that leads back to its source leads to what is known, and nobody need look for it.
+            // A step that leads back to its source leads to a known state and needs no lookup.
             if candidates.steps.changed[index] == 0
                 && let Some(parent) = parent
             {
@@ -251,7 +242,7 @@ impl<F: Form> Keeper<'_, F> {
         self.len.fetch_add(new, Ordering::Relaxed);
     }
 
-    /// Inserts what was announced and must be looked for; all others are known, or will be when the first of their like was inserted.
+    /// Inserts the announced candidates that must be looked up. All others are known already, or equal one that is inserted before them.
     fn insert_announced(&self, seat: &mut ExactSeat<F::Group>, candidates: Candidates, looks: &[Look], visits: &mut Vec<Visit>) {
         let Steps { states, hashes, .. } = candidates.steps;
         seat.hinted = seat.hinted.saturating_sub(hashes.len());
@@ -296,7 +287,7 @@ impl<F: Form> Keeper<'_, F> {
                 Visit::New(Handle(handle))
             }
             _ => {
-                // A store that refused one state stays full for this worker, so that what is cut off is always the end of a batch.
+                // A store that refused one state stays full for this worker, so that the states cut off are always the end of a batch.
                 seat.full |= room;
                 Visit::Full
             }

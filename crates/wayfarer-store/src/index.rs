@@ -1,42 +1,53 @@
 //! Finds a state's handle by its hash.
 //!
-//! The table is split into 1024 *shares*, each a table of cache-line buckets of its own that doubles when it is nine tenths full. The shares' parts of the
-//! hash space differ in width by up to a factor of two, spread like the turns of a spiral (Martin's spiral storage), so that they double one after
-//! another: there is no moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
+//! The table is split into 1024 *shares*. Each is a table of cache-line buckets that doubles when it is nine tenths full. The shares' parts of the hash space differ in width by up to a factor of two,
+//! spread like the turns of a spiral (Martin's spiral storage), so that they double one after another. There is never a
+//! moment in which everything is rebuilt, and the load of the whole stays near two thirds at every size.
 //!
-//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits of the hash as fit. Doubling a share
-//! turns the lowest of these bits into an address bit and gives its place to the growing handles, so entries move without their states being looked at.
-//! Where fewer than four hash bits would be left, the share goes over to slots of 64 bits, eight to a bucket, whose hash bits are taken anew from the states.
+//! A slot of 32 bits holds a handle, a mark for entries that had to leave their home bucket, and as many further bits
+//! of the hash as fit. Doubling a share turns the lowest of these bits into an address bit and gives its place to the
+//! growing handles, so entries move without reading their states. If fewer than four hash bits would be left, the share
+//! changes to slots of 64 bits, eight to a bucket, and their hash bits are computed from the states.
 //!
-//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as frozen, which stops insertions there, copies
-//! the entries, and publishes the new table; others that meet a frozen slot wait for that one share and look again. A table that was replaced is freed when
-//! every worker has begun another batch since.
+//! Workers insert by compare-and-swap and never move an entry. To grow a share, a worker marks its free slots as
+//! frozen, which stops insertions there, copies the entries, and publishes the new table. Workers that see a frozen
+//! slot wait for that one table and look again. Several shares may grow at the same time. A table of more than 32 KiB is
+//! not doubled but split into two *parts*, which a directory finds by the lowest bits of the hash. So no table is large,
+//! and most are copied before another worker wants to insert there. A replaced table is freed when every worker has
+//! begun another batch since.
 
+mod directory;
 mod table;
 
 use crate::Account;
 use crate::memory::arena::{Arena, LINE};
+use directory::Directory;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use table::{Matches, Slot, Table};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use table::{Growth, Matches, Slot, Table};
 use wayfarer_space::Hash;
 
 const SHARES: usize = 1024;
+/// A table with this many buckets, as a power of two, is split and not doubled.
+const LARGEST: u32 = if cfg!(test) { 3 } else { 9 };
+/// Looks at a table that is being copied before a worker lets others run meanwhile.
+const SPINS: u32 = 1 << 10;
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
 const SEATS: usize = 256;
 /// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
-const FLUSH: u32 = 16;
-/// How many buckets ahead states are asked for where their hashes are needed.
+const FLUSH: u64 = 16;
+/// The number of buckets for which states are prefetched if their hashes are needed.
 const AHEAD: usize = 4;
 
 /// A growing set of handles, found by hash, for several workers.
 pub(crate) struct Index {
-    /// A [`Table`] each, in one word.
+    /// A [`Table`] or a [`Directory`] each, in one word.
     shares: Box<[AtomicU64]>,
-    /// Entries in each share, as far as workers have told.
+    /// Entries in each share, as far as workers have told, and whether someone is growing it.
     used: Box<[AtomicU32]>,
+    growing: Box<[AtomicBool]>,
     grounds: Mutex<Grounds>,
     /// Counts replaced tables; workers note it at the start of a batch.
     epoch: AtomicU64,
@@ -61,7 +72,7 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
-/// What growing needs.
+/// The means that growing needs.
 pub(crate) struct Means<'a> {
     /// Says whether there is memory.
     pub(crate) account: &'a dyn Account,
@@ -71,7 +82,7 @@ pub(crate) struct Means<'a> {
     pub(crate) fetch: &'a dyn Fn(u32),
 }
 
-/// What a lookup found.
+/// The result of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The state has this handle.
@@ -89,12 +100,13 @@ impl Index {
         let shares: Option<Vec<AtomicU64>> = (0..SHARES)
             .map(|_| {
                 let base = arena.take(LINE, account)?;
-                Some(AtomicU64::new(Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false }.to_word()))
+                Some(AtomicU64::new(Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false, skip: 0 }.to_word()))
             })
             .collect();
         Some(Index {
             shares: shares?.into_boxed_slice(),
             used: (0..SHARES).map(|_| AtomicU32::new(0)).collect(),
+            growing: (0..SHARES).map(|_| AtomicBool::new(false)).collect(),
             grounds: Mutex::new(Grounds { arena, replaced: Vec::new() }),
             epoch: AtomicU64::new(0),
             noted: (0..SEATS).map(|_| Noted(AtomicU64::new(IDLE))).collect(),
@@ -102,7 +114,7 @@ impl Index {
         })
     }
 
-    /// A place for one more worker; none where there are too many.
+    /// A place for one more worker; none if there are too many.
     pub(crate) fn seat(&self) -> Option<Seat> {
         let number = self.seats.fetch_add(1, Ordering::Relaxed);
         (number < SEATS).then(|| Seat { number, fresh: vec![0; SHARES].into_boxed_slice() })
@@ -116,7 +128,7 @@ impl Index {
     /// A worker begins a batch: from here to [`leave`](Index::leave) no table it may see is freed.
     pub(crate) fn enter(&self, seat: &Seat) {
         self.noted[seat.number].0.store(self.epoch.load(Ordering::SeqCst), Ordering::SeqCst);
-        // What it looks at from here on it looks at after it was noted.
+        // All later reads of the table come after this note.
         fence(Ordering::SeqCst);
     }
 
@@ -128,14 +140,14 @@ impl Index {
     /// The address of the home bucket, for prefetching.
     #[inline]
     pub(crate) fn address(&self, hash: Hash) -> *const u8 {
-        let table = self.table(share_of(hash));
+        let table = self.table(share_of(hash), hash);
         table.bucket(table.home(hash))
     }
 
     /// A handle in the home bucket whose hash bits agree: most likely the state itself, and worth prefetching.
     #[inline]
     pub(crate) fn likely(&self, hash: Hash) -> Option<u32> {
-        let table = self.table(share_of(hash));
+        let table = self.table(share_of(hash), hash);
         let home = table.home(hash);
         let Matches { agree, .. } = table.matches(home, table.print(hash));
         (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
@@ -144,7 +156,7 @@ impl Index {
     /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one.
     #[inline]
     pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
-        let table = self.table(share_of(hash));
+        let table = self.table(share_of(hash), hash);
         let home = table.home(hash);
         let Matches { mut agree, .. } = table.matches(home, table.print(hash));
         while agree != 0 {
@@ -157,17 +169,18 @@ impl Index {
     #[inline]
     pub(crate) fn find(&self, hash: Hash, mut same: impl FnMut(u32) -> bool) -> Found {
         loop {
-            let table = self.table(share_of(hash));
+            let table = self.table(share_of(hash), hash);
             match self.look(table, hash, &mut same, None::<(u32, &fn())>) {
                 Looked::Found(handle) => return Found::Present(handle),
-                Looked::Frozen => self.wait_for(share_of(hash), table),
+                Looked::Frozen => self.wait_for(share_of(hash), hash, table),
                 _ => return Found::Absent,
             }
         }
     }
 
-    /// Looks for a state and, where it is not there, inserts `handle` for it, after `write` made its record.
-    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and [`leave`](Index::leave).
+    /// Looks for a state and, if it is not there, inserts `handle` for it, after `write` made its record.
+    /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and
+    /// [`leave`](Index::leave).
     #[inline]
     pub(crate) fn find_or_insert(
         &self,
@@ -180,10 +193,10 @@ impl Index {
     ) -> Found {
         let share = share_of(hash);
         loop {
-            let table = self.table(share);
+            let table = self.table(share, hash);
             let too_narrow = !table.wide && u64::from(handle) + 2 >= 1 << table.handle_bits;
             if too_narrow {
-                if !self.grow(share, table, false, handle, means) {
+                if !self.grow((share, hash), table, false, handle, means) {
                     return Found::Absent;
                 }
                 continue;
@@ -191,12 +204,12 @@ impl Index {
             match self.look(table, hash, &mut same, Some((handle, &write))) {
                 Looked::Found(found) => return Found::Present(found),
                 Looked::Inserted => {
-                    self.count(seat, share, table, handle, means);
+                    self.count(seat, (share, hash), table, handle, means);
                     return Found::Inserted;
                 }
-                Looked::Frozen => self.wait_for(share, table),
+                Looked::Frozen => self.wait_for(share, hash, table),
                 Looked::Full | Looked::Free => {
-                    if !self.grow(share, table, true, handle, means) {
+                    if !self.grow((share, hash), table, true, handle, means) {
                         return Found::Absent;
                     }
                 }
@@ -204,24 +217,31 @@ impl Index {
         }
     }
 
-    /// Counts an entry and grows the share where it is nine tenths full. Where there is no room to grow, the share fills up to its last slot.
+    /// Counts an entry and grows the share if it is nine tenths full. If there is no room to grow, the share fills up to its last slot.
     #[inline]
-    fn count(&self, seat: &mut Seat, share: usize, table: Table, handle: u32, means: &Means) {
+    fn count(&self, seat: &mut Seat, (share, hash): (usize, Hash), table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
         *fresh += 1;
-        let slots = (table.slots() << table.bucket_bits) as u32;
-        if u32::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
+        // All parts of a share are about equally full.
+        let slots = (table.slots() as u64) << (table.bucket_bits + table.skip);
+        if u64::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
-            if u64::from(used) * 10 >= u64::from(slots) * 9 {
-                self.grow(share, table, true, handle, means);
+            // Whoever grows it already need not be waited for.
+            if u64::from(used) * 10 >= slots * 9 && !self.growing[share].load(Ordering::Relaxed) {
+                self.grow((share, hash), table, true, handle, means);
             }
         }
     }
 
+    /// The table that a hash of this share belongs to.
     #[inline]
-    fn table(&self, share: usize) -> Table {
-        Table::from_word(self.shares[share].load(Ordering::Acquire))
+    fn table(&self, share: usize, hash: Hash) -> Table {
+        let word = self.shares[share].load(Ordering::Acquire);
+        match Directory::from_word(word) {
+            None => Table::from_word(word),
+            Some(directory) => directory.table(directory.place(hash)),
+        }
     }
 
     /// Walks from the home bucket on. With a handle, takes the first free slot.
@@ -259,57 +279,145 @@ impl Index {
         }
     }
 
-    /// Waits until a share has another table than the one given.
+    /// Waits until a hash belongs to another table than the one given, or no one grows its share any more.
     #[cold]
-    fn wait_for(&self, share: usize, table: Table) {
-        while self.table(share) == table {
-            std::thread::yield_now();
+    fn wait_for(&self, share: usize, hash: Hash, table: Table) {
+        let mut looks = 0;
+        while self.table(share, hash) == table && self.growing[share].load(Ordering::Acquire) {
+            looks += 1;
+            if looks < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 
-    /// Replaces a share's table by one with room for `handle`, in twice the buckets where `doubled`; false where there is no memory for it.
+    /// Makes room for `handle` in the table of a hash, and for twice the entries if `doubled`; false if there is no memory for it.
     #[cold]
-    fn grow(&self, share: usize, table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
-        let Ok(mut grounds) = self.grounds.lock() else { return false };
-        if self.table(share) != table {
-            // Another worker grew it meanwhile.
+    fn grow(&self, (share, hash): (usize, Hash), table: Table, doubled: bool, handle: u32, means: &Means) -> bool {
+        if self.growing[share].swap(true, Ordering::Acquire) {
+            self.wait_for(share, hash, table);
             return true;
         }
-        self.free_replaced(&mut grounds);
-        let Some(grown) = table.grown(doubled, handle, &mut grounds.arena, means.account) else { return false };
+        // Another worker may have grown it before this one had its turn.
+        let grown = self.table(share, hash) != table
+            || match doubled {
+                true if table.bucket_bits >= LARGEST => self.split(share, hash, handle, means),
+                true => self.replace(share, hash, table, Growth::Doubled, handle, means),
+                false => self.replace(share, hash, table, Growth::Widened, handle, means),
+            };
+        self.growing[share].store(false, Ordering::Release);
+        grown
+    }
+
+    /// Splits all parts of a share, one after another, since all are about equally full. False if there was no memory to split the part of this hash.
+    fn split(&self, share: usize, hash: Hash, handle: u32, means: &Means) -> bool {
+        let word = self.shares[share].load(Ordering::Acquire);
+        let old = Directory::from_word(word);
+        let before = old.map_or(0, |old| old.bits);
+        let table_at = |part: usize| old.map_or(Table::from_word(word), |old| old.table(part));
+        let directory = if table_at(old.map_or(0, |old| old.place(hash))).skip == before {
+            let taken = self.grounds.lock().ok().and_then(|mut grounds| Directory::take(before + 1, &mut grounds.arena, means.account));
+            let Some(directory) = taken else { return false };
+            // Both halves lead to the tables that are there, until these are split.
+            for part in 0..1 << before {
+                let table = table_at(part);
+                directory.put(table, part & ((1 << table.skip) - 1));
+            }
+            self.shares[share].store(directory.to_word(), Ordering::Release);
+            if let Some(old) = old {
+                self.retire(old.block());
+            }
+            directory
+        } else {
+            let Some(old) = old else { return false };
+            old
+        };
+        let mine = directory.place(hash);
+        let skip = directory.table(mine).skip;
+        for part in 0..1 << directory.bits {
+            let table = directory.table(part);
+            // Those that were split are met again as their halves.
+            if table.skip < directory.bits && !self.replace_part(directory, part, table, Growth::Split, handle, means) {
+                break;
+            }
+        }
+        directory.table(mine).skip > skip
+    }
+
+    /// Replaces the table of a hash.
+    fn replace(&self, share: usize, hash: Hash, table: Table, how: Growth, handle: u32, means: &Means) -> bool {
+        match Directory::from_word(self.shares[share].load(Ordering::Acquire)) {
+            Some(directory) => self.replace_part(directory, directory.place(hash), table, how, handle, means),
+            None => self.regrown(table, how, handle, means).is_some_and(|[grown, _]| {
+                self.shares[share].store(grown.to_word(), Ordering::Release);
+                self.retire((table.base as usize, table.bytes()));
+                true
+            }),
+        }
+    }
+
+    /// Replaces the table at a place of a directory.
+    fn replace_part(&self, directory: Directory, place: usize, table: Table, how: Growth, handle: u32, means: &Means) -> bool {
+        let Some([grown, other]) = self.regrown(table, how, handle, means) else { return false };
+        let part = place & ((1 << table.skip) - 1);
+        directory.put(grown, part);
+        if how == Growth::Split {
+            directory.put(other, part | 1 << table.skip);
+        }
+        self.retire((table.base as usize, table.bytes()));
+        true
+    }
+
+    /// Copies a table into a larger one, or into two (else both are the same). None if there is no memory. Memory is taken under a lock; clearing and
+    /// filling it goes on beside other shares.
+    fn regrown(&self, table: Table, how: Growth, handle: u32, means: &Means) -> Option<[Table; 2]> {
+        let grown = {
+            let mut grounds = self.grounds.lock().ok()?;
+            self.free_replaced(&mut grounds);
+            let first = table.grown(how, handle, &mut grounds.arena, means.account)?;
+            let second = if how == Growth::Split { table.grown(how, handle, &mut grounds.arena, means.account) } else { Some(first) };
+            let Some(second) = second else {
+                grounds.arena.give_back(first.base, first.bytes());
+                return None;
+            };
+            [first, second]
+        };
+        grown[0].clear();
+        if how == Growth::Split {
+            grown[1].clear();
+        }
         table.freeze();
-        let mut used = 0;
+        let widened = grown[0].wide && !table.wide;
         for bucket in 0..table.buckets() {
-            let widened = grown.wide && !table.wide;
             if widened {
                 // Hash bits are taken anew from the states, a cache miss each.
                 table.handles((bucket + AHEAD) & table.bucket_mask()).for_each(means.fetch);
             }
             for slot in 0..table.slots() {
                 let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
-                let (home, print) = if displaced || widened {
+                let (half, home, print) = if displaced || widened {
                     let hash = (means.hash_of)(handle);
-                    (grown.home(hash), grown.print(hash))
+                    let half = if how == Growth::Split { (hash.address() >> table.skip & 1) as usize } else { 0 };
+                    (half, grown[half].home(hash), grown[half].print(hash))
                 } else {
-                    let bit = if doubled { print as usize & 1 } else { 0 };
-                    (bucket | bit << table.bucket_bits, print >> u32::from(doubled) & ((1 << grown.print_bits) - 1))
+                    table.grown_entry(&grown[0], how, bucket, print)
                 };
-                grown.put(home, handle, print);
-                used += 1;
+                grown[half].put(home, handle, print);
             }
         }
-        // Workers may still hold entries that they have not told; they are in the table and counted here, and told again later: a little too many.
-        self.used[share].store(used, Ordering::Relaxed);
-        self.shares[share].store(grown.to_word(), Ordering::Release);
+        Some(grown)
+    }
+
+    /// Frees a block when no worker can see it any more. It was replaced before.
+    fn retire(&self, (base, bytes): (usize, usize)) {
         let epoch = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
-        grounds.replaced.push((epoch, table.base as usize, table.bytes()));
-        true
+        if let Ok(mut grounds) = self.grounds.lock() {
+            grounds.replaced.push((epoch, base, bytes));
+        }
     }
 
     /// Frees the tables that no worker can see any more.
     fn free_replaced(&self, grounds: &mut Grounds) {
         let seats = self.seats.load(Ordering::Relaxed).min(SEATS);
-        // With a single worker there is nobody who could still look at a replaced table: it is the one that is growing another.
+        // With a single worker no other can still read a replaced table: this worker is the one that is growing it.
         let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.0.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
         let Grounds { arena, replaced } = grounds;
         replaced.retain(|(epoch, base, bytes)| {
@@ -400,7 +508,7 @@ mod tests {
         for handle in handles() {
             assert_eq!(put(&index, &mut seat, handle), Found::Inserted);
         }
-        assert!((0..SHARES).any(|share| index.table(share).wide));
+        assert!(handles().any(|handle| index.table(share_of(hash_of(handle)), hash_of(handle)).wide));
         for handle in handles() {
             assert_eq!(index.find(hash_of(handle), |found| found == handle), Found::Present(handle));
         }

@@ -1,9 +1,9 @@
-//! Remembers states: what a store is, the stores there are, and how one is chosen by name. This crate knows nothing of searches.
+//! Remembers states: the store traits, the stores, and how one is chosen by name. This crate knows nothing of searches.
 //!
-//! - [`Store`] is what a search sees, [`StoreSpec`] the choice of one, [`Abilities`] what it can do
+//! - [`Store`] is the interface to a search, [`StoreSpec`] a user's choice of a store, [`Abilities`] a list of its capabilities
 //! - [`ExactStore`], [`TreeStore`] and [`DifferenceStore`] remember every state
 //! - [`CompactStore`] and [`BitstateStore`] remember fingerprints, [`CacheStore`] and [`PoolStore`] some states, [`NoStore`] none
-//! - [`Account`] says whether there is memory left, [`Figures`] are what a part of a run reports about itself
+//! - [`Account`] says whether there is memory left, [`Figures`] are the figures that a part of a run reports about itself
 
 mod account;
 mod bitstate;
@@ -15,6 +15,7 @@ mod figures;
 mod index;
 mod memory;
 mod nothing;
+mod plain;
 mod pool;
 mod rows;
 pub mod spec;
@@ -32,7 +33,7 @@ pub use memory::{Slab, give_back};
 pub use nothing::NoStore;
 pub use pool::PoolStore;
 pub(crate) use rows::StoreRow;
-pub use rows::{Abilities, Room, StoreSpec};
+pub use rows::{Abilities, DeviceKeeps, Room, StoreSpec};
 pub use spec::{Parameter, SpecError};
 pub use store::{Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, Store, Visit};
 pub use tree::TreeStore;

@@ -1,15 +1,20 @@
-//! The pool: a bounded set of whole states that can be emptied, and from which single states can be taken out. What walk-like strategies own as V.
+//! The pool: a bounded set of whole states that can be emptied, and from which single states can be removed. Walk-like
+//! strategies use it as their set V.
 //!
-//! Each state has a slot with its tight form, its hash and a link to the slot from which it was reached. A state that is forgotten while others descend
-//! from it stays behind as a *ghost*: no longer in the set, kept only so that witnesses still lead back to a start state, and freed with the last of its
-//! descendants. Ghosts come on top of the capacity; when there are more of them than the capacity, the pool says that it is full, so that a strategy starts anew.
+//! Each state has a slot with its tight form, its hash and a link to the slot from which it was reached. A state that
+//! is forgotten while others descend from it stays as a *ghost*. It is no longer in the set and is kept only so that
+//! witnesses lead back to a start state; it is freed with the last of its descendants. Ghosts come on top of the
+//! capacity. If there are more of them than the capacity, the pool says that it is full, so that a strategy starts
+//! anew.
 //!
-//! One worker owns a pool; the lock inside is there for the trait and is never waited for.
+//! One worker owns a pool. The lock inside is there for the trait and is never waited for.
 
 use crate::memory::slab::Slab;
 use crate::rows::{any, little, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit};
+use crate::{
+    Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit,
+};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Packing, Rng, States, Word};
 
@@ -38,6 +43,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: false,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: little,
@@ -149,7 +155,7 @@ impl<'a> PoolStore<'a> {
         let parent = parent.map_or(NONE, |handle| handle.0);
         if inside.states.len() as u64 >= self.most {
             let Some(replacement) = self.replacement else { return Visit::Full };
-            // What the batch came from must outlive it: links will lead there.
+            // The sources of the batch must outlive it, because links will lead to them.
             let Some(victim) = inside.victim(replacement, sources) else { return Visit::Full };
             inside.forget(victim);
         }
@@ -258,7 +264,7 @@ impl Inside {
         self.slots[slot as usize].place = NONE;
         self.ghosts += 1;
         let mut slot = slot;
-        // What nobody descends from any more is freed, and so are its ancestors that stayed only for it.
+        // A slot without descendants is freed, and so are its ancestors that stayed only for it.
         while slot != NONE && self.slots[slot as usize].children == 0 && self.slots[slot as usize].place == NONE {
             self.ghosts -= 1;
             self.free.push(slot);

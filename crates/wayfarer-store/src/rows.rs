@@ -1,25 +1,26 @@
 //! The stores a user can ask for: one file each, and one row each in [`ROWS`].
 //!
-//! A row says what a store is called, what it can do and how it is built. Everything else about it is read from the row: nobody asks for a store by name.
+//! A row holds a store's name, its capabilities and its builder. All other code reads the row and never compares names.
 
 use crate::spec::{self, Entry, Given, Parameter, SpecError};
-use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, pool, tree};
+use crate::{Account, Store, bitstate, cache, compact, difference, exact, nothing, plain, pool, tree};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use wayfarer_space::Packing;
 
 /// All stores, in the order in which they are listed to users.
-static ROWS: [&StoreRow; 8] = [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &nothing::ROW];
+static ROWS: [&StoreRow; 9] =
+    [&exact::ROW, &tree::ROW, &difference::ROW, &compact::ROW, &bitstate::ROW, &cache::ROW, &pool::ROW, &plain::ROW, &nothing::ROW];
 
-/// What a store can do. Every row answers every question.
+/// The capabilities of a store. Every row answers every question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// It remembers states at all.
     pub remembers: bool,
     /// It never takes a new state for a known one and never forgets one.
     pub exact: bool,
-    /// It gives states back by their handles, and says from where each was first reached.
+    /// It gives states back by their handles, and knows each state's parent.
     pub recalls: bool,
     /// With one worker, its handles are the order of insertion, from 0 on.
     pub in_order: bool,
@@ -33,7 +34,50 @@ pub struct Abilities {
     pub varying: bool,
     /// Several workers may search over it together.
     pub shared: bool,
+    /// What a device with many lanes keeps of a state in its place.
+    pub device: DeviceKeeps,
 }
+
+/// What a store on a device keeps of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKeeps {
+    /// The store is not there.
+    Nothing,
+    /// The state.
+    State,
+    /// A fingerprint.
+    Fingerprint,
+    /// Bits of a filter.
+    Bits,
+}
+
+/// For rows: keeps every state whole and gives it back.
+pub(crate) const WHOLE: Abilities = Abilities {
+    remembers: true,
+    exact: true,
+    recalls: true,
+    in_order: true,
+    locates: true,
+    empties: false,
+    evicts: false,
+    varying: true,
+    shared: true,
+    device: DeviceKeeps::Nothing,
+};
+
+/// For rows: keeps fingerprints, which may be equal for different states.
+pub(crate) const FINGERPRINTS: Abilities = Abilities {
+    remembers: true,
+    exact: false,
+    recalls: false,
+    in_order: false,
+    locates: false,
+    empties: false,
+    evicts: false,
+    varying: true,
+    shared: true,
+    device: DeviceKeeps::Nothing,
+};
 
 /// A store that can be chosen by name.
 pub(crate) struct StoreRow {
@@ -51,7 +95,7 @@ pub(crate) struct StoreRow {
     pub(crate) build: for<'a> fn(&Given, &Room<'a>) -> Option<Box<dyn Store + 'a>>,
 }
 
-/// What a store is built from.
+/// The parts that a store is built from.
 #[derive(Clone, Copy)]
 pub struct Room<'a> {
     /// The packing of its states.
@@ -124,7 +168,7 @@ impl StoreSpec {
         self.row.entry.parameters
     }
 
-    /// What it can do.
+    /// Its capabilities.
     pub fn abilities(&self) -> Abilities {
         self.row.abilities
     }
@@ -139,7 +183,7 @@ impl StoreSpec {
         (self.row.least)(packing, most)
     }
 
-    /// The same with what the user left open filled in.
+    /// The same with values for the parameters that the user left open.
     pub fn settled(&self, room: &Room) -> StoreSpec {
         StoreSpec { row: self.row, given: (self.row.settle)(self.given.clone(), room) }
     }

@@ -27,7 +27,7 @@ pub struct Parameter {
     accepts: Accepts,
     /// The value if none is given; empty if there is no such value.
     default: &'static str,
-    /// What happens if none is given and there is no default.
+    /// The behaviour if none is given and there is no default.
     otherwise: &'static str,
     help: &'static str,
 }
@@ -88,11 +88,11 @@ pub struct Given {
 pub enum SpecError {
     /// There is no such part.
     Unknown {
-        /// What was looked for: a store or a strategy.
+        /// The kind of part: a store or a strategy.
         what: &'static str,
-        /// What was written.
+        /// The text as written.
         name: String,
-        /// The nearest name, where one is near.
+        /// The nearest name, if one is near.
         near: Option<&'static str>,
         /// Everything there is.
         list: String,
@@ -101,9 +101,9 @@ pub enum SpecError {
     UnknownParameter {
         /// Which part.
         part: String,
-        /// What was written.
+        /// The text as written.
         parameter: String,
-        /// The nearest name, where one is near.
+        /// The nearest name, if one is near.
         near: Option<&'static str>,
         /// The parameters it has.
         list: String,
@@ -119,7 +119,7 @@ pub enum SpecError {
     NotAParameter {
         /// Which part.
         part: String,
-        /// What was written.
+        /// The text as written.
         text: String,
     },
     /// A value that the parameter cannot have.
@@ -128,9 +128,9 @@ pub enum SpecError {
         part: String,
         /// The parameter.
         parameter: &'static str,
-        /// What was written.
+        /// The text as written.
         value: String,
-        /// What it may be.
+        /// The accepted values.
         accepted: String,
     },
 }
@@ -212,7 +212,7 @@ impl Entry {
 }
 
 impl Given {
-    /// The value of a parameter as it is written; none where it is left open.
+    /// The value of a parameter as it is written; none if it is left open.
     pub fn text(&self, name: &str) -> Option<&str> {
         let at = self.names.iter().position(|known| *known == name)?;
         self.values[at].as_deref()
@@ -223,12 +223,12 @@ impl Given {
         self.text(name) == Some(value)
     }
 
-    /// The value of a parameter as a number; none where it is open or a word.
+    /// The value of a parameter as a number; none if it is open or a word.
     pub fn number(&self, name: &str) -> Option<u64> {
         number(self.text(name)?)
     }
 
-    /// The value of a parameter as a real number; none where it is open or a word.
+    /// The value of a parameter as a real number; none if it is open or a word.
     pub fn real(&self, name: &str) -> Option<f64> {
         self.text(name)?.parse().ok()
     }
@@ -343,7 +343,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// The nearest name, where one is near.
+/// The nearest name, if one is near.
 fn nearest(written: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let written = written.to_lowercase();
     let (distance, name) = names.map(|name| (distance(&written, name), name)).min()?;

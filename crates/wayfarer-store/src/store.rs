@@ -1,4 +1,4 @@
-//! What a store is to the loop.
+//! The interface between a store and the exploration loop.
 
 use crate::Figures;
 use std::any::Any;
@@ -13,10 +13,10 @@ use wayfarer_space::{States, Steps, Word};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Handle(pub u32);
 
-/// What a store says about a state.
+/// A store's answer about a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// Not known before; where it was inserted, its handle.
+    /// Not known before. The handle is valid if the state was inserted.
     New(Handle),
     /// Known, or taken to be known.
     Seen(Handle),
@@ -37,14 +37,14 @@ pub enum Fidelity {
     Amnesic,
 }
 
-/// What to fetch ahead of a visit.
+/// The part of a visit to prefetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Where a state would be found.
+    /// The place at which a state would be found.
     Place,
     /// The same, and all of these states will be inserted before others that are announced later. Callers never ask for the handles of known states.
     Coming,
-    /// What is found there.
+    /// The state at that place.
     State,
 }
 
@@ -58,7 +58,7 @@ pub struct Candidates<'a> {
 }
 
 impl Candidates<'_> {
-    /// Where the candidate at `index` came from.
+    /// The source of the candidate at `index`.
     pub fn parent(&self, index: usize) -> Option<Handle> {
         self.sources.get(self.steps.sources[index] as usize).copied()
     }
@@ -73,12 +73,12 @@ impl Seat {
         Seat(Box::new(own))
     }
 
-    /// What the store put there; none at another store.
+    /// The store's own data in this seat; none if the seat belongs to another store.
     pub fn of<T: Any>(&mut self) -> Option<&mut T> {
         self.0.downcast_mut()
     }
 
-    /// What the store put there, taken out again; none at another store.
+    /// Takes the store's own data out of this seat; none if the seat belongs to another store.
     pub fn into<T: Any>(self) -> Option<T> {
         self.0.downcast().ok().map(|own| *own)
     }
@@ -146,7 +146,7 @@ pub trait Recall {
         handles.iter().all(|handle| self.state(*handle, out))
     }
 
-    /// From where a state was first reached; none for start states.
+    /// The state from which a state was first reached; none for start states.
     fn parent(&self, at: Handle) -> Option<Handle> {
         let _ = at;
         None

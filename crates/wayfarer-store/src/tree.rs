@@ -1,17 +1,19 @@
 //! The tree store: every state, as a tree of parts that are shared between states.
 //!
-//! Tree compression after Laarman, van de Pol and Weber ("Parallel recursive state compression for free", 2011), with a compact root table after Laarman
-//! ("Optimal compression of combinatorial state vectors", 2019): a state's bits are cut into parts, a part and every combination of parts is kept once and has
-//! a number, and a state is the pair of numbers under its root. A step changes few words, so that most of its source's numbers are the result's too: only the
-//! way from what changed up to the root is looked up.
+//! Tree compression after Laarman, van de Pol and Weber ("Parallel recursive state compression for free", 2011), with a
+//! compact root table after Laarman ("Optimal compression of combinatorial state vectors", 2019). A state's bits are
+//! cut into parts. Each part and each combination of parts is kept once and has a number, and a state is the pair of
+//! numbers under its root. A step changes few words, so most of its source's numbers stay the same, and only the path
+//! from the changed words to the root is looked up.
 //!
 //! Departures:
-//! - the tree has three levels (see `shape`), so that the lookups of many candidates are made level by level and their cache lines are fetched meanwhile
-//! - its shape is learnt from the first states and not the balanced one; learning anew rebuilds the store up to three times, at 4096 states and at eight and
-//!   sixty-four times as many, and again where a part has more values than its field can number. Meanwhile, and while a table grows, other workers wait
-//! - the root table is a set of pairs that knows no handles (see `pairs`); a sequence beside it has the pairs by handle (see `sequence`). So
-//!   [`Visit::Seen`] of this store carries no handle
-//! - states of up to 64 bits need no tree, and their halves are the pair.
+//! - The tree has three levels (see `shape`), so that many candidates are looked up level by level while their cache lines are fetched.
+//! - Its shape is learnt from the first states and is not the balanced one. Learning rebuilds the store up to three
+//!   times, at 4096 states and at eight and sixty-four times as many, and again if a part has more values than its
+//!   field can number. Other workers wait meanwhile, and while a table grows.
+//! - The root table is a set of pairs without handles (see `pairs`). A sequence beside it has the pairs by handle (see
+//!   `sequence`). So [`Visit::Seen`] of this store carries no handle.
+//! - States of up to 64 bits need no tree: their halves are the pair.
 
 mod nodes;
 mod numbering;
@@ -20,7 +22,7 @@ mod sequence;
 mod shape;
 
 use crate::memory::recent::Recent;
-use crate::rows::{any, as_given, by_segments};
+use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit, spec};
 use nodes::Nodes;
 use numbering::{Crowded, Job, Reading, Tree, TreePlaces, joined, place_of};
@@ -35,17 +37,7 @@ use wayfarer_space::{Packing, States, Steps, Word};
 /// The row of `tree`. The root set knows that a state is there, but not under which number.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: spec::Entry { name: "tree", help: "every state, by parts that states share; pays if states are wide", parameters: &[] },
-    abilities: Abilities {
-        remembers: true,
-        exact: true,
-        recalls: true,
-        in_order: true,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: false,
-        shared: true,
-    },
+    abilities: Abilities { locates: false, varying: false, ..WHOLE },
     agree: any,
     least: |_, most| TreeStore::least(most),
     settle: as_given,
@@ -59,9 +51,9 @@ const GROUP: usize = 96;
 const LEARN: (u64, u64, u64) = (1 << 12, 8, 1 << 18);
 /// Work that learning may do: pairs of slices times states of the sample.
 const SAMPLING: usize = 1 << 24;
-/// Bits that fields have to spare at first, and where that was too little. Where that was too little too, the shape is the balanced one.
+/// Spare bits of fields, at first and if that was too little. If the second is too little too, the shape is the balanced one.
 const SPARE: [u32; 2] = [4, 10];
-/// The most bytes of states that were met lately.
+/// The most bytes of recently found states.
 const MET: usize = 1 << 17;
 /// In place of the handle of a state that was seen.
 const NO_HANDLE: Handle = Handle(u32::MAX);
@@ -70,7 +62,7 @@ const NO_HANDLE: Handle = Handle(u32::MAX);
 pub struct TreeStore<'a> {
     packing: Packing,
     account: &'a dyn Account,
-    /// The bytes that states met lately may take for each worker.
+    /// The bytes that recently found states may take for each worker.
     met: usize,
     stage: RwLock<Stage>,
     len: AtomicU64,
@@ -78,7 +70,7 @@ pub struct TreeStore<'a> {
     learn_at: AtomicU64,
 }
 
-/// What is replaced when the shape changes.
+/// The parts that are replaced when the shape changes.
 struct Stage {
     tree: Tree,
     sequence: Sequence,
@@ -96,14 +88,14 @@ struct TreeSeat {
     jobs: Vec<Job>,
     /// The run that was unpacked last and how many records it had.
     run: Box<(usize, usize, Unpacked)>,
-    /// States that were met lately and are in the tree.
+    /// States that were found recently and are in the tree.
     met: Option<Recent>,
     full: bool,
 }
 
 impl<'a> TreeStore<'a> {
-    /// An empty store for states of the given packing that asks `account` before it grows, and that never holds more than about `most` bytes. None where
-    /// the account has no room to begin, or states have each their own width.
+    /// An empty store for states of the given packing. It asks `account` before it grows and never holds more than
+    /// about `most` bytes. None if the account has no room to begin, or states vary in width.
     pub fn new(packing: Packing, account: &'a dyn Account, most: usize) -> Option<Self> {
         if packing.is_varying() {
             return None;
@@ -115,7 +107,7 @@ impl<'a> TreeStore<'a> {
         Some(TreeStore { packing, account, met: (most / 128).min(MET), stage, len: AtomicU64::new(0), learn_at })
     }
 
-    /// From where every state was first reached, by handle; `NO_PARENT` for start states and where there is no state.
+    /// The parent of every state, by handle; `NO_PARENT` for start states and for handles without a state.
     pub fn parents(&self) -> Vec<u32> {
         let Ok(stage) = self.stage.read() else { return Vec::new() };
         let runs = stage.sequence.runs();
@@ -129,7 +121,7 @@ impl<'a> TreeStore<'a> {
         parents
     }
 
-    /// Where the bytes are: in parts and sides, in the set of pairs, and in the sequence.
+    /// The bytes of parts and sides, of the set of pairs, and of the sequence.
     pub fn parts(&self) -> [usize; 3] {
         self.stage.read().map_or([0; 3], |stage| {
             let pairs = stage.tree.pairs.bytes();
@@ -142,7 +134,7 @@ impl<'a> TreeStore<'a> {
         6 * Nodes::LEAST + 2 * Pairs::LEAST + Sequence::least(most)
     }
 
-    /// Finds the numbers of the candidates of a group; where `insert`, gives numbers to what has none.
+    /// Finds the numbers of the candidates of a group. If `insert`, gives numbers to values that have none.
     fn number(
         &self,
         stage: &Stage,
@@ -179,7 +171,7 @@ impl<'a> TreeStore<'a> {
         tree.finish(inner, jobs, insert)
     }
 
-    /// Inserts one candidate whose numbers are known. None where the set of pairs must grow first.
+    /// Inserts one candidate whose numbers are known. None if the set of pairs must grow first.
     #[inline]
     fn visit(&self, stage: &Stage, seat: &mut TreeSeat, pair: Option<(u32, u32)>, parent: Option<Handle>, room: bool) -> Option<Visit> {
         let next = if room && !seat.full { stage.sequence.next(&mut seat.place, self.account) } else { None };
@@ -206,7 +198,7 @@ impl<'a> TreeStore<'a> {
         }
     }
 
-    /// Gives the tree room for another group; false where there is none.
+    /// Gives the tree room for another group; false if there is none.
     #[cold]
     fn make_room(&self) -> bool {
         let Ok(mut stage) = self.stage.write() else { return false };
@@ -222,14 +214,14 @@ impl<'a> TreeStore<'a> {
         stage.tree.reserve(GROUP, self.account)
     }
 
-    /// Lets the set of pairs grow where this pair found no place, if the shape is still that of `generation`; false where there is no room.
+    /// Lets the set of pairs grow if this pair found no place and the shape is still that of `generation`; false if there is no room.
     #[cold]
     fn grow(&self, left: u32, right: u32, generation: u64) -> bool {
         let Ok(mut stage) = self.stage.write() else { return false };
         stage.generation != generation || stage.tree.pairs.grow(left, right, self.account)
     }
 
-    /// Learns the shape from what is stored, where it is time to.
+    /// Learns the shape from the stored states, if it is time to.
     #[cold]
     fn learn(&self) {
         let Ok(mut stage) = self.stage.write() else { return };
@@ -241,8 +233,8 @@ impl<'a> TreeStore<'a> {
         self.reshape(&mut stage);
     }
 
-    /// Rebuilds the store in a shape that is learnt from what is stored, or in one that can number all there may be where that was not enough; false, and
-    /// nothing changed, where that shape is the old one or there is no room.
+    /// Rebuilds the store in a shape that is learnt from the stored states or, if that was not enough, in one that can
+    /// number all possible values. False, with nothing changed, if that shape is the old one or there is no room.
     fn reshape(&self, stage: &mut Stage) -> bool {
         let Stage { tree, sequence, generation, outgrown } = stage;
         let shape = match SPARE.get(*outgrown) {
@@ -309,7 +301,7 @@ impl<'a> TreeStore<'a> {
         sample
     }
 
-    /// Takes the lock anew after the tree was changed; none where it cannot be taken any more.
+    /// Takes the lock anew after the tree was changed; none if it cannot be taken any more.
     fn again<'s>(&'s self, seat: &mut TreeSeat) -> Option<RwLockReadGuard<'s, Stage>> {
         let stage = self.stage.read().ok()?;
         seat.sit(&stage);
@@ -328,7 +320,7 @@ fn known_entry(sequence: &Sequence, known: &mut (usize, usize, Unpacked), handle
 }
 
 impl TreeSeat {
-    /// What was noted as met may not have found room.
+    /// Clears the recently found states, because some of them may not have found room.
     fn forget(&mut self) {
         self.met.iter_mut().for_each(Recent::clear);
     }
@@ -418,7 +410,7 @@ impl Remember for TreeStore<'_> {
                         new += 1;
                     }
                     Visit::Full => {
-                        // What comes after it in the group may be the same state.
+                        // A later candidate of the group may be the same state.
                         room = 0;
                         seat.forget();
                         visits.push(visit);

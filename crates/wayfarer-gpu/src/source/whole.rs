@@ -4,6 +4,7 @@ use super::code::Val;
 use super::parts::{command_name, guard_name};
 use crate::bounds::{self, Bounds};
 use std::fmt::Write;
+use wayfarer_ir::levels::Levels;
 use wayfarer_ir::walk;
 use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
 
@@ -55,7 +56,33 @@ fn write_enabled(program: &Program, bounds: &Bounds, guard_parts: usize, limited
             let _ = writeln!(out, "    mask[rule >> 6] |= (u64)(g != FALSE) << (rule & 63);{noted}\n  }}");
         }
     }
+    write_levels(program, out);
     let _ = writeln!(out, "  return faulty;\n}}");
+}
+
+/// A rule is enabled only if no rule of a smaller level is.
+fn write_levels(program: &Program, out: &mut String) {
+    let Some(levels) = Levels::of(program) else { return };
+    let total: u64 = program.rules.iter().map(Rule::instances).sum();
+    let words = (total.div_ceil(64).max(1)) as usize;
+    let masks: Vec<Vec<u64>> = levels
+        .rules()
+        .map(|ranges| {
+            let mut mask = vec![0u64; words];
+            ranges.iter().cloned().flatten().for_each(|rule| mask[rule as usize / 64] |= 1 << (rule % 64));
+            mask
+        })
+        .collect();
+    for (number, mask) in masks.iter().enumerate().take(masks.len() - 1) {
+        let some: Vec<String> =
+            mask.iter().enumerate().filter(|(_, bits)| **bits != 0).map(|(word, bits)| format!("mask[{word}] & {bits:#x}ull")).collect();
+        let if_some = if some.is_empty() { "false".to_string() } else { some.join(" || ") };
+        let _ = writeln!(out, "  {}if ({if_some}) {{", if number == 0 { "" } else { "else " });
+        mask.iter().enumerate().for_each(|(word, bits)| {
+            let _ = writeln!(out, "    mask[{word}] &= {bits:#x}ull;");
+        });
+        let _ = writeln!(out, "  }}");
+    }
 }
 
 /// The guard of one rule, asked again where some guard met a fault.

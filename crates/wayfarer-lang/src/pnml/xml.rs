@@ -33,7 +33,9 @@ pub(super) fn parse<'a>(source: &'a Source, diagnostics: &mut Diagnostics) -> Op
     match Document::parse_with_options(text, ParsingOptions { allow_dtd: false, ..ParsingOptions::default() }) {
         Ok(document) => Some(document),
         Err(error) => {
-            let at = offset(source, error.pos());
+            // A text that ends too early is wrong at its end; the library names no place for that.
+            let ended = matches!(error, roxmltree::Error::UnexpectedEndOfStream | roxmltree::Error::UnclosedRootNode);
+            let at = if ended { text.trim_end().len() as u32 } else { offset(source, error.pos()) };
             // The library's messages name the place, which is shown anyway.
             let message = error.to_string().replace(&format!(" at {}", error.pos()), "");
             diagnostics.push(Diagnostic::error(Span::new(at, at + 1), format!("this is not well-formed XML: {message}")));

@@ -1,7 +1,8 @@
-//! What a sampler keeps, computed exactly on spaces that are small enough: the truth that its bounds are checked against.
+//! The exact law of the states that a sampler keeps, on spaces that are small enough. Its bounds are tested against it.
 //!
-//! The walk's distribution is moved step by step over all reachable states. A priority walk is a Markov chain over states and priorities together: one copy of
-//! the states for each of the 2^r ways to give r rules one of two priorities.
+//! The walk's distribution is moved step by step over all reachable states. A priority walk is a Markov chain over
+//! states and priorities together: one copy of the states for each of the 2^r ways to give r rules one of two
+//! priorities.
 
 use super::{CHANGE, Sampler};
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ impl Mass {
 }
 
 impl Sampler {
-    /// The law of what it keeps; none where it depends on what was visited, or the space has more than `most` states or too many rules for it.
+    /// The law of the states it keeps; none if it depends on the visited states, or the space has more than `most` states or too many rules.
     pub fn mass(self, space: &dyn Space, most: usize) -> Option<Mass> {
         if !self.is_fixed() {
             return None;
@@ -133,7 +134,7 @@ impl Enumerated {
         }
         let ways = 1usize << rules.len();
         let states = self.states.len();
-        // Where each state leads to under each way to give priorities, all equally likely.
+        // The targets of each state under each assignment of priorities, all equally likely.
         let mut targets: Vec<Vec<usize>> = Vec::with_capacity(ways * states);
         for way in 0..ways {
             for (state, edges) in self.edges.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Random searches beside the phases. Each keeps its own state from turn to turn; which of them has the next turn is decided by what they meet that the
-//! phases have not visited (an upper confidence bound over a fading memory, so that an arm that has run dry is tried again).
+//! Random searches beside the phases. Each keeps its own state from turn to turn. The next turn goes to the arm that
+//! promises the most states unknown to the phases, by an upper confidence bound over a fading memory; because of the
+//! fading, an arm that has run dry is tried again.
 
 use super::Auto;
-use crate::explore::{Entering, work};
+use crate::explore::{Entering, has_many_starts, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
     Candidates, Control, Fidelity, Figures, Forget, Handle, Limits, NoStore, Outcome, Progress, Recall, Record, Remember, Room, Seat, Settings, Stop,
@@ -11,7 +12,7 @@ use crate::{
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
 
-/// What the arms are, the share of the memory that each may take, as a divisor, and whether it waits until the search is no longer exhaustive.
+/// The arms: strategy, largest share of the memory as a divisor, and whether the arm waits until the search is no longer exhaustive.
 const ARMS: [(&str, usize, bool); 4] = [
     ("walk:restart=1000", usize::MAX, false),
     ("rurs:from=visited", 128, false),
@@ -26,39 +27,39 @@ const LEAST: usize = 256 << 10;
 const FEWEST: u64 = 256;
 /// Steps of a turn.
 const TURN: u64 = 4096;
-/// While the search is exhaustive the arms make one step for so many of the phases; and else.
+/// The arms make one step for `ALONG` steps of the phases while the search is exhaustive, and one for `AHEAD` steps once it is saturated.
 const ALONG: u64 = 64;
 const AHEAD: u64 = 1;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
 const HEAD_START: u64 = 1 << 16;
-/// How many more steps a search that is still exhaustive makes once an arm has found a violation, at least, and for each that it has made, as a divisor: what
-/// it finds itself is a shortest one.
+/// How long an exhaustive search goes on after an arm has found a violation, because a violation that it finds itself
+/// has a shortest witness: at least the first number of steps, and at least its steps so far divided by the second.
 const FOR_SHORTEST: (u64, u64) = (1 << 16, 2);
-/// One in so many of the states that an arm meets is looked up in the store of the phase.
+/// Of the states that an arm visits, one in `LOOKED_UP` is looked up in the store of the phase.
 const LOOKED_UP: u64 = 16;
-/// What an arm found fades by this with each of its turns.
+/// An arm's discoveries fade by this factor with each of its turns.
 const FADING: f64 = 0.9;
 
-/// The arms, and what they have done.
+/// The arms, and their results so far.
 pub(super) struct Arms<'a> {
     auto: Auto<'a>,
     space: &'a dyn Space,
     settings: &'a Settings,
     arms: Vec<Arm<'a>>,
-    /// What all of them have met.
+    /// The record of the states that all arms visited.
     record: Option<Record>,
-    /// What they did and nobody has taken yet.
+    /// The merged outcome of their turns, except violations that a phase has taken over.
     outcome: Outcome,
     saturated: bool,
     turns: u64,
     steps: u64,
-    /// Steps that they may make besides what the steps of the phases allow.
+    /// Steps that they may make beyond their share of the phases' steps.
     granted: u64,
     asked: u32,
     met: Option<Met>,
 }
 
-/// What an arm found while the search was exhaustive.
+/// A violation that an arm found while the search was exhaustive.
 struct Met {
     /// The length of the witness to it, without loops.
     length: usize,
@@ -125,6 +126,9 @@ impl<'a> Arms<'a> {
             let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = spec.build(&site);
+            if has_many_starts(space) && !strategy.starts_in_pieces() {
+                continue;
+            }
             self.arms.push(Arm {
                 spec,
                 waited: waits,
@@ -154,7 +158,7 @@ impl<'a> Arms<'a> {
         Beside { arms: self, store, seat: Mutex::new(seat), inner, so_far, lasting, most: usize::MAX }
     }
 
-    /// Tells an account that wants to know what is held: by the phase's store, by what waits outside of it, and by the arms.
+    /// Tells the account, if it asks, how many bytes are held by the phase's store, by a frontier outside that store, and by the arms.
     fn settle(&mut self, store: &dyn Store, waiting: u64) {
         self.asked = self.asked.wrapping_add(1);
         if self.auto.account.wants_settling(self.asked) {
@@ -163,7 +167,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// What the arms hold.
+    /// The bytes of the arms' stores.
     pub(super) fn bytes(&self) -> usize {
         self.arms.iter().map(|arm| arm.store.bytes()).sum()
     }
@@ -173,12 +177,12 @@ impl<'a> Arms<'a> {
         self.granted += TURN;
     }
 
-    /// How many steps they may have made when the phases have made so many.
+    /// The number of steps that the arms may have made when the phases have made `steps`.
     fn allowed(&self, steps: u64) -> u64 {
         self.granted + steps.min(HEAD_START) + if self.saturated { steps / AHEAD } else { steps / ALONG }
     }
 
-    /// Lets the most promising arm make some steps. Says why the run ends, where it does.
+    /// Lets the most promising arm make some steps. Returns why the run ends, if it does.
     fn turn(&mut self, main: &dyn Store, seat: &Mutex<Seat>, control: &mut dyn Control) -> Option<Stop> {
         self.turns += 1;
         let turns = self.turns as f64;
@@ -189,14 +193,14 @@ impl<'a> Arms<'a> {
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
         let watched = Watched { inner: &*arm.store, met: Mutex::new(States::new(self.space.width())) };
-        // While the store of the phase is exact, nobody asks what the arms have met.
+        // While the store of the phase is exact, the arms' record is not needed.
         let settings = Settings { record: if main.fidelity() == Fidelity::Exact { 0 } else { settings.record }, ..settings };
         let entering = Entering { first: !arm.begun, record: self.record.take() };
         let mut outcome = work(self.space, &watched, &mut *arm.strategy, &settings, control, entering);
         let discovered = watched.unknown_to(main, seat);
         self.record = outcome.record.take();
         arm.begun = true;
-        // Where it could not go on it is of no more use; a limit of steps is how its turn ends.
+        // The limit of steps ends a turn. An arm that ended for another reason cannot go on.
         arm.over = outcome.stop != Stop::Steps;
         let steps = outcome.steps - before.unwrap_or(0);
         arm.found = arm.found * FADING + discovered as f64;
@@ -223,7 +227,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Adds to the run's outcome what the arms fired. A system that was visited as a whole has its counts; else every firing tells something.
+    /// Adds the arms' firings to the run's outcome, unless the run was complete: then its own counts are exact.
     pub(super) fn tell(&self, to: &mut Outcome) {
         if !to.is_complete() {
             to.reached.union(&self.outcome.reached);
@@ -232,14 +236,14 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Adds what the arms have met to a record.
+    /// Adds the states that the arms visited to a record.
     pub(super) fn share(&self, record: &mut Record) {
         if let Some(own) = &self.record {
             record.absorb(own);
         }
     }
 
-    /// What the arms did, for the report.
+    /// The arms' figures for the report.
     pub(super) fn figures(&self) -> Figures {
         let mut figures = Figures::default();
         if self.steps > 0 {
@@ -261,12 +265,12 @@ pub(super) struct Beside<'r, 'a> {
     so_far: Progress,
     /// Whether memory that is short is nothing new: what asks before it grows has been told.
     lasting: bool,
-    /// The phase ends where more than this is in use.
+    /// The phase ends if more bytes than this are in use.
     most: usize,
 }
 
 impl Beside<'_, '_> {
-    /// The same for a phase that ends where so much is in use.
+    /// The same for a phase that ends if more than `most` bytes are in use.
     pub(super) fn within(self, most: usize) -> Self {
         Beside { most, ..self }
     }
@@ -290,7 +294,7 @@ impl Control for Beside<'_, '_> {
         }
         self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
         if let Some(met) = &self.arms.met {
-            // Where the search comes to this depth and has found nothing itself, the witness is a shortest one.
+            // If the search has passed this depth without finding a violation, the arm's witness is a shortest one.
             return (progress.depth as usize > met.length || total.steps >= met.until).then_some(Stop::Violations);
         }
         if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
@@ -309,7 +313,7 @@ impl Control for Beside<'_, '_> {
     }
 }
 
-/// The control of an arm's turn: the outside sees where the phase stands.
+/// The control of an arm's turn. The outside sees the progress of the phase, not that of the arm.
 struct Quiet<'r> {
     inner: &'r mut dyn Control,
     total: Progress,
@@ -321,7 +325,7 @@ impl Control for Quiet<'_> {
     }
 }
 
-/// An arm's store that notes some of what is new to it, to be looked up in the store of the phase.
+/// An arm's store. It notes a sample of its new states, which are then looked up in the store of the phase.
 struct Watched<'r> {
     inner: &'r dyn Store,
     met: Mutex<States>,

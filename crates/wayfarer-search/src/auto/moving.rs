@@ -20,7 +20,7 @@ const ASKED: u32 = 64;
 type Ended<'a> = (Stop, Box<dyn Store + 'a>);
 
 impl<'a> Run<'a> {
-    /// Moves what the first store knows into an elastic one, and what waits there into a frontier of its own.
+    /// Moves the states of the first store into an elastic one, and its frontier into a frontier that holds the states themselves.
     pub(super) fn converted(&self, first: First<'a>, waiting: &Waiting, control: &mut dyn Control) -> Result<Begun<'a>, Ended<'a>> {
         let progress =
             Progress { states: first.store().len(), fired: self.done.fired, steps: self.done.steps, phase: "moving states", ..Progress::default() };
@@ -39,7 +39,7 @@ impl<'a> Run<'a> {
     fn drained(&self, store: ExactStore<'a>, waiting: &Waiting, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<Begun<'a>, Ended<'a>> {
         let (known, width) = (store.len(), self.space.width());
         let (mut record, search) = (self.record(), self.pool(0));
-        // What is in use besides the first store stays in use.
+        // The memory in use outside the first store stays in use.
         let besides = self.auto.account.used().saturating_sub(store.bytes());
         let closed = store.closed();
         let arms = self.arms.bytes();
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
         });
         give_back();
         match stop {
-            // What was moved by then is known.
+            // The states moved so far are in this store.
             Some(stop) => Err((stop, Box::new(store))),
             None => Ok(Begun { store, bytes, waiting: search, from: waiting.level_of(), record, known, starts: waiting.starts }),
         }

@@ -9,8 +9,8 @@ const MOVED: usize = 512;
 const ASKED: usize = 1 << 16;
 const NOWHERE: u32 = u32::MAX;
 
-/// Puts every state of `from` into `tree`, those that others were reached from first, and says what waits there. The reason why not, where it does not come
-/// to that.
+/// Puts every state of `from` into `tree`, parents before their successors, and returns the frontier with handles into
+/// the tree. Returns the reason if it has to stop before the end.
 pub(super) fn plant(
     space: &dyn Space,
     from: &ExactStore,

@@ -1,5 +1,6 @@
-//! The loop where a machine of its own carries out whole rounds: it selects, steps, probes, inserts and checks by itself, and tells what it met. What that means,
-//! and when the run ends, is decided here as for any other run.
+//! The loop for a device that carries out whole rounds by itself: it selects, steps, probes, inserts and checks, and
+//! reports its findings. This module decides, as for any other run, which findings are violations and when the run
+//! ends.
 
 use super::judging::Found;
 use super::{Run, conclude};
@@ -11,25 +12,25 @@ use wayfarer_space::{Fault, Firing, PropertyBits, Space, States, Steps, Word};
 /// Something that a device met.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What is wrong.
+    /// The cause of the violation.
     pub cause: Cause,
     /// The state in which it shows.
     pub state: Vec<Word>,
     /// How long its witness is, if the search goes by levels.
     pub length: Option<u32>,
-    /// What the device needs to find the way there again.
+    /// Data from which the device can find the way to the state again.
     pub key: [u64; 3],
 }
 
-/// Where a device stands.
+/// The figures of a search on a device so far.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     /// States that were new to the store.
     pub states: u64,
     /// States known but not expanded.
     pub frontier: u64,
-    /// The depth reached.
-    pub depth: u32,
+    /// The depth reached, if it is counted.
+    pub depth: Option<u32>,
     /// Steps, if they are not the rules fired.
     pub steps: Option<u64>,
     /// How often each rule fired.
@@ -46,9 +47,13 @@ pub struct Standing {
     pub at_border: bool,
     /// Whether there is nothing left to do.
     pub done: bool,
+    /// Why it ends where there is nothing left to do, if that does not mean that everything was visited.
+    pub ended: Option<Stop>,
+    /// About how many distinct states it met, if its stores do not say.
+    pub covered: Option<Estimate>,
     /// Figures of its own.
     pub details: Details,
-    /// What the device's store holds.
+    /// The size and fidelity of the device's store.
     pub away: Away,
 }
 
@@ -57,24 +62,25 @@ pub trait Device {
     /// Brings in the start states.
     fn start(&mut self, starts: &States, findings: &mut Vec<Finding>) -> Result<(), Lost>;
 
-    /// Goes on, for a fraction of a second, and for at most about so many steps.
+    /// Goes on for a fraction of a second and for at most about `most` steps.
     fn round(&mut self, most: u64, findings: &mut Vec<Finding>) -> Result<(), Lost>;
 
-    /// Where it stands.
+    /// The figures so far.
     fn standing(&self) -> Standing;
 
-    /// States on the way to what it met, a state near a start state first, that in which it shows last. The search itself may be forgotten for that.
+    /// The states on the way to a finding: first one near a start state, last the one that shows the finding. The
+    /// device may discard its search to compute them.
     fn way(&mut self, finding: &Finding, control: &mut dyn Control) -> Result<Option<Vec<Vec<Word>>>, Lost>;
 
     /// Whether it visits every state, unless it is ended.
     fn is_exhaustive(&self) -> bool;
 }
 
-/// The device failed: what it said.
+/// The device failed, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost(pub String);
 
-/// What is to be said of a store that lies in the memory of a device.
+/// Describes a store in the memory of a device. It answers for size and fidelity only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Away {
     /// States in it.
@@ -117,13 +123,13 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
         let ended = if standing.at_border { run.enough() } else { None };
         let ended = ended.or_else(|| (settings.end_at_limit && run.outcome.limit.is_some()).then_some(Stop::Limit));
         if ended.is_some() || standing.done && !standing.full {
-            break ended;
+            break ended.or(standing.ended);
         }
         let taken = standing.steps.unwrap_or(run.outcome.fired);
         let limits = &settings.limits;
         let beyond = [
             (standing.full, Stop::Memory),
-            (standing.at_border && standing.depth >= limits.depth, Stop::Depth),
+            (standing.at_border && standing.depth.is_some_and(|depth| depth >= limits.depth) && standing.ended.is_none(), Stop::Depth),
             (standing.states >= limits.states, Stop::States),
             (taken >= limits.steps, Stop::Steps),
         ];
@@ -131,7 +137,8 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
             break run.enough().or(Some(stop));
         }
         let violations = run.outcome.violations.len();
-        let Standing { states, frontier, depth, .. } = standing;
+        let Standing { states, frontier, .. } = standing;
+        let depth = standing.depth.unwrap_or(0);
         if let Some(stop) = control.ask(&Progress { states, fired: run.outcome.fired, steps: taken, frontier, depth, violations, phase: "" }) {
             break run.enough().or(Some(stop));
         }
@@ -143,11 +150,11 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
     outcome.discarded = before + standing.discarded;
     outcome.reached = reached;
     outcome.reached.union(&standing.reached);
-    outcome.depth = Some(standing.depth);
+    outcome.depth = standing.depth;
     outcome.frontier = standing.frontier;
     outcome.steps = standing.steps.unwrap_or(outcome.fired);
     outcome.details = standing.details;
-    outcome.covered = Estimate { value: outcome.states as f64, error: 0.0 };
+    outcome.covered = standing.covered.unwrap_or(Estimate { value: outcome.states as f64, error: 0.0 });
     outcome.exhaustive = device.is_exhaustive() && run.complete;
     outcome.shortest = device.is_exhaustive() && standing.away.fidelity == Fidelity::Exact;
     outcome.stop = stop.unwrap_or(if outcome.limit.is_some() { Stop::Limit } else { Stop::Exhausted });
@@ -163,13 +170,15 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
     Ok(outcome)
 }
 
-/// Judges what was met. Until the way is known, the state itself stands for it: whoever makes the witness can search for it from the start states.
+/// Judges the findings. Until the way to a finding is known, its trail holds only the last state; the code that makes
+/// the witness can search for that state from the start states.
 fn take(run: &mut Run, findings: &mut Vec<Finding>, kept: &mut Vec<Finding>) {
     for finding in findings.drain(..) {
         let speaks = match finding.cause {
             Cause::Property(property) | Cause::Found(property) => run.looked_for(property),
             Cause::PropertyFault(property, fault) => run.looked_for(property) && run.speaks_against_model(Firing::of(0), fault),
             Cause::Fault(firing, fault) => run.speaks_against_model(firing, fault),
+            Cause::Deadlock => !run.space.may_end(&finding.state),
             _ => true,
         };
         if speaks {

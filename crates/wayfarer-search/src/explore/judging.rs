@@ -1,4 +1,4 @@
-//! What is wrong with a state or a step, and whether that counts.
+//! Decides whether a state or a step violates something, and whether that violation counts.
 
 use super::Run;
 use crate::witness::chain;
@@ -10,7 +10,7 @@ pub(super) struct Found<'a> {
     pub(super) cause: Cause,
     pub(super) state: Option<Handle>,
     pub(super) words: &'a [Word],
-    /// How long its witness is, where the search goes by levels.
+    /// The length of its witness, if the search goes by levels.
     pub(super) length: Option<u32>,
 }
 
@@ -77,8 +77,8 @@ impl Run<'_> {
         self.bits = bits;
     }
 
-    /// Notes a violation that shows in `words`. Of those found in one level of a search that goes by levels the first in the order of their states are kept,
-    /// so that which ones they are does not depend on who looked where.
+    /// Notes a violation that shows in `words`. If the search goes by levels, violations of one level are kept in the
+    /// order of their states, so that the result does not depend on which worker found them.
     pub(super) fn violated(&mut self, found: Found, trail: impl Fn() -> Vec<Vec<Word>>) {
         let Found { cause, state, words, length } = found;
         if self.settings.sought.is_some() && !matches!(cause, Cause::Found(_) | Cause::Rule(_)) {
@@ -106,7 +106,7 @@ impl Run<'_> {
         violations.truncate(most);
     }
 
-    /// Whether a fault is a violation; where it only says that a representation ran out, remembers that.
+    /// Whether a fault is a violation. A fault that only means that a representation ran out is remembered as a limit.
     pub(super) fn speaks_against_model(&mut self, firing: Firing, fault: Fault) -> bool {
         if self.space.fault_class(fault).is_violation() {
             return true;
@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 }
 
-/// The states on the way to a source of a selection; none where the store's links will still lead there when the run is over.
+/// The states on the way to a source of a selection. `None` if the store's links still lead there after the run.
 pub(super) fn way(ground: Ground, strategy: &dyn Strategy, selection: &Selection, source: usize, at_once: bool) -> Option<Vec<Vec<Word>>> {
     let links = || {
         let fades = at_once || ground.store.fidelity() == Fidelity::Amnesic;

@@ -14,7 +14,7 @@ pub(super) fn count_visit(counts: &mut Vec<u32>, visit: Visit) {
     counts[at] = counts[at].saturating_add(1);
 }
 
-/// How many states were visited 2^i times and less than twice as often, for each i.
+/// For each i, the number of states that were visited at least 2^i and fewer than 2^(i+1) times.
 pub(super) fn histogram(counts: &[u32]) -> Vec<u64> {
     let mut bins = Vec::new();
     for count in counts.iter().filter(|count| **count > 0) {

@@ -1,7 +1,7 @@
-//! One random step out of each state of a batch.
+//! Draws one random step out of each state of a batch.
 //!
-//! A drawn step that leads back to its source says little: the state may be stuck for good. Such a state is expanded once to see, and what was seen is remembered
-//! for a while, so that a walk is not held up by every idle step.
+//! A drawn step may lead back to its source. The state may then be a deadlock, so it is expanded once to see. The
+//! result is remembered for a while, so that idle steps do not slow a walk down.
 
 use crate::Selection;
 use wayfarer_space::{Completeness, FaultStep, Fired, Firing, Rng, Space, States, Steps, Width, Word};
@@ -23,7 +23,7 @@ impl Sampling {
         Sampling { out: Vec::new(), batch: States::new(width), steps: Steps::new(width), lively: Vec::new() }
     }
 
-    /// Draws one step out of each selected state. One that no step leaves counts as having no enabled firing, also where a step leads back to it.
+    /// Draws one step out of each selected state. If no step leaves a state, it counts as having no enabled firing, even if a step leads back to it.
     pub(crate) fn draw(&mut self, space: &dyn Space, selection: &mut Selection, steps: &mut Steps) -> Completeness {
         steps.clear();
         let Selection { states, draws, .. } = selection;

@@ -3,12 +3,12 @@
 use super::handles::Waiting;
 use super::outlet::INTERVAL;
 use super::segments::Pool;
-use super::waypoints::{NOWHERE, Waypoints};
+use super::waypoints::{NOWHERE, Spare, Waypoints};
 use crate::{Account, Handle, Stop};
 use std::collections::HashMap;
 use wayfarer_space::{States, Width};
 
-/// A store that states are taken over from: how it gives them back, and from where one was reached.
+/// A store from which states are taken over: gives states back, and knows their parents.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'r> {
     pub(crate) width: Width,
@@ -30,7 +30,7 @@ impl Pool<'_> {
         let mut known = Ways::new();
         let mut states = States::new(origin.width);
         let mut outlet = self.outlet(0);
-        let mut waypoints = self.waypoints();
+        let waypoints = &self.waypoints;
         let mut stop = None;
         let mut segments = Vec::new();
         for (runs, depth) in [(&waiting.level, waiting.depth), (&waiting.next, waiting.depth + 1)] {
@@ -42,9 +42,9 @@ impl Pool<'_> {
                 states.clear();
                 (origin.read)(&handles, &mut states);
                 for (handle, state) in handles.iter().zip(states.iter()) {
-                    let waypoint = way_to(&mut waypoints, *handle, depth, origin, &mut known, self.account).unwrap_or(NOWHERE);
+                    let waypoint = way_to(waypoints, *handle, depth, origin, &mut known, &mut outlet.spare, self.account).unwrap_or(NOWHERE);
                     if !outlet.put(state, waypoint) {
-                        waypoints.release(waypoint);
+                        waypoints.release(waypoint, 1, &mut outlet.spare);
                     }
                 }
                 stop = stop.or_else(&mut *ask);
@@ -55,8 +55,12 @@ impl Pool<'_> {
             segments.push(outlet.queue.take_segments().collect::<Vec<_>>());
         }
         // Each waypoint was held for those that might descend from it.
-        known.into_values().filter(|(_, own)| *own).filter_map(|(waypoint, _)| waypoint).for_each(|waypoint| waypoints.release(waypoint));
-        drop(waypoints);
+        known
+            .into_values()
+            .filter(|(_, own)| *own)
+            .filter_map(|(waypoint, _)| waypoint)
+            .for_each(|waypoint| waypoints.release(waypoint, 1, &mut outlet.spare));
+        waypoints.give_back(&mut outlet.spare);
         let next = segments.pop().unwrap_or_default();
         self.add(segments.into_iter().flatten(), |heap| &mut heap.level);
         self.add(next.into_iter(), |heap| &mut heap.next);
@@ -66,7 +70,15 @@ impl Pool<'_> {
 }
 
 /// The waypoint that a state at the given depth descends from, held once more.
-fn way_to(waypoints: &mut Waypoints, state: Handle, depth: u32, origin: Origin, known: &mut Ways, account: &dyn Account) -> Option<u32> {
+fn way_to(
+    waypoints: &Waypoints,
+    state: Handle,
+    depth: u32,
+    origin: Origin,
+    known: &mut Ways,
+    spare: &mut Spare,
+    account: &dyn Account,
+) -> Option<u32> {
     // Up to the first ancestor that is a waypoint already, then down again.
     let (mut at, mut depth, mut above) = (state, depth, Vec::new());
     let mut waypoint = loop {
@@ -88,12 +100,12 @@ fn way_to(waypoints: &mut Waypoints, state: Handle, depth: u32, origin: Origin, 
     for at in above.into_iter().rev() {
         one.clear();
         (origin.read)(&[at], &mut one);
-        let added = waypoints.add(one.get(0), waypoint, account);
+        let added = waypoints.add(one.get(0), waypoint, spare, account);
         waypoint = added.or(waypoint);
         // If there is no room for it, those that come this way need not go farther up either.
         if added.is_some() || known.len() < known.capacity() || account.allows(known.capacity().max(64) * WAY) {
             known.insert(at.0, (waypoint, added.is_some()));
         }
     }
-    waypoint.inspect(|waypoint| waypoints.hold(*waypoint))
+    waypoint.inspect(|waypoint| waypoints.hold(*waypoint, 1))
 }

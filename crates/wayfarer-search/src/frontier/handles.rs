@@ -2,22 +2,22 @@
 //!
 //! Over a store that numbers its states in the order of insertion a level is a single run, so that the frontier of one worker costs no memory at all.
 
-use super::{Frontier, Shared};
+use super::{Frontier, Shared, hands};
 use crate::strategies::Level;
 use crate::{Candidates, Handle, Selection, Store, Visit};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// States in a piece of a level that several workers share, at most.
-const PIECE: u64 = 256;
-/// Pieces for each worker that a level is cut into at least, if it is large enough.
+const PIECE: u64 = 4096;
+/// Pieces for each worker that the rest of a level is cut into at least, if it is large enough.
 const PIECES: u64 = 8;
 
 /// Handles that follow each other: the first, and how many.
 pub(crate) type Run = (u32, u32);
 
 impl Waiting {
-    /// Where a search stands that goes on from here.
+    /// The level of a search that goes on from here.
     pub(crate) fn level_of(&self) -> Level {
         Level { depth: self.depth, deepest: self.depth + u32::from(!self.next.is_empty()), begun: true }
     }
@@ -39,9 +39,9 @@ pub(crate) struct Waiting {
 
 /// The level and what was found for the next, for all workers.
 pub(crate) struct Board {
-    workers: u64,
+    workers: usize,
     inside: Mutex<Inside>,
-    /// States of the level that nobody has taken, and states that were found and handed over.
+    /// States of the level that no worker has taken, and states that were found and handed over.
     waiting: AtomicU64,
 }
 
@@ -63,13 +63,21 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn new(mut found: Vec<Run>, workers: u64) -> Self {
+    /// Cuts what was found into pieces for so many workers. They become smaller towards the end of the level, so that all workers end at about the same time.
+    fn new(mut found: Vec<Run>, hands: usize) -> Self {
         let states = count(&found);
         found.sort_unstable();
-        if workers > 1 {
-            let piece = (states / (workers * PIECES)).clamp(1, PIECE) as u32;
-            let cut = |(first, states): Run| (0..states.div_ceil(piece)).map(move |at| (first + at * piece, piece.min(states - at * piece)));
-            found = found.into_iter().flat_map(cut).collect();
+        let hands = hands as u64;
+        if hands > 1 {
+            let (mut pieces, mut left) = (Vec::with_capacity(found.len()), states);
+            for (mut first, mut run) in found {
+                while run > 0 {
+                    let piece = run.min((left / (hands * PIECES)).clamp(1, PIECE) as u32);
+                    pieces.push((first, piece));
+                    (first, run, left) = (first + piece, run - piece, left - u64::from(piece));
+                }
+            }
+            found = pieces;
         }
         Pieces { states, pieces: found, next: AtomicUsize::new(0) }
     }
@@ -82,7 +90,6 @@ impl Pieces {
 impl Board {
     /// A board on which nothing waits, or what waits in a store.
     pub(crate) fn new(workers: usize, from: Option<&Waiting>) -> Arc<Self> {
-        let workers = workers as u64;
         let mut inside = Inside::default();
         let mut waiting = 0;
         if let Some(from) = from {
@@ -97,7 +104,7 @@ impl Board {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What waits once every worker has left.
+    /// The states that wait once every worker has left.
     pub(crate) fn left(&self, depth: u32, starts: bool) -> Waiting {
         let mut inside = self.inside();
         let mut level = std::mem::take(&mut inside.left);
@@ -109,7 +116,7 @@ impl Board {
 impl<'a> Shared<'a> for Arc<Board> {
     fn part(&self, worker: usize) -> Box<dyn Frontier + 'a> {
         let inside = self.inside();
-        // Someone must speak for what was found before.
+        // The first worker counts the states that were found before.
         let handed = if worker == 0 { count(&inside.found) } else { 0 };
         Box::new(Handles { board: self.clone(), level: inside.level.clone(), piece: (0, 0), found: Vec::new(), states: 0, handed, cut: Vec::new() })
     }
@@ -183,14 +190,20 @@ impl Frontier for Handles {
         self.handed += std::mem::take(&mut self.states);
     }
 
-    fn turn(&mut self, turn: u64, _depth: u32) -> u64 {
+    fn turn(&mut self, turn: u64, _depth: u32, feed: u64) -> u64 {
         let mut inside = self.board.inside();
         if inside.turned < turn {
             inside.turned = turn;
-            inside.level = Arc::new(Pieces::new(std::mem::take(&mut inside.found), self.board.workers));
+            let found = std::mem::take(&mut inside.found);
+            let hands = hands(count(&found), feed, self.board.workers);
+            inside.level = Arc::new(Pieces::new(found, hands));
         }
         self.level = inside.level.clone();
         self.handed = 0;
+        self.level.states
+    }
+
+    fn level_states(&self) -> u64 {
         self.level.states
     }
 

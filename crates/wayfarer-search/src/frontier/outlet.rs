@@ -4,7 +4,7 @@
 //! witness goes from waypoint to waypoint and is searched anew in between.
 
 use super::queue::Queue;
-use super::waypoints::Waypoints;
+use super::waypoints::{NOWHERE, Spare, Waypoints};
 use crate::Account;
 use wayfarer_space::{Rng, Word};
 
@@ -13,7 +13,7 @@ pub(super) const INTERVAL: u32 = 8;
 
 const ALL: u64 = 1 << 16;
 
-/// A queue that is written, and what is left out of it.
+/// A queue to write to, which may drop states at random.
 pub(super) struct Outlet<'a> {
     account: &'a dyn Account,
     pub(super) queue: Queue,
@@ -23,22 +23,32 @@ pub(super) struct Outlet<'a> {
     /// Whether states that are found become waypoints.
     pub(super) marks: bool,
     spill: Option<Spill>,
+    pub(super) spare: Spare,
+}
+
+/// The waypoint of a state.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// The state itself.
+    Own(u32),
+    /// The one that its parent descends from.
+    Of(u32),
 }
 
 /// Which states are left out of a frontier that has no room for all.
 struct Spill {
     rng: Rng,
-    /// Of the states that are found, the share that is kept, of 2^16.
+    /// The share of found states that is kept, in units of 2^-16.
     kept: u64,
 }
 
 impl<'a> Outlet<'a> {
     /// With random numbers it goes on when there is no room, and leaves some states out.
     pub(super) fn new(queue: Queue, spill: Option<Rng>, account: &'a dyn Account) -> Self {
-        Outlet { account, queue, lost: 0, full: false, marks: false, spill: spill.map(|rng| Spill { rng, kept: ALL }) }
+        Outlet { account, queue, lost: 0, full: false, marks: false, spill: spill.map(|rng| Spill { rng, kept: ALL }), spare: Spare::default() }
     }
 
-    /// Whether a state could not be kept where all must be.
+    /// Whether a state was lost although all must be kept.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
@@ -53,10 +63,14 @@ impl<'a> Outlet<'a> {
         out
     }
 
-    /// The waypoint of a state that was just found, held for it: the state itself, if it becomes one.
-    pub(super) fn waypoint(&self, state: &[Word], before: Option<u32>, waypoints: &mut Waypoints) -> Option<u32> {
-        let marked = if before.is_none() || self.marks { waypoints.add(state, before, self.account) } else { None };
-        marked.or_else(|| before.inspect(|before| waypoints.hold(*before)))
+    /// The waypoint of a state that was just found: the state itself, held once, if it becomes one; else that of its parent, not held yet.
+    pub(super) fn waypoint(&mut self, state: &[Word], before: Option<u32>, waypoints: &Waypoints) -> Way {
+        let marked = if before.is_none() || self.marks { waypoints.add(state, before, &mut self.spare, self.account) } else { None };
+        match (marked, before) {
+            (Some(own), _) => Way::Own(own),
+            (None, Some(before)) => Way::Of(before),
+            (None, None) => Way::Of(NOWHERE),
+        }
     }
 
     /// Appends a state with its waypoint; if there is no room, the waypoint is no longer needed.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use wayfarer_space::{Packing, States, Word};
 use wayfarer_store::varying;
 
-/// Bytes of a segment where there is memory for it, and at least.
+/// Bytes of a segment, if there is memory for it, and the least.
 const SEGMENT: usize = 1 << 14;
 const LEAST: usize = 1 << 9;
 /// The most bytes that a number takes.
@@ -20,7 +20,7 @@ pub(crate) struct Queue {
     segments: VecDeque<Segment>,
     /// A segment that was emptied; one is kept so that a queue that breathes does not allocate.
     spare: Option<Box<[u8]>>,
-    /// Where the first entry begins in the first segment.
+    /// The position of the first entry in the first segment.
     head: usize,
     /// The last entry that was written, and the last that was read.
     written: Last,
@@ -50,7 +50,7 @@ impl Segment {
     }
 }
 
-/// What the next entry is the change from.
+/// The state from which the next entry is a difference.
 #[derive(Clone, Default)]
 struct Last {
     tight: Vec<u8>,
@@ -72,12 +72,12 @@ impl Queue {
         Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, segment: SEGMENT }
     }
 
-    /// The same in segments of about so many bytes.
+    /// The same in segments of about `bytes` bytes.
     pub(crate) fn in_segments(self, bytes: usize) -> Self {
         Queue { segment: bytes.clamp(LEAST, SEGMENT), ..self }
     }
 
-    /// Appends a state; false where the account has no room.
+    /// Appends a state; false if the account has no room.
     pub(crate) fn push(&mut self, state: &[Word], number: u32, account: &dyn Account) -> bool {
         let most = self.make(state);
         if self.segments.back().is_none_or(|segment| segment.used + NUMBER + most > segment.bytes.len()) {
@@ -154,7 +154,7 @@ impl Queue {
         self.spare = Some(bytes);
     }
 
-    /// Takes the first state out and appends it to `states`; none where the queue is empty.
+    /// Takes the first state out and appends it to `states`; none if the queue is empty.
     pub(crate) fn pop(&mut self, states: &mut States) -> Option<u32> {
         let segment = self.segments.front().filter(|segment| self.head < segment.used)?;
         let mut at = self.head;
@@ -179,7 +179,7 @@ impl Queue {
                 self.head = 0;
                 self.spare = self.segments.pop_front().map(|segment| segment.bytes);
             } else {
-                // A short queue stays where it is.
+                // A short queue keeps its segment.
                 (self.segments[0].used, self.segments[0].states) = (0, 0);
                 self.head = 0;
                 self.written.clear();

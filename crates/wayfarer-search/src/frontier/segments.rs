@@ -6,9 +6,9 @@
 //! A frontier that no longer fits ends the search, or, if it [spills](Pool::spilling), is thinned out: of the states found from then on some, drawn at random, are
 //! looked at and not kept.
 
-use super::outlet::Outlet;
+use super::outlet::{Outlet, Way};
 use super::queue::{Queue, Segment};
-use super::waypoints::{NOWHERE, Waypoints};
+use super::waypoints::{Gathered, Waypoints};
 use super::{Frontier, Shared};
 use crate::{Account, Candidates, Handle, Selection, Store, Visit};
 use std::collections::VecDeque;
@@ -19,18 +19,18 @@ use wayfarer_space::{Packing, Rng, Word};
 /// Bytes of a segment that several workers share: a level has many of them.
 const SHARED_SEGMENT: usize = 1 << 12;
 
-/// What waits, and the waypoints on the way there. Whoever holds both locks took the heap's first.
+/// The waiting states, and the waypoints on the way to them. To hold both locks, take the heap's first.
 pub(crate) struct Pool<'a> {
     pub(super) account: &'a dyn Account,
     /// An empty queue, as all are that states are written into.
     queue: Queue,
-    /// What the draws are made from if the search spills.
+    /// The stream for dropping states, if the search may drop some.
     rng: Option<Rng>,
     workers: usize,
     heap: Mutex<Heap>,
     /// States in the heap.
     waiting: AtomicU64,
-    waypoints: Mutex<Waypoints>,
+    pub(super) waypoints: Waypoints,
     /// States that were not kept when others were taken over, and those that workers which have left did not keep.
     unadopted: AtomicU64,
     lost: AtomicU64,
@@ -51,7 +51,7 @@ pub(super) struct Heap {
     marks: bool,
 }
 
-/// What a search did with its frontier.
+/// Figures about a search's frontier.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kept {
     /// States that were found and not kept.
@@ -63,7 +63,7 @@ pub(crate) struct Kept {
 }
 
 impl<'a> Pool<'a> {
-    /// An empty frontier of states of the given packing, for so many workers; it asks `account` before it grows.
+    /// An empty frontier of states of the given packing for this many workers. It asks `account` before it grows.
     pub(crate) fn new(packing: Packing, account: &'a dyn Account, workers: usize) -> Self {
         let queue = Queue::new(packing.clone());
         Pool {
@@ -73,17 +73,16 @@ impl<'a> Pool<'a> {
             workers,
             heap: Mutex::default(),
             waiting: AtomicU64::new(0),
-            waypoints: Mutex::new(Waypoints::new(packing)),
+            waypoints: Waypoints::new(packing, workers),
             unadopted: AtomicU64::new(0),
             lost: AtomicU64::new(0),
         }
     }
 
-    /// The same, going on where there is no room for all states, with at most so many bytes of waypoints.
+    /// The same, but it drops states at random if there is no room for all, and keeps at most `waypoints` bytes of waypoints.
     pub(crate) fn spilling(self, rng: Rng, waypoints: usize) -> Self {
         let queue = if self.workers > 1 { self.queue } else { self.queue.in_segments(waypoints / 4) };
-        let within = self.waypoints.into_inner().unwrap_or_else(PoisonError::into_inner).within(waypoints);
-        Pool { queue, rng: Some(rng), waypoints: Mutex::new(within), ..self }
+        Pool { queue, rng: Some(rng), waypoints: self.waypoints.within(waypoints), ..self }
     }
 
     /// For how many workers it is.
@@ -91,7 +90,7 @@ impl<'a> Pool<'a> {
         self.workers
     }
 
-    /// What became of it.
+    /// Its figures.
     pub(crate) fn kept(&self) -> Kept {
         let heap = self.heap();
         let lost = self.lost.load(Ordering::Relaxed) + self.unadopted.load(Ordering::Relaxed);
@@ -107,11 +106,7 @@ impl<'a> Pool<'a> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn waypoints(&self) -> MutexGuard<'_, Waypoints> {
-        self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Where a worker puts what it finds. One alone draws from the stream itself.
+    /// The outlet of a worker. A single worker draws from the stream itself.
     pub(super) fn outlet(&self, worker: usize) -> Outlet<'a> {
         let rng = self.rng.as_ref().map(|rng| if self.workers > 1 { rng.split(worker as u64) } else { rng.clone() });
         Outlet::new(self.queue.like(), rng, self.account)
@@ -154,7 +149,7 @@ impl<'a> Shared<'a> for Arc<Pool<'a>> {
             reading: self.queue.like(),
             read_left: 0,
             queued: 0,
-            // Someone must speak for what was found before.
+            // The first worker counts the states that were found before.
             handed: if worker == 0 { self.heap().next.iter().map(|segment| u64::from(segment.states())).sum() } else { 0 },
             cut: 0,
             found: Vec::new(),
@@ -212,23 +207,31 @@ impl Frontier for Segments<'_> {
         let Segments { pool, outlet, found, .. } = self;
         let states = &candidates.steps.states;
         found.clear();
-        let mut waypoints = pool.waypoints();
+        let mut held = Gathered::new();
         for (index, _) in visits.iter().enumerate().filter(|(_, visit)| matches!(visit, Visit::New(_))) {
-            if !outlet.leaves_out() {
-                let before = candidates.parent(index).map(|handle| handle.0);
-                let waypoint = outlet.waypoint(states.get(index), before, &mut waypoints);
-                found.push((index, waypoint.unwrap_or(NOWHERE)));
+            if outlet.leaves_out() {
+                continue;
             }
+            let before = candidates.parent(index).map(|handle| handle.0);
+            let waypoint = match outlet.waypoint(states.get(index), before, &pool.waypoints) {
+                Way::Own(own) => own,
+                Way::Of(before) => {
+                    held.gather(before, |waypoint, more| pool.waypoints.hold(waypoint, more));
+                    before
+                }
+            };
+            found.push((index, waypoint));
         }
-        selection.handles.iter().take(kept).for_each(|handle| waypoints.release(handle.0));
-        drop(waypoints);
+        held.settle(|waypoint, more| pool.waypoints.hold(waypoint, more));
+        let mut released = Gathered::new();
+        for handle in selection.handles.iter().take(kept) {
+            released.gather(handle.0, |waypoint, fewer| pool.waypoints.release(waypoint, fewer, &mut outlet.spare));
+        }
+        released.settle(|waypoint, fewer| pool.waypoints.release(waypoint, fewer, &mut outlet.spare));
         let all = found.len();
         found.retain(|(index, waypoint)| !outlet.put(states.get(*index), *waypoint));
         self.queued += (all - found.len()) as u64;
-        if !found.is_empty() {
-            let mut waypoints = pool.waypoints();
-            found.iter().for_each(|(_, waypoint)| waypoints.release(*waypoint));
-        }
+        found.iter().for_each(|(_, waypoint)| pool.waypoints.release(*waypoint, 1, &mut outlet.spare));
         let mut full = outlet.queue.take_full().peekable();
         if full.peek().is_some() {
             let handed = pool.add(full, |heap| &mut heap.next);
@@ -252,18 +255,22 @@ impl Frontier for Segments<'_> {
         self.handed += handed;
     }
 
-    fn turn(&mut self, turn: u64, depth: u32) -> u64 {
+    fn turn(&mut self, turn: u64, depth: u32, _feed: u64) -> u64 {
         let mut heap = self.pool.heap();
         if heap.turned < turn {
             heap.turned = turn;
             heap.level = std::mem::take(&mut heap.next);
             heap.states = heap.level.iter().map(|segment| u64::from(segment.states())).sum();
             heap.widest = heap.widest.max(heap.states);
-            heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints());
+            heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints);
         }
         self.outlet.marks = heap.marks;
         self.handed = 0;
         heap.states
+    }
+
+    fn level_states(&self) -> u64 {
+        self.pool.heap().states
     }
 
     fn is_level_done(&self) -> bool {
@@ -287,12 +294,13 @@ impl Frontier for Segments<'_> {
     }
 
     fn trail(&self, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
-        let mut trail = self.pool.waypoints().chain(selection.handles.get(source)?.0);
+        let mut trail = self.pool.waypoints.chain(selection.handles.get(source)?.0);
         trail.push(selection.states.get(source).to_vec());
         Some(trail)
     }
 
     fn leave(&mut self) {
         self.pool.lost.fetch_add(self.outlet.lost, Ordering::Relaxed);
+        self.pool.waypoints.give_back(&mut self.outlet.spare);
     }
 }

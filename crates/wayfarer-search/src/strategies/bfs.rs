@@ -1,11 +1,13 @@
 //! Breadth-first search: level by level, so that the first violation found has a shortest witness.
 //!
-//! There is one such search. What waits lies in a [`Frontier`], by handles or as states; several workers of a [crew](crate::crew) have each their part of it
-//! and meet at the end of a level. One worker alone goes on to the next level by itself.
+//! There is one such search. Its waiting states lie in a [`Frontier`], by handles or as states. Each worker of a
+//! [crew](crate::crew) has a part of it, and all meet at the end of a level. A single worker goes on to the next level
+//! by itself.
 
-use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
-use crate::crew::Crew;
-use crate::frontier::{Board, Frontier, Pool, Shared};
+use super::batch::Batch;
+use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
+use crate::crew::{Crew, Met};
+use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
 use wayfarer_space::{Packing, Word};
@@ -14,7 +16,7 @@ use wayfarer_store::spec::Entry;
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
     store: exact,
-    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, ..SYSTEMATIC },
+    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, device: OnDevice::Levels, ..SYSTEMATIC },
     build: |_, site| {
         let can = site.store.abilities();
         match can.recalls && can.in_order {
@@ -26,22 +28,29 @@ pub(super) static ROW: Row = Row {
 
 /// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
-/// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget if every state has many.
-const STEPS: usize = 1024;
 
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
 const LAG: usize = 2;
-/// Steps out of one state from which on a round weighs so much that rounds do not lag behind, and that a crew looks whether its budget has room for one of
-/// every worker; and the bytes of a step besides its state, with what grows by doubling.
+/// If a state has at least this many successors, rounds take so much memory that they no longer lag behind, and a crew
+/// checks that its budget has room for a round of every worker. `STEP` is the bytes of a step without its state,
+/// including growth by doubling.
 const MANY: usize = 4096;
 const STEP: usize = 160;
+
+/// The work of a level that is worth waking a worker for: words written while its states are expanded, about.
+const FEED: u64 = 2048;
+/// Words that a step counts for besides those of its state.
+const STEP_WORDS: usize = 3;
 
 /// Breadth-first search of one worker, alone or in a crew.
 pub struct Bfs<'a> {
     frontier: Box<dyn Frontier + 'a>,
     crew: Option<Place<'a>>,
-    /// Whether it speaks for what all share, too.
+    worker: usize,
+    /// Whether the others of the crew were not called to this level.
+    alone: bool,
+    /// Whether it also counts the shared part.
     leads: bool,
     level: Level,
     /// States that were selected and not yet dealt with.
@@ -49,8 +58,11 @@ pub struct Bfs<'a> {
     /// States left unexpanded because of the depth limit.
     beyond: u64,
     limit: u32,
-    batch: u32,
+    batch: Batch,
+    /// Levels that were begun, those included that others expanded while this worker slept.
     turns: u64,
+    /// The work that a state makes, about.
+    weight: u64,
     /// Whether a state may have many successors: it is not known yet, or the last one had.
     heavy: bool,
     shift: Shift,
@@ -74,14 +86,14 @@ enum Shift {
     Rests,
 }
 
-/// Where a search stands.
+/// The position of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Level {
     /// The depth of the level that is being expanded.
     pub(crate) depth: u32,
     /// The deepest level that had states.
     pub(crate) deepest: u32,
-    /// Whether there was a level: before, what is found are start states, at depth 0.
+    /// Whether there was a level. Before the first, the states found are start states, at depth 0.
     pub(crate) begun: bool,
 }
 
@@ -101,19 +113,22 @@ impl<'a> Bfs<'a> {
         Bfs {
             frontier,
             crew,
+            worker,
+            alone: crew.is_none(),
             leads: worker == 0,
             level,
             under_way: 0,
             beyond: 0,
             limit: limits.depth,
-            batch: 1,
+            batch: Batch::new(BATCH),
             turns: 0,
+            weight: 1,
             heavy: true,
             shift: Shift::Open,
         }
     }
 
-    /// The worker is done: gives what it has not expanded to the others. Says where the search stands and how many states wait at this worker alone.
+    /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.
     pub(crate) fn leave(mut self) -> (Level, u64) {
         self.frontier.leave();
         (self.level, self.own())
@@ -123,18 +138,58 @@ impl<'a> Bfs<'a> {
         self.frontier.own() + self.under_way + self.beyond
     }
 
-    /// The depth of what is being found.
+    /// The depth of the states that are being found.
     fn next(&self) -> u32 {
         self.level.depth + u32::from(self.level.begun)
     }
 
-    /// Goes on to the next level, and says how many states it has.
-    fn turn(&mut self) -> u64 {
-        self.turns += 1;
-        let depth = self.next();
-        let states = self.frontier.turn(self.turns, depth);
-        self.level = Level { depth, deepest: if states > 0 { depth } else { self.level.deepest }, begun: true };
+    /// Goes on to the level of this number, and says how many states it has.
+    fn turn(&mut self, turn: u64) -> u64 {
+        // Levels that others expanded alone lie in between.
+        let passed = (turn - self.turns - 1) as u32;
+        self.turns = turn;
+        let depth = self.next() + passed;
+        let states = self.frontier.turn(turn, depth, self.feed());
+        let deepest = match (states, passed) {
+            (1.., _) => depth,
+            (0, 1..) => depth - 1,
+            (0, 0) => self.level.deepest,
+        };
+        self.level = Level { depth, deepest, begun: true };
         states
+    }
+
+    /// The same after a meeting, if this worker did not do so there.
+    fn arrive(&mut self, met: Met) -> u64 {
+        self.alone = met.called == 1;
+        if met.meetings > self.turns { self.turn(met.meetings) } else { self.frontier.level_states() }
+    }
+
+    /// States that are worth waking a worker for.
+    fn feed(&self) -> u64 {
+        (FEED / self.weight).max(1)
+    }
+
+    /// How many workers a level of so many states feeds: everyone if nothing is left to do, which all have to learn.
+    fn fed(&self, states: u64, workers: usize) -> usize {
+        if states == 0 { workers } else { hands(states, self.feed(), workers) }
+    }
+
+    /// Goes on to the next level without the others if there are none or the level does not feed them. Says whether it did.
+    fn turn_alone(&mut self) -> bool {
+        let found = self.frontier.found();
+        if self.under_way > 0 || found == 0 {
+            return false;
+        }
+        let turn = match self.crew {
+            None => Some(self.turns + 1),
+            Some(Place { crew, .. }) if self.alone && self.fed(found, crew.workers()) == 1 => crew.go_on_alone(),
+            Some(_) => None,
+        };
+        let Some(turn) = turn else { return false };
+        self.frontier.hand_over();
+        self.turn(turn);
+        true
     }
 
     /// Whether this worker makes rounds in this level. The first of a crew always does.
@@ -164,7 +219,7 @@ impl<'a> Bfs<'a> {
         if self.level.depth >= self.limit {
             self.beyond += self.frontier.pass_over();
         } else {
-            self.frontier.take(store, self.batch, selection);
+            self.frontier.take(store, self.batch.states(), selection);
         }
     }
 }
@@ -172,12 +227,14 @@ impl<'a> Bfs<'a> {
 impl Strategy for Bfs<'_> {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         self.take(store, selection);
-        if selection.handles.is_empty() && self.crew.is_none() && self.under_way == 0 && self.frontier.found() > 0 {
-            self.frontier.hand_over();
-            self.turn();
+        if selection.handles.is_empty() && self.turn_alone() {
             self.take(store, selection);
         }
         self.under_way += selection.handles.len() as u64;
+    }
+
+    fn starts_in_pieces(&self) -> bool {
+        true
     }
 
     fn lag(&self) -> usize {
@@ -193,16 +250,14 @@ impl Strategy for Bfs<'_> {
         self.under_way -= selection.handles.len() as u64;
         let (sources, steps) = (selection.handles.len(), candidates.steps.len());
         if sources > 0 {
+            let words = if steps > 0 { candidates.steps.states.get(0).len() } else { 0 };
+            self.weight = (steps * (words + STEP_WORDS)).div_ceil(sources).max(1) as u64;
             self.heavy = steps > MANY && sources == 1;
             if let Some(place) = self.crew.filter(|_| self.heavy) {
                 place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
         }
-        if steps > STEPS {
-            self.batch = (self.batch / 2).max(1);
-        } else if sources as u32 >= self.batch && 2 * steps <= STEPS {
-            self.batch = (self.batch * 2).min(BATCH);
-        }
+        self.batch.learn(sources, steps);
     }
 
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
@@ -210,17 +265,21 @@ impl Strategy for Bfs<'_> {
     }
 
     fn at_border(&self) -> bool {
-        self.crew.is_none() && self.under_way == 0 && self.frontier.is_level_done()
+        self.alone && self.under_way == 0 && self.frontier.is_level_done()
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
         let Some(Place { crew, .. }) = self.crew else { return Meeting::Over };
         self.rest();
         self.frontier.hand_over();
-        match crew.meet(found, ask) {
+        let met = crew.meet(self.worker, found, ask, &mut |turn| {
+            let states = self.turn(turn);
+            self.fed(states, crew.workers())
+        });
+        match met {
             Err(stop) => Meeting::Stop(stop),
-            Ok(violations) => match self.turn() {
-                _ if violations >= crew.most() => Meeting::Stop(Stop::Violations),
+            Ok(met) => match self.arrive(met) {
+                _ if met.violations >= crew.most() => Meeting::Stop(Stop::Violations),
                 0 => Meeting::Over,
                 _ => Meeting::On,
             },

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps};
 
-/// What a random choice is uniform over.
+/// The set over which a random choice is uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The set of successors, as in the papers and the theory.
@@ -12,7 +12,7 @@ pub(crate) enum Choice {
     Firings,
 }
 
-/// The steps out of one source of a batch, given where those of the source before end.
+/// The steps out of one source of a batch; `from` is the end of the steps of the source before.
 pub(crate) fn of_source(steps: &Steps, from: usize, source: usize) -> Range<usize> {
     let mut end = from;
     while end < steps.len() && steps.sources[end] as usize == source {
@@ -32,13 +32,14 @@ pub(crate) fn distinct(steps: &Steps, range: Range<usize>, out: &mut Vec<u32>) {
     });
 }
 
-/// One step of a range, where any leads to another state: a successor that is the state itself is one of the set, but a state with no other has none.
+/// One step of a range, if any leads to another state. A successor that is the state itself may be drawn too, but a
+/// state with no other successor has none.
 pub(crate) fn pick_onward(choice: Choice, steps: &Steps, range: Range<usize>, rng: &mut Rng, scratch: &mut Vec<u32>) -> Option<usize> {
     let leads_on = range.clone().any(|index| steps.changed[index] != 0);
     if leads_on { pick(choice, steps, range, rng, scratch) } else { None }
 }
 
-/// One step of a range, drawn as `choice` says; none where there are none.
+/// One step of a range, drawn as `choice` says; none if there are none.
 pub(crate) fn pick(choice: Choice, steps: &Steps, range: Range<usize>, rng: &mut Rng, scratch: &mut Vec<u32>) -> Option<usize> {
     if range.is_empty() {
         return None;

@@ -1,18 +1,23 @@
 //! Highway search: breadth-first, with at most N states to a level (Engels, Groote, van Weerdenburg, Willemse 2009).
 //!
-//! Level d+1 is drawn from the successors of level d that lie in no level so far; states that are not selected are not remembered, so they stay eligible
-//! later. All successors count as looked at (the paper's considered states), selected or not.
+//! Level d+1 is drawn from the successors of level d that lie in no level so far. States that are not selected are not
+//! remembered, so they stay eligible later. All successors count as looked at (the paper's considered states), selected
+//! or not.
 //!
-//! - `ideal=on`: uniform over the set of eligible states (Definition 5). What was met in the level is remembered by its hash until the level is complete.
-//! - `ideal=off`: the paper's Algorithm 1, a reservoir that counts a state again each time it comes back after it was rejected or thrown out, and begins to
-//!   count anew at each level. It favours states that many of the level lead to (Property 8).
+//! - `ideal=on`: uniform over the set of eligible states (Definition 5). The states of a level are remembered by their
+//!   hashes until the level is complete.
+//! - `ideal=off`: the paper's Algorithm 1, a reservoir that counts a state again each time it comes back after it was
+//!   rejected or thrown out, and begins to count anew at each level. It favours states with many predecessors in the
+//!   level (Property 8).
 //!
-//! A highway ends where a level has no eligible successor: a narrow one soon does. `restarts=K` then begins K more, each with a stream of its own and an
-//! empty V.
+//! A highway ends at a level without eligible successors, which comes soon if it is narrow. `restarts=K` then begins K
+//! more, each with a stream of its own and an empty V.
 //!
-//! Departures: of several start states, at most N are drawn for level 0; a level's successors are gathered in batches of sources, which changes nothing.
+//! Departures: of several start states, at most N are drawn for level 0. A level's successors are gathered in batches
+//! of sources, which changes nothing.
 
-use super::{Nature, Need, RANDOM, Row};
+use super::batch::Batch;
+use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
 use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Position, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
@@ -30,7 +35,10 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |_| PoolStore::spec(None, None),
-    nature: |_| Nature { needs: Need::Emptying, counts_depth: true, ..RANDOM },
+    nature: |given| {
+        let device = OnDevice::Highways { ideal: given.is("ideal", "on") };
+        Nature { needs: Need::Emptying, counts_depth: true, device, ..RANDOM }
+    },
     build: |given, site| {
         let highway = Highway::new(given.number("width").unwrap_or(1) as usize, given.is("ideal", "on"), site.seed);
         Box::new(Highway { restarts: given.number("restarts").unwrap_or(0), limit: site.limits.depth, ..highway })
@@ -38,7 +46,7 @@ pub(super) static ROW: Row = Row {
 };
 
 /// Sources expanded in one round.
-const BATCH: usize = 64;
+const BATCH: u32 = 64;
 
 /// Highway search.
 #[derive(Clone, Debug)]
@@ -60,15 +68,16 @@ pub struct Highway {
     again: bool,
     ended: Option<Stop>,
     scratch: Vec<u32>,
+    batch: Batch,
 }
 
-/// What was selected for the next level so far.
+/// The selection for the next level so far.
 #[derive(Clone, Debug, Default)]
 struct Lanes {
     states: Vec<Vec<Word>>,
     parents: Vec<Handle>,
     hashes: Vec<Hash>,
-    /// Where each lies.
+    /// The position of each state.
     places: HashMap<Hash, usize>,
     /// How many were considered for this level.
     considered: u64,
@@ -97,6 +106,7 @@ impl Highway {
             again: false,
             ended: None,
             scratch: Vec::new(),
+            batch: Batch::new(BATCH),
         }
     }
 
@@ -154,7 +164,7 @@ impl Strategy for Highway {
             self.next = self.level.len();
         }
         if self.next < self.level.len() {
-            let until = self.level.len().min(self.next + BATCH);
+            let until = self.level.len().min(self.next + self.batch.states() as usize);
             selection.handles.extend_from_slice(&self.level[self.next..until]);
             store.states(&selection.handles, &mut selection.states);
             self.next = until;
@@ -212,9 +222,10 @@ impl Strategy for Highway {
         self.scratch = scratch;
     }
 
-    fn update(&mut self, selection: &Selection, _kept: usize, _candidates: Candidates, visits: &[Visit]) {
+    fn update(&mut self, selection: &Selection, _kept: usize, candidates: Candidates, visits: &[Visit]) {
         let start = selection.handles.is_empty();
         if !start && selection.stepping != Stepping::Given {
+            self.batch.learn(selection.handles.len(), candidates.steps.len());
             return;
         }
         self.level = visits.iter().filter_map(|visit| if let Visit::New(handle) = visit { Some(*handle) } else { None }).collect();

@@ -1,25 +1,30 @@
-//! Randomised breadth-first search: visits of bounded depth over a cache T and a queue Q of fixed size, until an observer is sure enough that nothing was
-//! missed (Tronci, Della Penna, Intrigila, Venturini Zilli 2001).
+//! Randomised breadth-first search: visits of bounded depth over a cache T and a queue Q of fixed size, until an
+//! observer is sure enough that nothing was missed (Tronci, Della Penna, Intrigila, Venturini Zilli 2001).
 //!
-//! A visit takes a random old state out of Q, looks which of its successors T does not know, and inserts as many of them, drawn at random, as Q has room for.
-//! With b unknown successors and e free places each has the probability min(1, e/b) to be inserted; the observer multiplies the probabilities of *not* being
-//! inserted for a sample of states, which gives their one-step omission probability. The greatest of them is Pom1s; at or below `maxpom` the run is
-//! accepted. T, the samples and what is left in Q persist from visit to visit; a visit has between N and 3N levels, N the bits of a state.
+//! A visit takes a random old state out of Q, looks which of its successors T does not know, and inserts as many of
+//! them, drawn at random, as Q has room for. With b unknown successors and e free places each has the probability
+//! min(1, e/b) to be inserted. The observer multiplies the probabilities of *not* being inserted for a sample of
+//! states, which gives their one-step omission probability. The greatest of them is Pom1s; at or below `maxpom` the run
+//! is accepted. T, the samples and the rest of Q persist from visit to visit. A visit has between N and 3N levels, with
+//! N the bits of a state.
 //!
-//! Departures, where the printed pseudo-code is ambiguous or wrong:
+//! Departures, because the printed pseudo-code is ambiguous or wrong in places:
 //! - |Q| = g·|T| entries; the states themselves lie in Q, outside the paper's accounting and inside ours.
 //! - Q never holds more than its size; successors are a set; a source without unknown successors is no trial.
-//! - Nothing is sampled while everything is inserted. A run without samples is accepted only where no trial could have lost a state and no state is left in Q.
-//! - The paper's first visits at small memory are about forty levels shorter than the bits of its states would make them: its experiments ran with hash
-//!   compaction, and N was most likely the 40 bits of a signature. `levels=40` repeats its rows; left open, N is the bits of a state, as the text says.
+//! - Nothing is sampled while everything is inserted. A run without samples is accepted only if no trial could have
+//!   lost a state and no state is left in Q.
+//! - The paper's first visits at small memory are about forty levels shorter than the bits of its states would make
+//!   them: its experiments ran with hash compaction, and N was most likely the 40 bits of a signature. `levels=40`
+//!   repeats its rows; by default N is the bits of a state, as the text says.
 //! - Overhead is insertions per distinct state, the latter estimated while the run goes on (1.6 % standard error).
 //!
 //! `own` is our improvement in the same bytes:
-//! - A slot has 32 bits, since its address carries the rest of the fingerprint, and Q has a fifth of the places: what the paper gives to both is used for
-//!   more slots, 1.8 times as many at g = 0.8. (Replacing the oldest of a bucket instead of a random one was tried and needs more: on sci.m with memory for
-//!   half the states, 1.54 insertions for each state where random replacement needs 1.11.)
-//! - States for which Q has no room are not lost: half as many as Q has places are kept in a reservoir, and the next visit begins with them instead of the
-//!   start states.
+//! - A slot has 32 bits, since its address carries the rest of the fingerprint, and Q has a fifth of the places. The
+//!   bytes saved hold more slots, 1.8 times as many at g = 0.8. (Replacing the oldest of a bucket instead of a random
+//!   one was tried and needs more: on sci.m with memory for half the states, 1.54 insertions for each state against
+//!   1.11 with random replacement.)
+//! - States for which Q has no room are not lost. Half as many as Q has places are kept in a reservoir, and the next
+//!   visit begins with them instead of the start states.
 
 mod places;
 mod samples;
@@ -89,15 +94,15 @@ pub(super) static ROW: Row = Row {
     },
 };
 
-/// So many visits are told one by one.
+/// Up to this many visits are reported one by one.
 const MOST_VISITS: u64 = 1 << 14;
 const WAYS: u32 = 16;
-/// Bits of a slot in our own way: with what the address carries, more than 40 from a thousand slots on.
+/// Bits of a slot with `own`: together with the address more than 40, from a thousand slots on.
 const OWN_BITS: u32 = 32;
 /// Places of the queue for each slot in our own way.
 const OWN_QUEUE: f64 = 0.14;
 
-/// The slots of our own way in the bytes of so many 40-bit slots and their queue of 4-byte entries.
+/// The slots with `own` in the bytes of `slots` 40-bit slots and their queue of 4-byte entries.
 fn own_slots(slots: u64, queue: f64) -> u64 {
     let bits = slots as f64 * (40.0 + 32.0 * queue);
     (bits / (f64::from(OWN_BITS) + 32.0 * OWN_QUEUE)) as u64
@@ -193,7 +198,7 @@ impl<'a> Rbfs<'a> {
         if self.rules.own && self.places.recall() {
             return;
         }
-        // Start states take only places that are free: all of them where they fit, else some.
+        // Start states take only free places: all of them if they fit, else some.
         let mut order: Vec<u32> = (0..starts.len() as u32).collect();
         for at in 0..order.len().min(self.rules.queue) {
             let drawn = at + self.rng.below((order.len() - at) as u64) as usize;
@@ -205,7 +210,7 @@ impl<'a> Rbfs<'a> {
         }
     }
 
-    /// The greatest one-step omission probability known so far. Without samples it is 0 where nothing could have been lost, and else unknown: what is left in Q
+    /// The greatest one-step omission probability known so far. Without samples it is 0 if nothing could have been lost, and else unknown: what is left in Q
     /// is not lost, but not looked at either.
     fn pom1s(&self) -> Option<f64> {
         let nothing_lost = !self.doubtful && self.places.len() == 0;
@@ -222,7 +227,7 @@ impl<'a> Rbfs<'a> {
         let figures = VisitFigures { worker: 0, pom1s, insertions: self.insertions, samples, collision_rate, levels: self.level, fired: self.fired };
         self.over += 1;
         match self.visits.last_mut() {
-            // Of a great many visits the first are told, and the last.
+            // If there are too many visits, the first ones and the last are reported.
             Some(last) if self.over > MOST_VISITS => *last = figures,
             _ => self.visits.push(figures),
         }
@@ -326,7 +331,8 @@ impl Strategy for Rbfs<'_> {
             if !start {
                 let before = selection.handles[0].0;
                 if !self.places.push_new(steps.states.get(index), before, self.depth + 1, self.account) {
-                    // Memory ends before Q does: it stays as it is from here on, and what T took in without it can only be met again by chance.
+                    // Memory ran out before Q was full. Q keeps its present size, and states that are in T but not in Q
+                    // can only be met again by chance.
                     self.rules.queue = self.places.len().max(1);
                     self.lost = true;
                 }

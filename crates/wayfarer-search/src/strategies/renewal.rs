@@ -3,7 +3,7 @@
 use crate::{Ground, Handle, Selection, Stepping, Store};
 use wayfarer_space::{Firing, Rng, States, Steps, Word};
 
-/// States of the way to where the search began anew, beyond which it begins at the start states again.
+/// If the way to the restart has more states than this, the search begins at the start states again.
 const LONGEST: usize = 1 << 16;
 
 /// How a strategy starts anew.
@@ -12,7 +12,7 @@ pub(crate) struct Renewal {
     from_visited: bool,
     wanted: bool,
     times: u64,
-    /// The way from a start state to where the search began anew; empty where that is a start state.
+    /// The way from a start state to the state of the restart; empty if that is a start state.
     way: Vec<Vec<Word>>,
 }
 
@@ -27,11 +27,21 @@ impl Renewal {
         true
     }
 
+    /// Whether it begins anew from a visited state.
+    pub(crate) fn from_visited(&self) -> bool {
+        self.from_visited
+    }
+
+    /// The depth of the state where the search began anew.
+    pub(crate) fn depth(&self) -> u32 {
+        self.way.len().saturating_sub(1) as u32
+    }
+
     pub(crate) fn times(&self) -> u64 {
         self.times
     }
 
-    /// Empties V where that was asked for, and selects what it begins with.
+    /// Empties V if that was asked for, and selects its first states.
     pub(crate) fn select(&mut self, store: &dyn Store, rng: &mut Rng, selection: &mut Selection) -> bool {
         if !std::mem::take(&mut self.wanted) {
             return false;
@@ -57,7 +67,7 @@ impl Renewal {
         }
     }
 
-    /// The way to a state, where V's links do not lead to a start state.
+    /// The way to a state, if V's links do not lead to a start state.
     pub(crate) fn trail(&self, ground: Ground, at: Handle) -> Option<Vec<Vec<Word>>> {
         if self.way.is_empty() {
             return None;
@@ -82,7 +92,7 @@ fn way(store: &dyn Store, at: Handle, selection: &Selection) -> Vec<Vec<Word>> {
     way
 }
 
-/// Two ways, the second of which begins where the first ends; a way back to a state of the first is cut off.
+/// Two ways, the second of which begins at the end of the first. A way back to a state of the first is cut off.
 fn joined(mut first: Vec<Vec<Word>>, second: Vec<Vec<Word>>) -> Vec<Vec<Word>> {
     if let Some(last) = second.last()
         && let Some(at) = first.iter().position(|state| state == last)

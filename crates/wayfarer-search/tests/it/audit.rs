@@ -20,7 +20,7 @@ fn graph(rng: &mut Rng, nodes: u32) -> Graph {
     Graph::new(edges.collect::<Vec<_>>(), vec![0, 1])
 }
 
-/// An exact store that holds what a search met within so many steps.
+/// An exact store with the states that a search visits within `steps` steps.
 fn searched(graph: &Graph, seed: u64, steps: u64, walking: bool) -> ExactStore<'static> {
     let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
     let settings = Settings { limits: Limits { steps, ..Limits::default() }, deadlock: wayfarer_search::Deadlock::Off, ..Settings::default() };
@@ -137,7 +137,7 @@ fn a_forgetting_store_is_not_believed() {
     assert!(record.met(1) < record.len() as u64);
 }
 
-/// Ends after so many rounds.
+/// Ends after this many rounds.
 struct Rounds(u32);
 
 impl Control for Rounds {

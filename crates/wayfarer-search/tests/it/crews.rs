@@ -9,7 +9,7 @@ use wayfarer_search::{
 };
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
-/// What must be the same for any number of workers.
+/// The results that must be the same for any number of workers.
 fn facts(outcome: &Outcome) -> String {
     let violations: Vec<_> = outcome.violations.iter().map(|violation| (violation.cause, violation.rank.clone())).collect();
     let Outcome { stop, states, fired, firings, depth, frontier, .. } = outcome;
@@ -98,7 +98,7 @@ fn a_depth_limit_leaves_the_same_states_out() {
 struct Slow<'a> {
     graph: &'a Graph,
     asked: AtomicU64,
-    /// The expansion that panics, where one does.
+    /// The expansion that panics, if one does.
     breaks_at: u64,
 }
 
@@ -177,7 +177,7 @@ fn no_one_waits_for_a_worker_that_broke() {
     }
 }
 
-/// Ends a run after so many questions.
+/// Ends a run after this many questions.
 struct Patience(u32);
 
 impl Control for Patience {

@@ -17,7 +17,7 @@ struct Sets<'a> {
     /// States beyond this number find no room.
     room: usize,
     full: bool,
-    /// Whether it can say how to get to what it met.
+    /// Whether it can find the way to its findings.
     remembers: bool,
     lost: bool,
 }
@@ -80,7 +80,7 @@ impl Device for Sets<'_> {
         Standing {
             states: self.known.len() as u64,
             frontier: self.level.len() as u64,
-            depth: self.depth,
+            depth: Some(self.depth),
             firings: self.firings.clone(),
             full: self.full,
             at_border: true,

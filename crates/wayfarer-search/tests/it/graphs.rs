@@ -10,7 +10,7 @@ pub(crate) fn random(rng: &mut Rng, nodes: u32, degree: u64) -> Graph {
     Graph::new(edges, starts)
 }
 
-/// The distance of every node from `starts`; none where it cannot be reached.
+/// The distance of every node from `starts`; none if it cannot be reached.
 pub(crate) fn distances(graph: &Graph, starts: &[u32]) -> Vec<Option<u32>> {
     let mut distance = vec![None; graph.nodes() as usize];
     let mut queue = VecDeque::new();

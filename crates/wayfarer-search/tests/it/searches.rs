@@ -102,7 +102,7 @@ fn witnesses_are_shortest_under_bfs_and_replay_under_both() {
 
 #[test]
 fn deadlocks_are_found_by_their_definition() {
-    // 0 → 1, where 1 only loops, and 0 → 2, which is stuck.
+    // 0 → 1, and 1 only loops; 0 → 2, and 2 is stuck.
     let graph = Graph::new(vec![vec![1, 2], vec![1], vec![]], vec![0]);
     for (deadlock, expected) in [(Deadlock::Off, vec![]), (Deadlock::Stuck, vec![2]), (Deadlock::Stuttering, vec![1, 2])] {
         let settings = Settings { deadlock, max_errors: 9, ..Settings::default() };
@@ -164,7 +164,7 @@ fn limits_end_a_run_and_forbid_holds() {
 
 #[test]
 fn a_full_store_ends_the_run_and_loses_nothing() {
-    /// Allows so many bytes in all.
+    /// Allows this many bytes altogether.
     struct Small(std::sync::atomic::AtomicUsize);
     impl wayfarer_search::Account for Small {
         fn allows(&self, bytes: usize) -> bool {

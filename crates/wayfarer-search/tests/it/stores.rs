@@ -1,10 +1,10 @@
-//! Every store against a plain set. Seeds are fixed; where chance plays a part, the odds of a false alarm for another seed are given.
+//! Every store against a plain set. Seeds are fixed. If chance plays a part, the odds of a false alarm for another seed are given.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use wayfarer_search::{
-    Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Handle, Remember, Replacement, Seat,
-    Store, TreeStore, Unlimited, Visit,
+    Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Handle, Remember, Replacement, Room,
+    Seat, Store, StoreSpec, TreeStore, Unlimited, Visit,
 };
 use wayfarer_space::{Firing, Packing, Rng, States, Steps, Width, Word, hash};
 
@@ -20,7 +20,9 @@ fn all_stores(words: usize, bytes: usize) -> Vec<Named> {
 /// The stores that answer correctly, always.
 fn exact_stores(words: usize, bytes: usize) -> Vec<Named> {
     let packing = Packing::whole(words);
+    let room = Room { packing: Box::leak(Box::new(packing.clone())), account: &Unlimited, most: 8 * bytes, fixed: bytes, bounded: false, seed: 1 };
     vec![
+        ("plain", StoreSpec::parse("plain").unwrap().build(&room).unwrap()),
         ("exact", Box::new(ExactStore::new(packing.clone(), &Unlimited, bytes).unwrap())),
         ("exact, varying", exact_varying(bytes)),
         ("tree", Box::new(TreeStore::new(packing.clone(), &Unlimited, bytes).unwrap())),
@@ -233,7 +235,7 @@ fn states_with_equal_hashes() {
         let again = insert(store.as_ref(), &steps);
         assert!(again.iter().all(|visit| matches!(visit, Visit::Seen(_))), "{name}");
         let new = visits.iter().filter(|visit| is_new(visit)).count();
-        // What cannot be told apart by hash is one state to the lossy stores, and eight to the exact ones.
+        // Eight states with the same hash are one state to the lossy stores, and eight to the exact ones.
         assert_eq!(new, if store.fidelity() == Fidelity::Exact { 8 } else { 1 }, "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! The tree store against a plain set. What is asked here of a store that gives states back, the difference store's tests ask too.
+//! The tree store against a plain set. The tests of stores that give states back are used for the difference store too.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -121,7 +121,7 @@ pub(crate) fn answers_like_a_set(make: impl Fn(Packing) -> Box<dyn Store>) {
     }
 }
 
-/// An account with so many bytes, which counts what it allows.
+/// An account with this many bytes, which counts the bytes it allows.
 pub(crate) struct Purse {
     left: Mutex<usize>,
     limit: usize,
@@ -148,7 +148,7 @@ impl Account for Purse {
     }
 }
 
-/// Fills a store until it is full: what is held stays held, what is new is refused, and what was refused is not half there.
+/// Fills a store until it is full: known states stay, new ones are refused, and a refused state is not half there.
 pub(crate) fn fills_up(store: &dyn Store, words: usize) {
     let mut seat = store.seat().unwrap();
     let mut rng = Rng::new(7, "filling");
@@ -201,7 +201,7 @@ pub(crate) fn fills_up(store: &dyn Store, words: usize) {
 /// A handle, its state and its link, as a worker was told.
 type Told = (u32, Vec<Word>, Option<u32>);
 
-/// Several workers insert overlapping walks; every state is new once, and what a worker was told is what the store holds.
+/// Several workers insert overlapping walks. Every state is new once, and the store holds what each worker was told.
 pub(crate) fn serves_several_workers(store: &dyn Store, words: usize) {
     let new = AtomicUsize::new(0);
     let handles: Mutex<Vec<Told>> = Mutex::new(Vec::new());
@@ -243,7 +243,7 @@ pub(crate) fn serves_several_workers(store: &dyn Store, words: usize) {
                         }
                     }
                     if known.is_empty() {
-                        // Another worker was faster with everything: begin with what it has.
+                        // Another worker has inserted everything: begin with its states.
                         let theirs = handles.lock().unwrap();
                         known.extend(theirs.iter().take(50).map(|(handle, state, _)| (*handle, state.clone())));
                     }

@@ -84,7 +84,7 @@ impl Space for Stacks {
     }
 }
 
-/// A name, and what is searched with.
+/// A name, a store and a strategy.
 type Search<'a> = (&'static str, Box<dyn Store + 'a>, Box<dyn Strategy + 'a>);
 
 #[test]

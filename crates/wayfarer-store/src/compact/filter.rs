@@ -1,13 +1,15 @@
-//! What a compact table turns into when fingerprints have no room any more: a filter of a few bits per state, in the same lines.
+//! The filter that a compact table turns into when there is no room for fingerprints: a few bits per state, in the same lines.
 //!
-//! With slots narrower than about eighteen bits a bucket of fingerprints takes more unknown states for known than a Bloom filter of the same size does
-//! (2 · slots / 2^bits against 2 · fill^k, which cross there). So each line is turned, in place, into a small filter of the entries that lie in it, from what
-//! is left of their fingerprints; a little before that point, so that enough is left to tell the entries of a line apart. A state is known where either of its two
-//! lines has all its bits; a new one goes to the emptier of the two, which keeps lines even. Such a filter is never full: it only errs more often, and knows how
-//! often.
+//! With slots narrower than about eighteen bits, a bucket of fingerprints takes more new states for known than a Bloom
+//! filter of the same size (2 · slots / 2^bits against 2 · fill^k). So each line is turned, in place, into a small
+//! filter of its entries, using the bits that are left of their fingerprints. This happens a little before that point,
+//! while the entries of a line can still be told apart. A state is known if either of its two lines has all its bits. A
+//! new state goes to the emptier line, which keeps lines even. Such a filter is never full; it only errs more often,
+//! and it knows how often.
 //!
-//! A line is a filter of its own (Putze, Sanders, Singler 2007, *Cache-, hash- and space-efficient Bloom filters*) with one bit of a state in each of its words, so
-//! that a machine with wide registers looks at all of them at once and the odds of erring are a product of eight shares.
+//! Each line is a filter of its own (Putze, Sanders, Singler 2007, *Cache-, hash- and space-efficient Bloom filters*)
+//! with one bit of a state in each of its words. A machine with wide registers looks at all words at once, and the odds
+//! of an error are a product of eight shares.
 
 #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
 mod wide;
@@ -19,12 +21,13 @@ use std::sync::atomic::Ordering;
 /// Bits per state, one in each word of a line: about the best from 10 to 16 bits of memory per state.
 const K: u32 = WORDS as u32;
 
-/// The filter as a whole. Workers keep what they add to it and tell it group by group.
+/// Figures of the filter as a whole. Workers add their part after each group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     /// Bits that are set.
     pub(super) set: u64,
-    /// The sum over all lines of the odds that a state finds all its bits there: half of what a new one runs the risk of, times the lines.
+    /// The sum over all lines of the odds that a state finds all its bits there. A new state looks at two lines, so
+    /// twice this sum, divided by the number of lines, is the odds that it is omitted.
     pub(super) powers: f64,
     /// States that were taken for known, as far as can be expected.
     pub(super) omissions: f64,
@@ -46,7 +49,7 @@ impl Sums {
     }
 }
 
-/// Turns every bucket into the filter of its entries. Nobody else may be inside.
+/// Turns every bucket into the filter of its entries. No other worker may be inside.
 pub(super) fn convert(lines: &Lines, shape: &Shape) -> Sums {
     let mut sums = Sums::default();
     for bucket in 0..shape.buckets() as usize {
@@ -68,7 +71,7 @@ pub(super) fn holds(lines: &Lines, place: Place) -> bool {
     look(lines.line(place.home as usize), lines.line(place.other as usize), source(place.value)).is_none()
 }
 
-/// Adds a state; none where it is known, else how many bits were set and what that adds to the sum of powers.
+/// Adds a state. None if it is known, else the number of bits set and the change in the sum of powers.
 #[inline]
 pub(super) fn put(lines: &Lines, place: Place) -> Option<(u32, f64)> {
     let (home, other) = (lines.line(place.home as usize), lines.line(place.other as usize));
@@ -82,21 +85,21 @@ pub(super) fn put(lines: &Lines, place: Place) -> Option<(u32, f64)> {
         set += u32::from(line[word].fetch_or(bit, Ordering::Relaxed) & bit == 0);
         left &= left - 1;
     }
-    // Where nothing was set, another worker was faster.
+    // If nothing was set, another worker was faster.
     (set > 0).then_some((set, odds))
 }
 
-/// What a state that is not known lacks in the emptier of its two lines.
+/// The bits of an unknown state that are missing in the emptier of its two lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Lacking {
     at_home: bool,
     /// The words in which its bit is not set, a bit each.
     words: u8,
-    /// What setting them adds to the odds that a state finds all its bits in the line.
+    /// The change that setting them makes to the odds that a state finds all its bits in the line.
     odds: f64,
 }
 
-/// Looks for a state in its two lines; none where it is known.
+/// Looks for a state in its two lines; none if it is known.
 #[inline]
 fn look(home: &Line, other: &Line, source: u64) -> Option<Lacking> {
     #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
@@ -122,7 +125,8 @@ fn look_by_words(home: &Line, other: &Line, source: u64) -> Option<Lacking> {
     Some(Lacking { at_home, words, odds: odds(&after) - odds(&line) })
 }
 
-/// What the bits of a fingerprint are made of, whichever of its two lines they lie in: the lowest bit of `value`, which says so, plays no part.
+/// The source of a fingerprint's bits in the filter, the same for both of its lines: the lowest bit of `value`, which
+/// tells the lines apart, is left out.
 #[inline]
 fn source(value: u64) -> u64 {
     let value = (value >> 1 ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(0xD6E8_FEB8_6659_FD93);

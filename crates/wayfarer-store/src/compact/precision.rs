@@ -1,12 +1,12 @@
-//! What a compact store may have omitted.
+//! The expected omissions of a compact store.
 //!
-//! A state that is not known is taken for known when its fingerprint is taken already: with odds n/F where n of F fingerprints are taken. Between two
-//! states that the store found new, the expected number of states it omitted is therefore (n/F) / (1 − n/F); the sum over all n is what is expected in all.
-//! Where precision falls on the way, each stretch counts with its own F.
+//! A new state is taken for known if its fingerprint is already there: with odds n/F if n of F fingerprints are taken.
+//! Between two states that the store found new, the expected number of omitted states is therefore (n/F) / (1 − n/F).
+//! The sum over all n is the expected total. If precision falls on the way, each stretch counts with its own F.
 
 use std::fmt;
 
-/// What a lossy store says about itself.
+/// The precision that a lossy store reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// The bits of a fingerprint now: the binary logarithm of how many are told apart.

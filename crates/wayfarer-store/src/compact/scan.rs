@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 const MOST_SLOTS: usize = 64;
 
-/// What finding takes, for slots of one width.
+/// Tables for searching a line, for slots of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(super) struct Scan {
@@ -66,8 +66,9 @@ impl Scan {
     #[inline]
     unsafe fn find_fast(&self, line: *const u8, value: u64) -> u64 {
         use std::arch::x86_64::*;
-        // SAFETY: the caller vouches for the line. Lines are aligned, so the load reads each of its words whole, as a relaxed load on this machine does,
-        // and what was counted before it was written before. The tables have room for all groups of eight.
+        // SAFETY: the caller vouches for the line. Lines are aligned, so the load reads each of its words whole, as a
+        // relaxed load on this machine does. Entries that were counted before the load were written before it. The
+        // tables have room for all groups of eight.
         unsafe {
             let words = _mm512_loadu_si512(line.cast());
             let (wanted, mask) = (_mm512_set1_epi64(value as i64), _mm512_set1_epi64(self.mask as i64));

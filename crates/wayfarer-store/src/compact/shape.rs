@@ -20,12 +20,13 @@ use std::sync::atomic::Ordering;
 pub(super) const STEER: u32 = 7;
 /// The fewest buckets a table has, enough for all distances to differ.
 pub(super) const FEWEST: u64 = 256;
-/// The buckets that a table begins with, or up to twice as many, where it will have more. Entries never leave the buckets that lie whole steps away
-/// from their home, so there must be many of these for all to fill alike: with 256 a table was full at 95 %.
+/// A table that will grow begins with this many buckets, or up to twice as many. An entry can only lie a whole number
+/// of such steps away from its home, so there must be many buckets for all to fill evenly: with 256 a table was full at
+/// 95 %.
 pub(super) const FIRST: u64 = 1 << 14;
 /// The lock's bit in a line's last word.
 pub(super) const LOCK: u64 = 1 << 63;
-/// Set where an entry that is at home in this bucket lies in its other one.
+/// Set if an entry whose home is this bucket lies in its other bucket.
 const SPILLED: u64 = 1 << 62;
 const LAST: usize = WORDS - 1;
 const MOST_SLOTS: u32 = 63;
@@ -45,17 +46,17 @@ pub(super) struct Shape {
     /// Bits of a fingerprint that a slot keeps.
     rest: u32,
     slots: u32,
-    /// Where the number of filled slots lies in the last word.
+    /// The position of the number of filled slots in the last word.
     count_at: u32,
     scan: Scan,
 }
 
-/// Where a fingerprint belongs.
+/// The places that a fingerprint may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) home: u64,
     pub(super) other: u64,
-    /// What its slot holds at home; the lowest bit is set in the other bucket.
+    /// The contents of its slot at home. In the other bucket the lowest bit is set.
     pub(super) value: u64,
 }
 
@@ -70,8 +71,8 @@ impl Shape {
         Shape { rest, slots, count_at, scan: Scan::new(rest + 1, slots), ..self }
     }
 
-    /// Twice the buckets for the same fingerprints, `most` times over where there is room for so many; none where the memory is used up. Twice over is best,
-    /// because entries are then moved half as often.
+    /// The shape with twice the buckets for the same fingerprints, doubled up to `most` times if there is room; none if
+    /// the memory is used up. Doubling twice at once is best, because entries are then moved half as often.
     pub(super) fn grown(self, most: u32) -> Option<Self> {
         let doublings = self.left.min(most).min(2);
         (doublings > 0).then(|| {
@@ -80,7 +81,8 @@ impl Shape {
         })
     }
 
-    /// Fewer bits in at least an eighth more slots, a quarter where many are left; none where fewer than `floor` bits would be kept.
+    /// The shape with fewer bits and at least an eighth more slots, or a quarter if many bits are left; none if fewer
+    /// than `floor` bits would be kept.
     pub(super) fn narrowed(self, floor: u32) -> Option<Self> {
         let floor = floor.max(STEER + self.left);
         let fitting = |part: u32, least: u32| {
@@ -174,7 +176,7 @@ impl Shape {
     }
 }
 
-/// How many slots of `rest` kept bits a line has, and where the number of filled ones then lies in the last word.
+/// The number of slots of `rest` kept bits in a line, and the position of the number of filled slots in the last word.
 fn slots_for(rest: u32) -> (u32, u32) {
     let count_bits = |slots: u32| 32 - slots.leading_zeros();
     let slots = (1..=MOST_SLOTS).rev().find(|slots| slots * (rest + 1) + count_bits(*slots) + 2 <= 512).unwrap_or(1);
@@ -197,7 +199,7 @@ impl Bucket {
         Bucket(words)
     }
 
-    /// Writes a line that nobody else writes. It is unlocked then.
+    /// Writes a line that no other worker writes. It is unlocked then.
     pub(super) fn write(&self, line: &Line) {
         for (word, to) in self.0[..LAST].iter().zip(line) {
             to.store(*word, Ordering::Relaxed);
@@ -225,7 +227,7 @@ impl Bucket {
         let at = slot * shape.width();
         let (word, shift) = ((at >> 6) as usize & LAST, at & 63);
         let low = self.0[word] >> shift;
-        // Past the last word only what the mask cuts off would be read.
+        // Beyond the last word there would only be bits that the mask cuts off.
         let high = self.0[(word + 1) & LAST] << 1 << (63 - shift);
         (low | high) & ((1 << shape.width()) - 1)
     }
@@ -284,12 +286,12 @@ impl Filling {
         self.guests |= value & 1;
     }
 
-    /// Writes a line that nobody else writes. It is locked then where an entry is not at home.
+    /// Writes a line that no other worker writes. The line is left locked if it holds an entry that is not at home.
     pub(super) fn write(&self, shape: &Shape, line: &Line) {
         self.write_with(if self.guests == 0 { 0 } else { LOCK }, shape, line);
     }
 
-    /// Writes a line that nobody else writes, unlocked and marked as spilled where `spilled` says so.
+    /// Writes a line that no other worker writes. The line is left unlocked, and marked as spilled if `spilled` is set.
     pub(super) fn write_spilled(&self, spilled: bool, shape: &Shape, line: &Line) {
         self.write_with(if spilled { SPILLED } else { 0 }, shape, line);
     }
@@ -302,7 +304,7 @@ impl Filling {
     }
 }
 
-/// What a look at a line told.
+/// The result of a look at a line.
 #[derive(Clone, Copy)]
 pub(super) struct Looked {
     pub(super) found: bool,
@@ -317,7 +319,7 @@ impl Looked {
         self.last & SPILLED != 0
     }
 
-    /// Whether there is a free slot and nobody holds the lock.
+    /// Whether there is a free slot and the line is not locked.
     #[inline]
     pub(super) fn free(&self, shape: &Shape) -> bool {
         self.last & LOCK == 0 && shape.count_in(self.last) < shape.slots
@@ -331,7 +333,7 @@ pub(super) fn look(line: &Line, shape: &Shape, value: u64) -> Looked {
     Looked { found: shape.scan.find(line, shape.count_in(last), value), last }
 }
 
-/// Adds an entry to a line that nobody else writes and that has a free slot. It is unlocked then.
+/// Adds an entry to a line that no other worker writes and that has a free slot. It is unlocked then.
 #[inline]
 pub(super) fn push(line: &Line, shape: &Shape, value: u64) {
     let mut last = line[LAST].load(Ordering::Relaxed) & !LOCK;
@@ -366,7 +368,7 @@ pub(super) fn spilled(line: &Line) -> bool {
     line[LAST].load(Ordering::Relaxed) & SPILLED != 0
 }
 
-/// Notes that an entry at home in this line, which nobody else writes, lies in its other bucket. It is unlocked then.
+/// Notes that an entry whose home is this line lies in its other bucket. No other worker writes the line, and it is left unlocked.
 #[inline]
 pub(super) fn mark_spilled(line: &Line) {
     line[LAST].store((line[LAST].load(Ordering::Relaxed) | SPILLED) & !LOCK, Ordering::Release);

@@ -1,18 +1,23 @@
 //! The table of fingerprints: finding, adding, making room by moving, growing and narrowing.
 //!
-//! Who may do what: looking takes no lock. Adding locks the line of a fingerprint's home, and that of its other bucket where it matters, for a few stores,
-//! so that two workers cannot add it twice. Moving an entry to its other bucket is done by one worker at a time, which also locks both lines and counts its moves; one that looked while
-//! something moved looks again under the locks. Growing and narrowing happen while nobody is inside (see [`super`]). A table with a single worker is
+//! Looking takes no lock. Adding locks the line of a fingerprint's home for a few writes, and that of its other bucket
+//! if it matters, so that two workers cannot add it twice. Only one worker at a time moves entries to their other
+//! buckets. It also locks both lines and counts its moves; a worker that looked while something moved looks again under
+//! the locks. Growing and narrowing happen while no worker is inside (see [`super`]). A table with a single worker is
 //! used without locks.
 
 use super::shape::{self, Bucket, Filling, Place, Shape};
 use crate::memory::lines::sync::{AtomicU64, Mutex, fence};
 use crate::memory::lines::{Line, Lines};
+use crate::memory::sweep::{PART, sweep};
+use std::ops::Range;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 /// Buckets whose entries are tried before a table counts as full. Each has at least eight.
 const SEARCHED: usize = 64;
+/// Buckets that are looked through for locked ones at once.
+const PIECE: u64 = 64 * PART;
 
 /// Fingerprints in lines.
 pub(super) struct Table {
@@ -22,7 +27,7 @@ pub(super) struct Table {
     moving: Mutex<()>,
 }
 
-/// What became of a fingerprint.
+/// The result of adding a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
     Present,
@@ -50,7 +55,7 @@ impl Table {
         self.lines.prefetch(place.home as usize);
     }
 
-    /// Brings the other bucket into the cache, where it would be looked at.
+    /// Fetches the other bucket into the cache if a lookup needs it.
     #[inline]
     pub(super) fn prefetch_other(&self, place: Place, always: bool) {
         if always || shape::spilled(self.line(place.home)) {
@@ -101,8 +106,9 @@ impl Table {
         self.put_anywhere(shape, place, alone)
     }
 
-    /// What most visits are among several workers: the fingerprint is there, or there is room at home and no entry from home lies elsewhere. Whoever adds
-    /// a fingerprint has locked its home, and here that is all; nothing was added or moved between looking and locking, so one look is enough.
+    /// The common case among several workers: the fingerprint is there, or there is room at home and no entry from home
+    /// lies elsewhere. A worker that adds a fingerprint locks its home, and in this case nothing else. If nothing was
+    /// added or moved between looking and locking, one look is enough.
     #[inline]
     fn put_at_home(&self, shape: &Shape, place: Place) -> Option<Put> {
         let home = self.line(place.home);
@@ -129,7 +135,7 @@ impl Table {
         Some(Put::Added)
     }
 
-    /// Adds a fingerprint to either of its buckets, both locked, and makes room where there is none.
+    /// Adds a fingerprint to either of its buckets, both locked, and makes room if there is none.
     fn put_anywhere(&self, shape: &Shape, place: Place, alone: bool) -> Put {
         // A moved entry may leave a slot that another worker takes, and a way may cross itself, so a few tries are fair.
         for _ in 0..8 {
@@ -173,7 +179,7 @@ impl Table {
         shape::unlock(self.line(place.other));
     }
 
-    /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false where no way was found.
+    /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false if no way was found.
     #[cold]
     fn make_room(&self, shape: &Shape, place: Place, alone: bool) -> bool {
         let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,8 +210,9 @@ impl Table {
         false
     }
 
-    /// Moves entries along the way that led to bucket `end` of those met, the last first. Where another worker took the room meanwhile, or the way crosses
-    /// itself, it ends early; then the entries lie elsewhere than before, and another way is worth looking for.
+    /// Moves entries along the way that led to bucket `end` of those met, the last first. It ends early if another
+    /// worker took the room meanwhile or the way crosses itself. The entries have moved by then, so it is worth looking
+    /// for another way.
     fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) {
         let moves = self.moves.load(Ordering::Relaxed);
         self.moves.store(moves + 1, Ordering::Relaxed);
@@ -247,12 +254,25 @@ impl Table {
         moved
     }
 
-    /// Spreads the entries over more buckets, at most four for each, in place. Nobody else may be inside.
-    pub(super) fn grow(&self, shape: &Shape, grown: &Shape) {
+    /// Spreads the entries over more buckets, at most four for each, in place, on so many threads. No other worker may be inside.
+    pub(super) fn grow(&self, shape: &Shape, grown: &Shape, hands: usize) {
         self.lines.offer_large_pages(shape.buckets() as usize..grown.buckets() as usize);
+        let parts = grown.buckets() / shape.buckets();
+        let mut until = shape.buckets();
+        while until > 0 {
+            // Bucket n goes to 2n and 2n + 1, or to 4n and the three after it. The upper buckets go past all that were
+            // not read yet, so they can be spread in any order. What is left is spread from the last bucket down.
+            let from = if hands > 1 && until > PART { until.div_ceil(parts) } else { 0 };
+            sweep(from..until, if from > 0 { hands } else { 1 }, |buckets| self.spread(shape, grown, buckets));
+            until = from;
+        }
+        self.return_home(grown, hands);
+    }
+
+    /// Spreads the entries of some buckets, from the last one down.
+    fn spread(&self, shape: &Shape, grown: &Shape, buckets: Range<u64>) {
         let parts = (grown.buckets() / shape.buckets()) as usize;
-        // From the last bucket down, so that what is overwritten has been read: bucket n goes to 2n and 2n + 1, or to 4n and the three behind it.
-        for bucket in (0..shape.buckets()).rev() {
+        for bucket in buckets.rev() {
             let entries = Bucket::read(self.line(bucket));
             let mut filled = [Filling::default(); 4];
             for value in entries.entries(shape) {
@@ -263,44 +283,52 @@ impl Table {
                 part.write(grown, self.line(to));
             }
         }
-        self.return_home(grown);
     }
 
-    /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. Nobody else may be inside, and no bucket
+    /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. No other worker may be inside, and no bucket
     /// is marked as spilled.
-    fn return_home(&self, shape: &Shape) {
-        for bucket in 0..shape.buckets() {
-            let line = self.line(bucket);
-            if !shape::is_locked(line) {
-                continue;
-            }
-            let mut entries = Bucket::read(line);
-            for slot in (0..entries.count(shape)).rev() {
-                let value = entries.get(shape, slot);
-                if value & 1 == 0 {
-                    continue;
-                }
-                let home = self.line(shape.across(bucket, value));
-                let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
-                if room {
-                    shape::push(home, shape, value ^ 1);
-                    entries.remove(shape, slot);
-                } else {
-                    shape::mark_spilled(home);
-                }
-                if locked {
-                    shape::lock(home);
-                }
-            }
-            entries.write(line);
+    fn return_home(&self, shape: &Shape, hands: usize) {
+        let locked = |buckets: Range<u64>| buckets.filter(|bucket| shape::is_locked(self.line(*bucket))).collect::<Vec<_>>();
+        // Few are locked. They are found on all threads, piece by piece so that the lists stay short, and moved by one.
+        for from in (0..shape.buckets()).step_by(PIECE as usize) {
+            let piece = from..shape.buckets().min(from + PIECE);
+            sweep(piece, hands, locked).into_iter().flatten().for_each(|bucket| self.return_from(shape, bucket));
         }
     }
 
-    /// Drops bits of every entry, in place, bucket by bucket; gives the number of entries that are left. Nobody else may be inside.
-    pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape) -> u64 {
+    /// The same for one locked line.
+    fn return_from(&self, shape: &Shape, bucket: u64) {
+        let line = self.line(bucket);
+        let mut entries = Bucket::read(line);
+        for slot in (0..entries.count(shape)).rev() {
+            let value = entries.get(shape, slot);
+            if value & 1 == 0 {
+                continue;
+            }
+            let home = self.line(shape.across(bucket, value));
+            let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
+            if room {
+                shape::push(home, shape, value ^ 1);
+                entries.remove(shape, slot);
+            } else {
+                shape::mark_spilled(home);
+            }
+            if locked {
+                shape::lock(home);
+            }
+        }
+        entries.write(line);
+    }
+
+    /// Drops bits of every entry, in place, bucket by bucket, on so many threads; gives the number of entries that are left. No other worker may be inside.
+    pub(super) fn narrow(&self, shape: &Shape, narrow: &Shape, hands: usize) -> u64 {
+        sweep(0..shape.buckets(), hands, |buckets| self.narrow_some(shape, narrow, buckets)).into_iter().sum()
+    }
+
+    fn narrow_some(&self, shape: &Shape, narrow: &Shape, buckets: Range<u64>) -> u64 {
         let mut left = 0;
         let mut kept = Vec::with_capacity(shape.slots() as usize);
-        for bucket in 0..shape.buckets() {
+        for bucket in buckets {
             let entries = Bucket::read(self.line(bucket));
             kept.clear();
             kept.extend(entries.entries(shape).map(|value| shape.narrowed_entry(narrow, value)));
@@ -318,9 +346,9 @@ impl Table {
     }
 }
 
-/// All ways in which two workers can meet, up to two changes of turn out of order, one where entries move (loom):
+/// Tries all interleavings of two workers with up to two preemptions, one if entries move (loom):
 ///
-///     RUSTFLAGS="--cfg loom" cargo test --release -p wayfarer-search --lib loom
+///     RUSTFLAGS="--cfg loom" cargo test --release -p wayfarer-store --lib loom
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
@@ -338,7 +366,7 @@ mod loom_tests {
         (0..).map(|key| shape().place(hash(&[key]).address())).filter(move |place| (place.home, place.other) == (home, other))
     }
 
-    /// Puts `filling` into a table alone, then runs both at once, with at most so many turns taken away before their end.
+    /// Puts `filling` into a table alone, then runs both closures at once with at most `turns` preemptions.
     fn meet(turns: usize, filling: Vec<Place>, first: fn(&Table) -> Put, second: fn(&Table) -> Put, check: fn(&Table, Put, Put)) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(turns);

@@ -22,7 +22,7 @@ pub(super) struct Chain {
     grounds: Mutex<Grounds>,
     /// The longest record.
     longest: usize,
-    /// Records begin at multiples of two to this power, so that two bytes say where.
+    /// Records begin at multiples of two to this power, so that two bytes can hold their place.
     shift: u32,
     segment: usize,
 }
@@ -38,7 +38,7 @@ struct Grounds {
 pub(super) struct Place {
     next: usize,
     end: usize,
-    /// Where the next record goes, and where the segment ends.
+    /// The place of the next record, and the end of the segment.
     at: usize,
     segment_end: usize,
 }
@@ -58,7 +58,7 @@ impl Chain {
         }
     }
 
-    /// A segment holds some runs of the longest records, so that what is left over at its end is little.
+    /// A segment holds several runs of the longest records, so that little is wasted at its end.
     fn segment(longest: usize, most: usize) -> usize {
         ((most / 256).clamp(1 << 12, 1 << 19)).max(4 * RUN * (longest + SLACK)).next_multiple_of(64)
     }
@@ -72,7 +72,7 @@ impl Chain {
         self.grounds.lock().map_or(0, |grounds| grounds.chunks.iter().map(Chunk::bytes).sum())
     }
 
-    /// The handle that the worker's next record will have; none where there is no room for one.
+    /// The handle that the worker's next record will have; none if there is no room for one.
     #[inline]
     pub(super) fn next(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
         if place.next == place.end && !self.extend(place, account) {
@@ -115,7 +115,7 @@ impl Chain {
         (block.wrapping_add(run % BLOCK * HEAD), handle as usize % RUN)
     }
 
-    /// Where a published record lies.
+    /// The address of a published record.
     #[inline]
     pub(super) fn address(&self, handle: u32) -> *const u8 {
         let (head, number) = self.head(handle);
@@ -166,7 +166,7 @@ impl Cursor {
     /// The next byte.
     #[inline]
     pub(super) fn byte(&mut self) -> u8 {
-        // SAFETY: a cursor begins at a published record and is moved only by what the record says of itself.
+        // SAFETY: a cursor begins at a published record and is moved only by lengths that the record itself holds.
         unsafe {
             let byte = self.0.read();
             self.0 = self.0.add(1);

@@ -1,5 +1,5 @@
-//! What is found out about candidates before they are visited. Where all of them will be inserted, in the order in which they are announced, one that was announced a
-//! moment ago need not be looked for again: by its turn it is known.
+//! Sorts out candidates before they are visited. If all candidates will be inserted in the order in which they are
+//! announced, one that was announced a moment ago needs no second lookup: it is known by its turn.
 
 use crate::Account;
 use crate::memory::recent::Recent;
@@ -31,14 +31,14 @@ pub(super) struct Look {
 
 #[derive(Debug)]
 struct Round {
-    /// Where the round's hashes lie, which tells it from others.
+    /// The address of the round's hashes, which identifies the round.
     place: usize,
     looks: Vec<Look>,
 }
 
 impl Ahead {
-    /// Announces a round; `each` is called with the hash of every candidate that must be looked for. Memory for announced states is taken at the first time: a
-    /// small part of `most` bytes, where the account has it.
+    /// Announces a round and calls `each` with the hash of every candidate that must be looked up. The first call takes
+    /// memory for announced states: a small part of `most` bytes, if the account has it.
     pub(super) fn announce(&mut self, steps: &Steps, packing: &Packing, most: usize, account: &dyn Account, mut each: impl FnMut(Hash)) {
         let mut looks = self.spare.pop().unwrap_or_default();
         looks.clear();
@@ -65,7 +65,7 @@ impl Ahead {
         self.rounds.pop_front_if(|round| round.place == place).map(|round| round.looks)
     }
 
-    /// What [`turn`](Ahead::turn) gave was used.
+    /// Takes the result of [`turn`](Ahead::turn) back after use.
     pub(super) fn back(&mut self, looks: Vec<Look>) {
         self.spare.push(looks);
     }
@@ -75,7 +75,7 @@ fn place(steps: &Steps) -> usize {
     steps.hashes.as_ptr() as usize
 }
 
-/// Appends each candidate that is changed and was not met lately. What leads back to its source is not looked for either.
+/// Appends each candidate that changed and was not announced recently. A step that leads back to its source is left out too.
 #[inline]
 fn sift(recent: &mut Recent, steps: &Steps, looks: &mut Vec<Look>) {
     let Steps { states, hashes, changed, .. } = steps;
@@ -106,7 +106,7 @@ mod tests {
     use crate::Unlimited;
     use wayfarer_space::{Firing, Rng, Width, Word};
 
-    /// Nothing that was not announced before is ever passed over, whatever shares its place, and what was announced last is.
+    /// A candidate is passed over only if it was announced before, whichever states share its place, and the last announced one always is.
     fn sifts_soundly(packing: &Packing, width: Width, draw: impl Fn(&mut Rng) -> Vec<Word>) {
         let mut rng = Rng::new(5, "ahead");
         let mut ahead = Ahead::default();

@@ -1,4 +1,4 @@
-//! What is left of an exact store whose states go elsewhere.
+//! The rest of an exact store whose states are being moved elsewhere.
 
 use super::forms::Readable;
 use crate::Handle;
@@ -21,7 +21,7 @@ impl Closed {
         self.form.read(handles, out);
     }
 
-    /// From where a state was first reached.
+    /// The state from which a state was first reached.
     pub fn parent(&self, handle: Handle) -> Option<Handle> {
         self.form.parent(handle.0).map(Handle)
     }

@@ -12,7 +12,7 @@ pub(crate) trait Readable {
     /// Appends the states behind handles.
     fn read(&self, handles: &[Handle], out: &mut States);
 
-    /// From where a handle's state was reached.
+    /// The state from which a handle's state was reached.
     fn parent(&self, handle: u32) -> Option<u32>;
 
     /// All handles that were given out lie below this.
@@ -27,7 +27,7 @@ pub(crate) trait Readable {
 
 /// A way to keep states under handles, with links.
 pub(super) trait Form: Readable + Sync {
-    /// The forms of a group of candidates, and where a worker writes.
+    /// The forms of a group of candidates, and the place that a worker writes to.
     type Group: Send + 'static;
 
     /// No candidates yet, and never more than `most`.
@@ -42,16 +42,16 @@ pub(super) trait Form: Readable + Sync {
     /// Whether a published handle has the state of the group's candidate `at`.
     fn same(&self, group: &Self::Group, at: usize, handle: u32) -> bool;
 
-    /// The handle that candidate `at` would get; none where there is no room.
+    /// The handle that candidate `at` would get; none if there is no room.
     fn next(&self, group: &mut Self::Group, at: usize, account: &dyn Account) -> Option<u32>;
 
     /// Writes candidate `at` under the handle that [`next`](Form::next) gave.
     fn write(&self, group: &Self::Group, at: usize, parent: Option<u32>);
 
-    /// What was written is now part of the store.
+    /// Makes the written form part of the store.
     fn keep(&self, group: &mut Self::Group, at: usize);
 
-    /// What a comparison with a handle's state looks at first.
+    /// The address that a comparison with a handle's state reads first.
     fn address(&self, handle: u32) -> *const u8;
 
     /// The hash of a handle's state.
@@ -172,7 +172,7 @@ impl Readable for Tight {
     }
 }
 
-/// Forms one after another, their ends, and where a worker writes.
+/// Forms one after another, their ends, and the place that a worker writes to.
 #[derive(Default)]
 pub(super) struct StringGroup {
     bytes: Vec<u8>,

@@ -1,5 +1,6 @@
-//! Records of varying length with their links, in segments that are never moved. A word for each handle says where its bytes lie and from where its state
-//! was reached; a worker writes into handles and a stretch of bytes of its own, so that appending touches nothing that is shared.
+//! Records of varying length with their links, in segments that never move. Each handle has one word with the place of
+//! its bytes and its parent. A worker writes into handles and a stretch of bytes of its own, so that appending touches
+//! no shared data.
 #![allow(unsafe_code)] // Bytes are written through raw pointers, each by the one worker that owns its stretch.
 
 use super::varying::form_length;
@@ -15,12 +16,12 @@ const NO_PARENT: u32 = u32::MAX;
 
 /// A growing array of forms (see [`super::varying`]), each with the handle of the state it was reached from.
 pub(crate) struct Strings {
-    /// Where the bytes begin, in granules, above the link.
+    /// The place of the bytes, in granules, above the link.
     places: Records,
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
     table: Box<[AtomicPtr<u8>]>,
     grounds: Mutex<Grounds>,
-    /// Forms begin at multiples of two to this power, so that 32 bits say where.
+    /// Forms begin at multiples of two to this power, so that 32 bits can hold their place.
     granule: u32,
     /// Segments have two to this power bytes.
     segment: u32,
@@ -32,11 +33,11 @@ struct Grounds {
     /// The part of the last chunk that was not handed out. Chunks are numbered through, one behind another.
     next: usize,
     end: usize,
-    /// Where the last chunk begins.
+    /// The place of the last chunk.
     start: usize,
 }
 
-/// What a worker may write.
+/// The handles and bytes that a worker may write.
 #[derive(Debug, Default)]
 pub(crate) struct Stretch {
     run: Run,
@@ -76,7 +77,7 @@ impl Strings {
         self.places.bytes() + self.grounds.lock().map_or(0, |grounds| grounds.chunks.iter().map(Chunk::bytes).sum())
     }
 
-    /// What says where a form lies, for prefetching.
+    /// The address of the word that holds a form's place, for prefetching.
     #[inline]
     pub(crate) fn address(&self, handle: u32) -> *const u8 {
         self.places.address(handle)
@@ -90,13 +91,13 @@ impl Strings {
         unsafe { std::slice::from_raw_parts(at, form_length(|place| at.add(place).read())) }
     }
 
-    /// From where a published state was reached.
+    /// The state from which a published state was reached.
     pub(crate) fn parent(&self, handle: u32) -> Option<u32> {
         let link = self.places.word(handle) as u32;
         (link != NO_PARENT).then_some(link)
     }
 
-    /// The handle that the worker's next form, of `bytes` bytes, will have; none where there is no room for it.
+    /// The handle that the worker's next form, of `bytes` bytes, will have; none if there is no room for it.
     #[inline]
     pub(crate) fn next(&self, stretch: &mut Stretch, bytes: usize, account: &dyn Account) -> Option<u32> {
         if stretch.at + bytes > stretch.end && !self.extend(stretch, bytes, account) {
@@ -115,12 +116,12 @@ impl Strings {
         self.places.write_word(&stretch.run, (place as u64) << 32 | u64::from(parent.unwrap_or(NO_PARENT)));
     }
 
-    /// What says where forms lie.
+    /// The words that hold the forms' places.
     pub(crate) fn places(&self) -> &Records {
         &self.places
     }
 
-    /// Gives back what says where forms below a handle lie. The bytes stay until the end: they are not in the order of handles.
+    /// Frees the words that hold the places of forms below a handle. The bytes stay until the end, because they are not in the order of handles.
     pub(crate) fn release_places(&mut self, below: u32) {
         self.places.release(below);
     }
@@ -139,11 +140,11 @@ impl Strings {
         self.table[at >> self.segment].load(Ordering::Relaxed).wrapping_add(at & ((1 << self.segment) - 1))
     }
 
-    /// Makes room for a form in a worker's stretch, out of a new chunk where the last one is used up.
+    /// Makes room for a form in a worker's stretch, out of a new chunk if the last one is used up.
     #[cold]
     fn extend(&self, stretch: &mut Stretch, bytes: usize, account: &dyn Account) -> bool {
         let Ok(mut grounds) = self.grounds.lock() else { return false };
-        // What is left of a stretch goes on where nobody else took what lies behind it.
+        // The rest of a stretch is used on if no other worker has taken the bytes behind it.
         let joins = stretch.end == grounds.next && grounds.next > grounds.start;
         let from = if joins { stretch.at.min(grounds.next) } else { grounds.next };
         if from + bytes > grounds.end {

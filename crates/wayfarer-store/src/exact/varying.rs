@@ -1,8 +1,8 @@
-//! States that have each their own number of words, as bytes: the leading zero bytes of a word are left out where that is shorter.
+//! States that vary in width, as bytes. The leading zero bytes of a word are left out if that is shorter.
 //!
-//! The form of a state is its own length in bytes, then twice the number of words (one more where words are trimmed), both with seven bits to a byte, then
-//! the words: whole, or first half a byte for each that says how many bytes it has, then those. Equal states have equal bytes, and no form is the
-//! beginning of another.
+//! The form of a state is its own length in bytes, then twice the number of words (plus one if words are trimmed), both
+//! with seven bits to a byte, then the words. Words are written whole, or trimmed: first half a byte for each word with
+//! its number of bytes, then those bytes. Equal states have equal bytes, and no form is the beginning of another.
 
 use wayfarer_space::Word;
 

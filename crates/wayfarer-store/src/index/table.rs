@@ -6,7 +6,7 @@ use crate::memory::arena::{Arena, LINE};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use wayfarer_space::Hash;
 
-/// Slots of a bucket, where they are narrow and where they are wide.
+/// Slots of a bucket, narrow and wide.
 const NARROW: usize = 16;
 const WIDE: usize = 8;
 /// The fewest hash bits a narrow slot may keep.
@@ -14,7 +14,7 @@ const LEAST_PRINT: u32 = 4;
 const WIDE_HANDLE: u32 = 33;
 const WIDE_PRINT: u32 = 30;
 
-/// A share's table: where its buckets are and how its slots are divided. All of it fits one word.
+/// A share's table: the address of its buckets and the layout of its slots. All of it fits one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Table {
     /// The first bucket.
@@ -26,6 +26,19 @@ pub(super) struct Table {
     /// Width of the hash bits.
     pub(super) print_bits: u32,
     pub(super) wide: bool,
+    /// The lowest bits of the hash, which all its entries agree in.
+    pub(super) skip: u32,
+}
+
+/// How a table makes room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// Handles get more bits.
+    Widened,
+    /// It is replaced by one with twice the buckets.
+    Doubled,
+    /// It is replaced by two, each for one half of its hashes.
+    Split,
 }
 
 /// A slot as a lookup sees it.
@@ -45,24 +58,29 @@ pub(super) struct Matches {
 impl Table {
     const ADDRESS: u32 = 42;
 
-    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits.
+    /// Addresses are below 2⁴⁸ and begin at a line, which leaves 22 bits: four numbers below 32, and one bit for each of
+    /// `wide` and what is no table.
     pub(super) fn to_word(self) -> u64 {
+        let handle_bits = if self.wide { 0 } else { self.handle_bits };
         (self.base as u64 >> 6)
             | u64::from(self.bucket_bits) << Self::ADDRESS
-            | u64::from(self.handle_bits) << (Self::ADDRESS + 6)
-            | u64::from(self.print_bits) << (Self::ADDRESS + 12)
-            | u64::from(self.wide) << (Self::ADDRESS + 18)
+            | u64::from(handle_bits) << (Self::ADDRESS + 5)
+            | u64::from(self.print_bits) << (Self::ADDRESS + 10)
+            | u64::from(self.skip) << (Self::ADDRESS + 15)
+            | u64::from(self.wide) << (Self::ADDRESS + 20)
     }
 
     #[inline]
     pub(super) fn from_word(word: u64) -> Self {
-        let field = |at: u32| (word >> (Self::ADDRESS + at) & 63) as u32;
+        let field = |at: u32| (word >> (Self::ADDRESS + at) & 31) as u32;
+        let wide = word >> (Self::ADDRESS + 20) & 1 == 1;
         Table {
             base: ((word & ((1 << Self::ADDRESS) - 1)) << 6) as *mut u8,
             bucket_bits: field(0),
-            handle_bits: field(6),
-            print_bits: field(12),
-            wide: word >> (Self::ADDRESS + 18) & 1 == 1,
+            handle_bits: if wide { WIDE_HANDLE } else { field(5) },
+            print_bits: field(10),
+            wide,
+            skip: field(15),
         }
     }
 
@@ -93,16 +111,16 @@ impl Table {
 
     #[inline]
     pub(super) fn home(&self, hash: Hash) -> usize {
-        hash.address() as usize & self.bucket_mask()
+        (hash.address() >> self.skip) as usize & self.bucket_mask()
     }
 
     /// The hash bits kept in a slot: those after the address, so that doubling finds its next address bit there.
     #[inline]
     pub(super) fn print(&self, hash: Hash) -> u64 {
-        hash.address() >> self.bucket_bits & ((1 << self.print_bits) - 1)
+        hash.address() >> (self.skip + self.bucket_bits) & ((1 << self.print_bits) - 1)
     }
 
-    /// What a slot holds for a handle.
+    /// The contents of a slot for a handle.
     #[inline]
     pub(super) fn entry(&self, handle: u32, displaced: bool, print: u64) -> u64 {
         print << (self.handle_bits + 1) | u64::from(displaced) << self.handle_bits | (u64::from(handle) + 1)
@@ -128,7 +146,7 @@ impl Table {
         unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
     }
 
-    /// Sorts a bucket's slots by what they mean for a lookup.
+    /// Sorts a bucket's slots by their meaning for a lookup.
     #[inline]
     pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
         let (wanted, mask) = if self.wide {
@@ -186,7 +204,7 @@ impl Table {
         matches
     }
 
-    /// As `compare`: of a wide slot, the upper half has the hash bits, and the lower half is zero only where it is free, since there is no last handle.
+    /// As `compare`. The upper half of a wide slot has the hash bits. The lower half is zero only if the slot is free, since there is no last handle.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline]
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
@@ -229,7 +247,7 @@ impl Table {
         (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
     }
 
-    /// Puts an entry into a slot that was free; false where another worker was faster.
+    /// Puts an entry into a slot that was free; false if another worker was faster.
     #[inline]
     pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64) -> bool {
         if self.wide {
@@ -266,7 +284,8 @@ impl Table {
     pub(super) fn freeze(&self) {
         for bucket in 0..self.buckets() {
             for slot in 0..self.slots() {
-                // Where the exchange fails, an entry came in before: it is copied with the others. Most are there, and an exchange takes long.
+                // If the exchange fails, an entry came in before, and it is copied with the others. Most slots are
+                // filled, and an exchange takes long.
                 if !matches!(self.slot(bucket, slot), Slot::Free) {
                     continue;
                 }
@@ -279,24 +298,45 @@ impl Table {
         }
     }
 
-    /// An empty table with room for `handle`, in twice the buckets where `doubled`.
-    pub(super) fn grown(&self, doubled: bool, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
-        let bucket_bits = self.bucket_bits + u32::from(doubled);
-        // Until this share doubles again the whole grows by about two: leave room for that and a little more. Other workers' handles may be larger
-        // than this one's, but what is in the table fits its width.
+    /// Empties a table that no other worker sees yet.
+    pub(super) fn clear(&self) {
+        // SAFETY: the block has this many bytes and belongs to the worker that took it.
+        unsafe { self.base.write_bytes(0, self.bytes()) };
+    }
+
+    /// A table with room for `handle`, to be [cleared](Table::clear): in twice the buckets if it is to be doubled, or for
+    /// one half of its hashes.
+    pub(super) fn grown(&self, how: Growth, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
+        let used = u32::from(how != Growth::Widened);
+        // Until this share doubles again the whole store grows by a factor of about two, so leave room for that and a
+        // little more. Other workers' handles may be larger than this one, but those in the table fit its width.
         let handle_bits = (64 - (u64::from(handle) * 9 / 4 + 64).leading_zeros()).max(self.handle_bits).min(WIDE_HANDLE);
-        let print_bits = self.print_bits.saturating_sub(u32::from(doubled)).min(31u32.saturating_sub(handle_bits));
+        let print_bits = self.print_bits.saturating_sub(used).min(31u32.saturating_sub(handle_bits));
         let wide = self.wide || print_bits < LEAST_PRINT;
         let (handle_bits, print_bits) = match (wide, self.wide) {
-            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(u32::from(doubled))),
+            (true, true) => (WIDE_HANDLE, self.print_bits.saturating_sub(used)),
             (true, false) => (WIDE_HANDLE, WIDE_PRINT),
             _ => (handle_bits, print_bits),
         };
         // A bucket has half as many wide slots.
-        let bucket_bits = bucket_bits + u32::from(wide && !self.wide);
-        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide };
-        grown.base = arena.take(grown.bytes(), account)?;
+        let bucket_bits = self.bucket_bits + u32::from(how == Growth::Doubled) + u32::from(wide && !self.wide);
+        let skip = self.skip + u32::from(how == Growth::Split);
+        let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide, skip };
+        grown.base = arena.take_dirty(grown.bytes(), account)?;
         Some(grown)
+    }
+
+    /// Where an entry that lies at home in `bucket` goes: to which half if the table is split, to which bucket, and with
+    /// which hash bits.
+    #[inline]
+    pub(super) fn grown_entry(&self, grown: &Table, how: Growth, bucket: usize, print: u64) -> (usize, usize, u64) {
+        let bit = print as usize & 1;
+        let kept = (1 << grown.print_bits) - 1;
+        match how {
+            Growth::Widened => (0, bucket, print & kept),
+            Growth::Doubled => (0, bucket | bit << self.bucket_bits, print >> 1 & kept),
+            Growth::Split => (bucket & 1, (bucket | bit << self.bucket_bits) >> 1, print >> 1 & kept),
+        }
     }
 
     /// Puts an entry into the first free slot from its home bucket on, in a table that no one else sees yet and that has room.

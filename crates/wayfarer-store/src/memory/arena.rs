@@ -9,7 +9,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
-/// Gives free memory that the allocator keeps in small blocks back to the system: what a store gave up would else count until the end.
+/// Gives free memory that the allocator keeps in small blocks back to the system. Otherwise a dropped store would count until the end.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the allocator takes care of itself.
@@ -50,7 +50,7 @@ unsafe impl Send for Chunk {}
 unsafe impl Sync for Chunk {}
 
 impl Chunk {
-    /// Takes `bytes` of memory, a multiple of [`LINE`]; none where the account or the system refuses.
+    /// Takes `bytes` of memory, a multiple of [`LINE`]; none if the account or the system refuses.
     pub(crate) fn take(bytes: usize, account: &dyn Account) -> Option<Chunk> {
         if !account.allows(bytes) {
             return None;
@@ -105,6 +105,14 @@ impl Arena {
 
     /// A zeroed block of `size` bytes, a power of two and at least a line.
     pub(crate) fn take(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
+        let block = self.take_dirty(size, account)?;
+        // SAFETY: the block lies inside one of our chunks and nobody else has it.
+        unsafe { block.write_bytes(0, size) };
+        Some(block)
+    }
+
+    /// The same without clearing it, so that its user touches it first.
+    pub(crate) fn take_dirty(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
         let address = match self.free.range((size, 0)..).next().copied() {
             Some(block) => {
                 self.free.remove(&block);
@@ -124,19 +132,16 @@ impl Arena {
                 self.bytes += bytes;
                 self.chunks.push(chunk);
                 self.free.insert((bytes, start));
-                return self.take(size, account);
+                return self.take_dirty(size, account);
             }
         };
-        let block = address as *mut u8;
-        // SAFETY: the block lies inside one of our chunks and nobody else has it.
-        unsafe { block.write_bytes(0, size) };
-        Some(block)
+        Some(address as *mut u8)
     }
 
     /// Gives a block back.
     pub(crate) fn give_back(&mut self, block: *mut u8, size: usize) {
         let (mut address, mut size) = (block as usize, size);
-        // Chunks of a power of two are aligned to a line only, so buddies are reckoned from their chunk's start.
+        // Chunks of a power of two are aligned to a line only, so buddies are computed from their chunk's start.
         let Some((start, bytes)) =
             self.chunks.iter().map(|chunk| (chunk.start() as usize, chunk.bytes())).find(|(start, bytes)| (*start..start + bytes).contains(&address))
         else {

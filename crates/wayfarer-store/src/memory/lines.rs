@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use sync::AtomicU64;
 
-/// What workers share lines through. In a build with `--cfg loom` it is the model checker's, which tries the ways in which threads can meet.
+/// The atomics of shared lines. In a build with `--cfg loom` they are loom's, which tries the interleavings of threads.
 pub(crate) mod sync {
     #[cfg(loom)]
     pub(crate) use loom::{
@@ -51,20 +51,20 @@ unsafe impl Send for Lines {}
 unsafe impl Sync for Lines {}
 
 impl Lines {
-    /// What `len` lines take from the account: themselves and what it takes to start at a line's edge.
+    /// The bytes that `len` lines take from the account, with the padding to start at a line's edge.
     pub(crate) fn bytes_for(len: usize) -> usize {
         len.saturating_mul(size_of::<Line>()).saturating_add(LINE)
     }
 
-    /// Takes `len` lines (at least one); none where the account or the system refuses.
+    /// Takes `len` lines (at least one); none if the account or the system refuses.
     pub(crate) fn take(len: usize, account: &dyn Account) -> Option<Lines> {
         let len = len.max(1);
         let bytes = Lines::bytes_for(len);
         if account.allows(bytes) { Lines::of(len, false) } else { None }
     }
 
-    /// Reserves `len` lines (at least one) past the program's allocator, so that nobody counts them: who uses them tells the account how many. None where the
-    /// system refuses.
+    /// Reserves `len` lines (at least one) outside the program's allocator, so that they are not counted there. Their
+    /// user tells the account how many it uses. None if the system refuses.
     pub(crate) fn reserve(len: usize) -> Option<Lines> {
         Lines::of(len.max(1), true)
     }
@@ -81,7 +81,7 @@ impl Lines {
         #[cfg(loom)]
         // The checker's words are not plain zeros.
         for index in 0..len {
-            // SAFETY: the block has room for the lines, whatever their size.
+            // SAFETY: the block has room for the lines, including loom's larger ones.
             unsafe { start.add(index).write(std::array::from_fn(|_| AtomicU64::new(0))) };
         }
         Some(Lines { memory, layout, start, len, reserved })
@@ -132,7 +132,7 @@ impl Lines {
         let _ = lines;
     }
 
-    /// Asks the system to put what was touched already into large pages.
+    /// Asks the system to put the pages touched so far into large pages.
     pub(crate) fn gather_large_pages(&self) {
         // MADV_COLLAPSE, from Linux 6.1 on; older systems refuse it.
         #[cfg(target_os = "linux")]

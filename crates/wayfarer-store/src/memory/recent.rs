@@ -1,24 +1,26 @@
-//! States that were met a moment ago: in breadth-first search most of what is not new is among them, because two steps that can be taken in either order lead from
-//! neighbours to the same state. A [`Sieve`](wayfarer_space::Sieve) does the same where a space can leave such steps out before they are hashed; this is for all others.
+//! A small table of recently found states. In breadth-first search it holds most of the states that are found again,
+//! because two independent steps lead from neighbours to the same state in either order. A
+//! [`Sieve`](wayfarer_space::Sieve) does the same inside a space, before states are hashed; this table is for all other
+//! spaces.
 
 use crate::Account;
 use wayfarer_space::{Hash, Packing, Word, hash};
 
-/// Where lengths vary, words of an entry, its state's length included.
+/// Words of an entry, including the length, if states vary in length.
 const VARYING: usize = 8;
 
-/// Whole states, each in the one place that its hash names, so that only what was met is taken for met.
+/// Whole states, each at the place that its hash names. A state is taken for found only if it was.
 #[derive(Debug)]
 pub(crate) struct Recent {
     words: Vec<Word>,
-    /// Words of an entry; none where there are no entries.
+    /// Words of an entry; 0 if there are no entries.
     stride: usize,
     mask: usize,
     varying: bool,
 }
 
 impl Recent {
-    /// At most so many bytes of states, none where the account has no room for them.
+    /// A table of at most `bytes` bytes, empty if the account has no room for it.
     pub(crate) fn new(packing: &Packing, bytes: usize, account: &dyn Account) -> Self {
         let stride = if packing.is_varying() { VARYING } else { packing.masks().len() };
         let entries = bytes / 8 / stride.max(1);
@@ -37,7 +39,7 @@ impl Recent {
         if self.varying || self.stride == 0 {
             return;
         }
-        // An empty entry holds a state that belongs elsewhere: the one of zeros, and where that belongs, another.
+        // An empty entry must hold a state that belongs elsewhere. That is the state of zeros, except at its own place, which holds another.
         let zero = self.entry(hash(&vec![0; self.stride]));
         let mut other = vec![Word::MAX; self.stride];
         while self.entry(hash(&other)) == zero {
@@ -46,19 +48,19 @@ impl Recent {
         self.words[zero..zero + self.stride].copy_from_slice(&other);
     }
 
-    /// Where the entry of a hash begins.
+    /// The beginning of the entry of a hash.
     #[inline]
     fn entry(&self, hash: Hash) -> usize {
         (hash.second() as usize & self.mask) * self.stride
     }
 
-    /// The entries themselves where each is one word, and what of a hash's second half names a place among them.
+    /// The entries, if each is one word, and the mask of a hash's second half that names a place among them.
     #[inline]
     pub(crate) fn plain(&mut self) -> Option<(&mut [Word], usize)> {
         (self.stride == 1 && !self.varying).then_some((&mut self.words, self.mask))
     }
 
-    /// Whether a state was met lately; from now on it was.
+    /// Whether a state was found recently; it counts as found from now on.
     pub(crate) fn repeats(&mut self, hash: Hash, state: &[Word]) -> bool {
         if self.stride == 0 {
             return false;

@@ -80,7 +80,7 @@ impl Records {
         self.chunks.lock().map_or(0, |chunks| chunks.iter().filter_map(|(_, chunk)| chunk.as_ref()).map(Chunk::bytes).sum())
     }
 
-    /// Where a record lies.
+    /// The address of a record.
     #[inline]
     pub(crate) fn address(&self, handle: u32) -> *const u8 {
         let (segment, place) = self.split(handle);
@@ -142,14 +142,14 @@ impl Records {
         unsafe { self.address(handle).cast::<u64>().read_unaligned() }
     }
 
-    /// From where a published state was reached.
+    /// The state from which a published state was reached.
     pub(crate) fn parent(&self, handle: u32) -> Option<u32> {
         // SAFETY: the record is written and ends with the link.
         let link = unsafe { self.address(handle).add(self.record - LINK).cast::<u32>().read_unaligned() };
         (link != NO_PARENT).then_some(link)
     }
 
-    /// The handle that the worker's next record will have; none where there is no room for one.
+    /// The handle that the worker's next record will have; none if there is no room for one.
     #[inline]
     pub(crate) fn next(&self, run: &mut Run, account: &dyn Account) -> Option<u32> {
         if run.next == run.end && !self.extend(run, account) {
@@ -163,8 +163,8 @@ impl Records {
     pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
         assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
         let at = self.address(run.next as u32).cast_mut();
-        // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run was handed out.
-        // A short state is written with what lies behind it in its word, over which the link is written then.
+        // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run
+        // was handed out. A short state is written as a whole word; the link then overwrites the end of that word.
         unsafe {
             match tight.first() {
                 Some(word) if self.tight < 8 => at.cast::<u64>().write_unaligned(*word),
@@ -199,7 +199,7 @@ impl Records {
         }
     }
 
-    /// Hands out the next handles and takes the segment they lie in, where it is not there yet.
+    /// Hands out the next handles and takes the segment they lie in, if it is not there yet.
     #[cold]
     fn extend(&self, run: &mut Run, account: &dyn Account) -> bool {
         let Ok(mut chunks) = self.chunks.lock() else { return false };

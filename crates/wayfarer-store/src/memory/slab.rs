@@ -7,7 +7,7 @@ use wayfarer_space::{Packing, States, Word};
 #[derive(Clone, Debug)]
 pub struct Slab {
     packing: Packing,
-    /// The tight states where all have the same width.
+    /// The tight states, if all have the same width.
     tight: Vec<Word>,
     /// States that have each their own number of words.
     forms: Vec<Box<[u8]>>,
@@ -28,7 +28,7 @@ impl Slab {
         self.slots
     }
 
-    /// The bytes that `more` slots would take while they are added, the state's own bytes not included where they vary.
+    /// The bytes that `more` slots would take while they are added, without the states' own bytes if they vary in width.
     pub fn growth(&self, more: usize) -> usize {
         let slot = if self.packing.is_varying() { size_of::<Box<[u8]>>() } else { self.packing.words() * size_of::<Word>() };
         (self.slots + more) * slot
@@ -94,7 +94,7 @@ impl Slab {
         self.tight[slot as usize * words..(slot as usize + 1) * words] == *self.scratch
     }
 
-    /// Appends the state in a slot; false where there is no such slot.
+    /// Appends the state in a slot; false if there is no such slot.
     pub fn get(&self, slot: u32, out: &mut States) -> bool {
         if slot as usize >= self.slots {
             return false;

@@ -1,8 +1,9 @@
 //! Numbers for values of a few words: the same value always has the same number. The tree's parts are kept here, each once.
 //!
-//! Values lie in segments in the order of their numbers. A table of 32-bit slots finds them: a slot holds a number and as many bits of the value's hash as
-//! fit beside it, so that a value is looked at almost only where it is the one asked for. Looking up and adding need no lock; where there is no room for
-//! another value the answer is [`Number::Crowded`], and whoever has the nodes for itself gives them more.
+//! Values lie in segments in the order of their numbers. A table of 32-bit slots finds them. A slot holds a number and
+//! as many bits of the value's hash as fit beside it, so that almost only equal values are compared. Looking up and
+//! adding need no lock. If there is no room for another value the answer is [`Number::Crowded`], and a worker with
+//! exclusive access makes room.
 #![allow(unsafe_code)] // Values and slots lie in raw memory.
 
 use crate::Account;
@@ -50,7 +51,7 @@ pub(super) enum Number {
 }
 
 impl Nodes {
-    /// No values yet, of so many words each and at most `most` of them; none where the account has no room to begin.
+    /// No values yet, of `words` words each and at most `most` of them; none if the account has no room to begin.
     pub(super) fn new(words: usize, most: u64, account: &dyn Account) -> Option<Self> {
         let slots = Self::take_slots(SLOTS, account)?;
         let mut nodes = Nodes {
@@ -68,7 +69,7 @@ impl Nodes {
         Some(nodes)
     }
 
-    /// The bytes that the first value needs, where it has no more than 64 words.
+    /// The bytes that the first value needs, if it has at most 64 words.
     pub(super) const LEAST: usize = 4 * SLOTS + (8 << 10);
 
     /// Values of a segment, as a power of two: about eight kilobytes of them, so that what lies empty is little.
@@ -79,7 +80,7 @@ impl Nodes {
     fn take_slots(count: usize, account: &dyn Account) -> Option<Chunk> {
         let bytes = (4 * count).next_multiple_of(LINE);
         let chunk = Chunk::take(bytes, account)?;
-        // SAFETY: the chunk has this many bytes and nobody else knows it yet.
+        // SAFETY: the chunk has this many bytes and no other worker knows it yet.
         unsafe { chunk.start().write_bytes(0, bytes) };
         Some(chunk)
     }
@@ -104,7 +105,7 @@ impl Nodes {
         self.limit = values.min(slots).min(self.most) as u32;
     }
 
-    /// Makes room for `more` values; false where the account refuses or there may be no more.
+    /// Makes room for `more` values; false if the account refuses or there may be no more.
     pub(super) fn reserve(&mut self, more: usize, account: &dyn Account) -> bool {
         let given = self.given() as usize;
         let wanted = (given + more + RUN as usize).min(self.most as usize);
@@ -172,7 +173,7 @@ impl Nodes {
         prefetch_line(self.address(number).cast());
     }
 
-    /// Brings the place where a value of this hash would be found into the cache.
+    /// Fetches the place of a value of this hash into the cache.
     #[inline]
     pub(super) fn prefetch_place(&self, hash: u64) {
         prefetch_line(self.slots.start().wrapping_add(4 * self.home(hash)));
@@ -195,7 +196,7 @@ impl Nodes {
         }
     }
 
-    /// The number of a value whose [`mix`] is `hash`; where it has none yet, a new one if `insert`.
+    /// The number of a value whose [`mix`] is `hash`. If it has none, it gets a new one if `insert`.
     #[inline]
     pub(super) fn number(&self, seat: &mut NodeSeat, value: &[u64], hash: u64, insert: bool) -> Number {
         debug_assert!(value.len() == self.words && hash == mix(value));
@@ -260,7 +261,7 @@ impl Nodes {
     }
 }
 
-/// Bits that hold one more than every number that so many slots can have.
+/// The bits for a number that is one more than any number in `slots` slots.
 fn number_bits(slots: usize) -> u32 {
     (usize::BITS - slots.leading_zeros()).min(32)
 }

@@ -19,7 +19,7 @@ pub(super) struct Tree {
     /// The numbers of the sides' words.
     pub(super) sides: Vec<Nodes>,
     pub(super) pairs: Pairs,
-    /// All of a state where there is no shape, and its bits.
+    /// The whole state, if there is no shape, and its bits.
     all: Leaf,
     bits: u32,
 }
@@ -82,7 +82,7 @@ impl Tree {
         self.parts.iter().chain(&self.sides).map(Nodes::bytes).sum::<usize>() + self.pairs.bytes()
     }
 
-    /// Makes room for `more` values of every part and side; false where there is none.
+    /// Makes room for `more` values of every part and side; false if there is none.
     pub(super) fn reserve(&mut self, more: usize, account: &dyn Account) -> bool {
         let Some(shape) = &self.shape else { return false };
         let parts = self.parts.iter_mut().zip(&shape.parts).filter(|(_, part)| !part.plain);
@@ -96,8 +96,8 @@ impl Tree {
         Job { sides: [side(0, left), side(1, right)], numbers: [Some(left), Some(right)], known: true, present: false }
     }
 
-    /// Finds the words of a candidate's sides, and asks for the places where their numbers are. `source` is what it differs from in the words that the step
-    /// says.
+    /// Finds the words of a candidate's sides, and prefetches the places of their numbers. `source` is the state it
+    /// differs from in the words that the step names.
     #[inline]
     pub(super) fn begin(&self, places: &mut TreePlaces, source: Option<&Job>, steps: &Steps, index: usize, insert: bool) -> Result<Job, Crowded> {
         let state = steps.states.get(index);
@@ -196,7 +196,7 @@ impl Job {
         Job { present: true, ..Job::none() }
     }
 
-    /// The pair, where both numbers are known.
+    /// The pair, if both numbers are known.
     #[inline]
     pub(super) fn pair(&self) -> Option<(u32, u32)> {
         if self.known { self.numbers[0].zip(self.numbers[1]) } else { None }
@@ -209,16 +209,16 @@ pub(super) fn joined(left: u32, right: u32) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
-/// Where a pair that was met is remembered.
+/// The place of a recently found pair.
 #[inline]
 pub(super) fn place_of(left: u32, right: u32) -> usize {
     (joined(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % PRESENT
 }
 
-/// Puts states together, each from the one before: what they share is already in place.
+/// Puts states together, each from the one before, so that shared parts are already in place.
 pub(super) struct Reading {
     state: Vec<Word>,
-    /// What each part's field held last.
+    /// The last contents of each part's field.
     last: Vec<Option<u64>>,
 }
 
@@ -261,7 +261,7 @@ fn ones(bits: u32) -> u32 {
     ((1u64 << bits) - 1) as u32
 }
 
-/// Spreads numbers of so many bits over all of them, one to one: multiply, fold, multiply.
+/// A permutation of the numbers of `bits` bits: multiply, fold, multiply.
 fn scramble(value: u32, bits: u32) -> u32 {
     let half = bits.div_ceil(2);
     let product = value.wrapping_mul(0x9E37_79B1) & ones(bits);

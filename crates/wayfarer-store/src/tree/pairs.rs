@@ -1,15 +1,18 @@
-//! A compact set of pairs of numbers: what the tree store knows its states by.
+//! A compact set of pairs of numbers. The tree store knows its states by these pairs.
 //!
-//! After Cleary ("Compact hash tables using bidirectional linear probing", 1984), as compact tree databases use him (van der Berg 2019; Laarman 2019): a
-//! pair's address carries part of it, and a slot keeps only the rest. For a pair (left, right), `right ^ mix(left)` gives the share (its low bits) and the line
-//! (the others, as a share of their range); the slot keeps which of the line's addresses it was, together with `left`, in mixed radix, so that not even
+//! After Cleary ("Compact hash tables using bidirectional linear probing", 1984), as used in compact tree databases
+//! (van der Berg 2019; Laarman 2019): a pair's address carries part of it, and a slot keeps only the rest. For a pair
+//! (left, right), `right ^ mix(left)` gives the share (its low bits) and the line (the others, as a share of their
+//! range). The slot keeps which of the line's addresses it was, together with `left`, in mixed radix, so that not even
 //! fractions of a bit are lost to rounding.
 //!
-//! Departures: instead of bidirectional probing a pair has two lines, its home and another that follows from the home and from what the slot keeps, so that either
-//! can be found from the other; it goes to the one that has more room, and the slot says to which (Azar and others' balanced allocations: lines then fill
-//! to nine tenths before the first is full). A line is a cache line: a byte that counts its slots, a byte of every slot, by which a line is searched, and
-//! the other bits of the slots without gaps. Slots are only ever added, so that readers need no lock; who adds one locks the share. Each of the 256 shares is a
-//! table of its own; one that is crowded says so, and whoever has the set for itself lets it grow by a third.
+//! Departures: instead of bidirectional probing a pair has two lines, its home and another one. The other follows from
+//! the home and the slot's contents, so that either can be computed from the other. A pair goes to the line with more
+//! room, and the slot says to which (Azar and others' balanced allocations: lines then fill to nine tenths before the
+//! first is full). A line is a cache line: a byte that counts its slots, a byte of every slot, by which a line is
+//! searched, and the other bits of the slots without gaps. Slots are only ever added, so readers need no lock; a writer
+//! locks the share. Each of the 256 shares is a table of its own. A crowded share says so, and a worker with exclusive
+//! access lets it grow by a third.
 #![allow(unsafe_code)] // Lines are atomics in raw memory.
 
 use crate::Account;
@@ -41,7 +44,7 @@ struct Share {
     lock: AtomicBool,
 }
 
-/// What became of a pair.
+/// The result of adding a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Put {
     Present,
@@ -67,7 +70,7 @@ struct Table {
     slots: u32,
 }
 
-/// Where a pair can be: its two lines, and what a slot keeps of it.
+/// The places of a pair: its two lines, and the part of it that a slot keeps.
 #[derive(Clone, Copy)]
 struct Home {
     lines: [u64; 2],
@@ -78,7 +81,7 @@ impl Pairs {
     /// The bytes that an empty set takes.
     pub(super) const LEAST: usize = SHARES * LINE;
 
-    /// An empty set; none where the account has no room to begin.
+    /// An empty set; none if the account has no room to begin.
     pub(super) fn new(account: &dyn Account) -> Option<Self> {
         let shares: Option<Box<[Share]>> = (0..SHARES)
             .map(|_| {
@@ -150,7 +153,7 @@ impl Pairs {
         put
     }
 
-    /// Gives the share of a pair more room, or wider slots where it cannot say the pair; false where there is no memory for it.
+    /// Gives the share of a pair more room, or wider slots if they cannot hold the pair; false if there is no memory for it.
     #[cold]
     pub(super) fn grow(&mut self, left: u32, right: u32, account: &dyn Account) -> bool {
         let share = &mut self.shares[share_of(left, right)];
@@ -183,9 +186,10 @@ impl Pairs {
     }
 }
 
-/// Multiplying by the one scatters addresses, so that lines of one address more and one less lie side by side; by the other, gathers them again.
+/// Multiplying by the first scatters addresses, so that lines with one address more and lines with one less alternate.
+/// Multiplying by the second undoes it.
 const SCATTER: (u64, u64) = (0x9E37_79B1, inverse(0x9E37_79B1));
-/// The same for what slots hold, so that the byte by which a line is searched depends on all of it.
+/// The same for slot contents, so that the byte by which a line is searched depends on all of them.
 const STIR: (u64, u64) = (0xD6E8_FEB8_6659_FD93, inverse(0xD6E8_FEB8_6659_FD93));
 /// A byte in every byte of a word.
 const BYTES: u64 = 0x0101_0101_0101_0101;
@@ -220,18 +224,18 @@ fn ones(bits: u32) -> u64 {
 }
 
 impl Table {
-    /// An empty table of so many lines.
+    /// An empty table of `lines` lines.
     fn new(lines: u64, right_bits: u32, left_end: u64, account: &dyn Account) -> Option<Self> {
         let (right_bits, quotients, width) = Self::measures(lines, right_bits, left_end)?;
         // All that a slot can say.
         let left_end = (1u64 << width) / (2 * quotients);
         let chunk = Chunk::take(lines as usize * LINE, account)?;
-        // SAFETY: the chunk has this many bytes and nobody else knows it yet.
+        // SAFETY: the chunk has this many bytes and no other worker knows it yet.
         unsafe { chunk.start().write_bytes(0, chunk.bytes()) };
         Some(Table { chunk, lines, reciprocal: (u64::MAX / lines).wrapping_add(1), right_bits, quotients, left_end, width, slots: ROOM / width })
     }
 
-    /// The smallest table that has room for so many pairs.
+    /// The smallest table with room for this many pairs.
     fn with_room(pairs: u64, right_bits: u32, left_end: u64, account: &dyn Account) -> Option<Self> {
         let mut lines = 1;
         loop {
@@ -245,8 +249,9 @@ impl Table {
         }
     }
 
-    /// The bits in which right numbers are mixed with left ones (as many as they have, and enough for the lines to be met about equally often), how many
-    /// addresses a line has, and how wide a slot is. None where a slot would be too wide.
+    /// The bits in which right numbers are mixed with left ones (as many as they have, and enough for the lines to be
+    /// used about equally often), the number of addresses of a line, and the width of a slot. None if a slot would be
+    /// too wide.
     fn measures(lines: u64, right_bits: u32, left_end: u64) -> Option<(u32, u64, u32)> {
         let right_bits = (SHARE_BITS + 64 - (lines - 1).leading_zeros()).max(right_bits).min(32);
         let quotients = (1u64 << (right_bits - SHARE_BITS)).div_ceil(lines);
@@ -260,7 +265,7 @@ impl Table {
         u64::from(right) >> self.right_bits == 0 && u64::from(left) < self.left_end
     }
 
-    /// Where a pair can be.
+    /// The places of a pair.
     #[inline]
     fn home(&self, left: u32, right: u32) -> Home {
         let bits = self.right_bits - SHARE_BITS;
@@ -272,7 +277,7 @@ impl Table {
         Home { lines: [line, self.other(line, kept)], kept }
     }
 
-    /// The other line of what lies in this one.
+    /// The other line of a pair that lies in this one.
     #[inline]
     fn other(&self, line: u64, kept: u64) -> u64 {
         let sum = ((kept.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) * self.lines) >> 32;
@@ -291,7 +296,7 @@ impl Table {
         home.lines.map(|line| self.word(line, 0).load(Ordering::Acquire) as u32 & 0xFF)
     }
 
-    /// How many slots the two lines of a pair have; none where it is in one of them.
+    /// How many slots the two lines of a pair have; none if it is in one of them.
     #[inline]
     fn find(&self, home: &Home) -> Option<[u32; 2]> {
         let first = self.find_in(home.lines[0], home.kept << 1)?;
@@ -299,7 +304,7 @@ impl Table {
         Some([first, second])
     }
 
-    /// How many slots a line has; none where one of them holds this.
+    /// How many slots a line has; none if one of them holds this.
     #[inline]
     fn find_in(&self, line: u64, held: u64) -> Option<u32> {
         let stirred = held.wrapping_mul(STIR.0) & ones(self.width);
@@ -348,7 +353,7 @@ impl Table {
         rest & ones(rest_bits)
     }
 
-    /// Adds a slot to a line that has `count`. Nobody else adds to this table meanwhile.
+    /// Adds a slot to a line that has `count`. No other worker adds to this table meanwhile.
     #[inline]
     fn add(&self, line: u64, count: u32, held: u64) {
         let stirred = held.wrapping_mul(STIR.0) & ones(self.width);
@@ -369,7 +374,7 @@ impl Table {
         head.store(head.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    /// Puts a pair that is not there into a table that no one else sees; false where it found no place.
+    /// Puts a pair that is not there into a table that no one else sees; false if it found no place.
     fn put_alone(&self, left: u32, right: u32) -> bool {
         let home = self.home(left, right);
         let counts = self.counts(&home);
@@ -381,7 +386,8 @@ impl Table {
         true
     }
 
-    /// Calls `each` with every pair. Of right numbers the lowest bits are such that the pair's share is 0: they are no part of a slot's address.
+    /// Calls `each` with every pair. The lowest bits of right numbers are chosen such that the pair's share is 0,
+    /// because they are no part of a slot's address.
     fn pairs(&self, mut each: impl FnMut(u32, u32)) {
         let (bits, rest_bits) = (self.right_bits - SHARE_BITS, self.width - 8);
         let lines = self.reciprocal;
@@ -397,7 +403,7 @@ impl Table {
                 let kept = held >> 1;
                 let first = if held & 1 == 0 { first } else { first_of(self.other(line, kept)) };
                 let mut left = if self.quotients == 1 { kept } else { divided(kept, quotients) };
-                // What slots keep may be so large that the quotient is one too many.
+                // For large slot contents the quotient may be one too many.
                 left -= u64::from(left * self.quotients > kept);
                 let (left, quotient) = (left as u32, kept - left * self.quotients);
                 let rest = (first + quotient).wrapping_mul(SCATTER.1) & mask(bits);
@@ -407,7 +413,7 @@ impl Table {
     }
 }
 
-/// A number divided by another, whose reciprocal is 2⁶⁴ divided by it and rounded up. Exact where the product of both is below 2⁶⁴.
+/// A number divided by another, whose reciprocal is 2⁶⁴ divided by it and rounded up. Exact if the product of both is below 2⁶⁴.
 #[inline]
 fn divided(number: u64, reciprocal: u64) -> u64 {
     ((u128::from(number) * u128::from(reciprocal)) >> 64) as u64
@@ -471,7 +477,7 @@ mod tests {
 
     #[test]
     fn numbers_that_fit_without_growing_are_kept_when_it_grows() {
-        // Most left numbers are small; a large one now and then fits what the slots have to spare.
+        // Most left numbers are small. An occasional large one fits the spare bits of the slots.
         let mut rng = Rng::new(2, "pairs");
         let mut draw = |number: u32| if number.is_multiple_of(50) { rng.below(3_000) } else { rng.below(40) } as u32;
         let (set, known) = filled((0..60_000u32).map(|number| (draw(number), number.wrapping_mul(7) % 9_000)));

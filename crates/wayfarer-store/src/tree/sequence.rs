@@ -22,7 +22,7 @@ const WORST: usize = RUN * (3 * 32 + 6) / 64 + 6;
 /// Marks a run that lies open.
 const OPEN: u64 = 1;
 
-/// What a handle stands for.
+/// The pair and parent of a handle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) left: u32,
@@ -41,7 +41,7 @@ pub(super) struct OpenRun {
 
 /// Records in the order of insertion.
 pub(super) struct Sequence {
-    /// Where each run lies, in blocks: the address of an [`OpenRun`] with the mark [`OPEN`], or of a closed one; 0 where there is none yet.
+    /// The address of each run, in blocks: that of an [`OpenRun`] with the mark [`OPEN`], or of a closed one; 0 if there is none yet.
     directory: Box<[AtomicPtr<AtomicU64>]>,
     grounds: Mutex<Grounds>,
     /// Words of a segment.
@@ -74,7 +74,7 @@ struct Closed {
 #[derive(Default)]
 pub(super) struct Place {
     area: Option<usize>,
-    /// The open run's number and the records in it; none where no run is open.
+    /// The open run's number and the records in it; none if no run is open.
     run: Option<(usize, usize)>,
     /// The first left and right number that this worker has never met.
     unused: (u32, u32),
@@ -114,7 +114,7 @@ impl Sequence {
         })
     }
 
-    /// The handle that the worker's next record will have; none where there is no room for one.
+    /// The handle that the worker's next record will have; none if there is no room for one.
     #[inline]
     pub(super) fn next(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
         match place.run {
@@ -137,7 +137,7 @@ impl Sequence {
         area.filled.store(*filled as u32, Ordering::Release);
     }
 
-    /// Closes the worker's run where it has one, and opens the next.
+    /// Closes the worker's run, if it has one, and opens the next.
     #[cold]
     fn open(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
         let mut grounds = self.grounds.lock().ok()?;
@@ -148,7 +148,7 @@ impl Sequence {
             self.unpack(run, &mut entries);
             let packed = grounds.closed.pack(&entries, &mut place.unused, self.segment)?;
             slot.store(packed, Ordering::Release);
-            // What is written into the area from here on is seen only by those who see that the run was closed.
+            // Later writes into the area are visible only to readers that see the run closed.
             fence(Ordering::Release);
             grounds.open -= 1;
             place.run = None;
@@ -159,7 +159,7 @@ impl Sequence {
         }
         if self.directory[run / BLOCK].load(Ordering::Relaxed).is_null() {
             let block = Chunk::take(8 * BLOCK, account)?;
-            // SAFETY: the block has this many bytes and nobody else knows it yet.
+            // SAFETY: the block has this many bytes and no other worker knows it yet.
             unsafe { block.start().write_bytes(0, 8 * BLOCK) };
             self.directory[run / BLOCK].store(block.start().cast(), Ordering::Release);
             grounds.blocks.push(block);
@@ -234,7 +234,7 @@ impl Sequence {
         (self.unpack_until(run, at + 1, &mut entries) > at).then(|| entries[at])
     }
 
-    /// Gives every pair another one; false, and nothing changed, where `change` or the account refuses. Nobody else is at the sequence meanwhile.
+    /// Gives every pair another one; false, with nothing changed, if `change` or the account refuses. No other worker uses the sequence meanwhile.
     pub(super) fn rewrite(&mut self, account: &dyn Account, mut change: impl FnMut(&mut Entry) -> bool) -> bool {
         let Ok(grounds) = self.grounds.get_mut() else { return false };
         let (runs, open) = (grounds.runs, grounds.open);
@@ -308,7 +308,7 @@ impl Closed {
             self.used = 0;
         }
         let chunk = self.segments.get(self.current)?;
-        // SAFETY: the segment has room for the words after those used, and nobody else writes there.
+        // SAFETY: the segment has room for the words after those used, and no other worker writes there.
         let address = unsafe {
             let address = chunk.start().cast::<u64>().add(self.used);
             std::ptr::copy_nonoverlapping(words.as_ptr(), address, words.len());
@@ -356,12 +356,13 @@ impl Kind {
 }
 
 impl Manner {
-    /// The cheapest manner for the numbers of a run, and how far back each was met last (0 where it is fresh or was not met).
+    /// The cheapest manner for the numbers of a run, and the distance back to each number's last occurrence (0 if it is
+    /// fresh or does not occur before).
     fn of(numbers: &[u32; RUN], unused: u32, ways: &mut [u8; RUN]) -> Self {
         let width = 32 - numbers.iter().max().map_or(32, |largest| largest.leading_zeros());
         let (mut next, mut fresh) = (unused, 0);
         let mut by_bits = [0usize; 8];
-        // Where numbers were met last, by some of their bits: what another number has overwritten is not found again, which is rare.
+        // The last occurrence of numbers, by some of their bits. A number whose entry was overwritten is not found again, which is rare.
         let mut met = [0u8; 4 * RUN];
         let place = |number: u32| (number.wrapping_mul(0x9E37_79B1) >> 23) as usize;
         for (at, number) in numbers.iter().enumerate() {
@@ -439,7 +440,7 @@ impl Manner {
         }
     }
 
-    /// Reads one number; `met` gives the number so many records before.
+    /// Reads one number; `met` gives the number that many records before.
     ///
     /// # Safety
     /// As for [`Reader::peek`].
@@ -486,7 +487,7 @@ fn write_packed(entries: &Unpacked, unused: &mut (u32, u32), bits: &mut Writer) 
         let of = |step: &u64| if step >> rice < 15 { (step >> rice) + 1 + u64::from(rice) } else { 15 + 33 };
         steps.iter().map(of).sum::<u64>()
     };
-    // The best parameter is near the logarithm of the mean; where a few long ways hide that, it is 0 to 2.
+    // The best parameter is near the logarithm of the mean. If a few long ways hide that, it is 0 to 2.
     let mean = 64 - (steps.iter().sum::<u64>() / RUN as u64).leading_zeros();
     let rice = [0, 1, 2, mean.saturating_sub(1), mean.min(32), 32].into_iter().min_by_key(|rice| cost(*rice)).unwrap_or(32);
     bits.write(u64::from(rice), 6);
@@ -525,7 +526,8 @@ fn zigzag(to: u32, from: u32) -> u64 {
 /// `words` begins a packed run.
 unsafe fn read_packed(words: *const u64, until: usize, entries: &mut Unpacked) -> usize {
     let mut bits = Reader { words, at: 0 };
-    // SAFETY: the reader stays inside the run: it reads what the writer wrote, and a word more at most, which `WORST` and `finish` leave room for.
+    // SAFETY: the reader stays inside the run: it reads the bits that the writer wrote and at most one more word, for
+    // which `WORST` and `finish` leave room.
     unsafe {
         let rice = bits.read(6) as u32;
         let mut parent = bits.read(32) as u32;
@@ -569,7 +571,7 @@ impl Writer {
         }
     }
 
-    /// The words, and one more where bits lie in the last: readers look up to seven bytes ahead, which must not be another run's.
+    /// The words, and one more if there are bits in the last: readers look up to seven bytes ahead, which must not be another run's.
     fn finish(mut self) -> Vec<u64> {
         self.words.push(self.word);
         if self.filled > 0 {

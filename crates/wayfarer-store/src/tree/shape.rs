@@ -1,11 +1,13 @@
-//! Which bits of a state make which part of its tree.
+//! Decides which bits of a state make which part of its tree.
 //!
-//! The tree has three levels. A state is the pair of its two *sides*; a side is a word of *fields*; a field holds the number of a *part*, or the part's bits
-//! themselves where they fit. A tree pays where its parts are few: if they are well chosen, the two sides have few values, and all combinations of them are
-//! told by two small numbers. Which parts these are is not known when a run begins, so the shape is learnt from a sample of stored states: the two slices whose
-//! joint values are fewest are joined, again and again (agglomerative clustering; the number of values in the whole space is estimated from the sample by Chao's
-//! estimator), as long as the joint values are few enough to be kept whole. What then stands is dealt out to the sides in the same way, and moved from one
-//! side to the other while that leaves fewer values. Laarman's tree pairs neighbours and has as many levels as that takes.
+//! The tree has three levels. A state is the pair of its two *sides*. A side is a word of *fields*. A field holds the
+//! number of a *part*, or the part's bits themselves if they fit. A tree pays if its parts have few values: if they are
+//! well chosen, the two sides have few values too, and every combination of them is a pair of small numbers. Good parts
+//! are not known when a run begins, so the shape is learnt from a sample of stored states. The two slices with the
+//! fewest joint values are joined, again and again (agglomerative clustering; the number of values in the whole space
+//! is estimated from the sample by Chao's estimator), as long as the joint values are few enough to be kept whole. The
+//! resulting parts are dealt to the sides in the same way, and moved from one side to the other while that leaves fewer
+//! values. Laarman's tree pairs neighbours and has as many levels as that takes.
 
 #![allow(unsafe_code)] // Calling code for instructions that were found at run time.
 
@@ -33,7 +35,7 @@ pub(super) struct Part {
     /// Which words of the working layout it has bits of, as in `Steps::changed`.
     pub(super) words: u64,
     pub(super) leaf: Leaf,
-    /// Where its field begins in the side's word.
+    /// The position of its field in the side's word.
     pub(super) shift: u32,
     /// How many bits the field has.
     pub(super) width: u32,
@@ -161,7 +163,7 @@ impl Leaf {
 }
 
 impl Part {
-    /// What the side's word says in its field.
+    /// The contents of its field in the side's word.
     #[inline]
     pub(super) fn field(&self, side: u64) -> u64 {
         side >> self.shift & (u64::MAX >> (64 - self.width))
@@ -195,7 +197,7 @@ struct Growing {
     words: u64,
     bits: u32,
     units: Vec<Unit>,
-    /// The parts it consists of where it is no part itself any more.
+    /// Its parts, if it is no longer a part itself.
     parts: Vec<Growing>,
     /// The sample's values here, numbered.
     values: Vec<u32>,
@@ -223,7 +225,7 @@ impl Shape {
             let Unit { word, mask } = part.units[0];
             part.values = joiner.number(sample.chunks(stride).map(|state| state[word] & mask));
         }
-        // What never varied in the sample needs no thought: it is one part.
+        // Bits that never varied in the sample make one part.
         let (fixed, mut parts): (Vec<Growing>, Vec<Growing>) = parts.into_iter().partition(|part| part.values.iter().all(|value| *value == 0));
         let fixed = fixed.into_iter().reduce(|first, second| Growing { values: vec![0; count], ..join(first, second) });
         parts.extend(fixed);
@@ -445,7 +447,7 @@ impl Joiner {
         self.chao()
     }
 
-    /// The parts of a side with the widths of their fields, joined where they would not fit a word.
+    /// The parts of a side with the widths of their fields, joined if they would not fit a word.
     fn fit(&mut self, mut side: Vec<Growing>, spare: u32) -> Vec<(u32, Growing)> {
         loop {
             let mut widths: Vec<u32> = side
@@ -464,7 +466,7 @@ impl Joiner {
                 side = self.cluster(side, fewer, f64::INFINITY);
                 continue;
             }
-            // What is left over goes to all alike.
+            // Spare bits go to all parts alike.
             while sum < 64 {
                 let before = sum;
                 for (width, part) in widths.iter_mut().zip(&side) {

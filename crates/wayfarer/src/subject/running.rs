@@ -2,7 +2,9 @@
 
 use super::Running;
 use crate::Plan;
-use crate::memory::{WHOLE_PROCESS, compiled_since, taken};
+use crate::memory::WHOLE_PROCESS;
+#[cfg(feature = "jit")]
+use crate::memory::{compiled_since, taken};
 use std::sync::Arc;
 use wayfarer_ir::passing::Passing;
 use wayfarer_ir::{Interpreter, Program};
@@ -30,6 +32,7 @@ pub(crate) fn most_code(memory: usize) -> usize {
 }
 
 impl Executable {
+    #[cfg_attr(not(feature = "jit"), allow(unused_variables))] // Only machine code takes a share of the memory.
     pub(crate) fn new(program: &Arc<Program>, plan: &Plan, memory: usize) -> Self {
         let limits = plan.code_limits();
         #[cfg(feature = "jit")]

@@ -3,7 +3,7 @@
 use super::{Typed, Typing, UNKNOWN};
 use crate::diagnostics::Diagnostic;
 use crate::mcrl2::ast::{self, SortKind};
-use wayfarer_algebra::{Sort, SortId};
+use wayfarer_algebra::{Sort, SortId, show_sort};
 
 impl Typing {
     /// The sort that an expression means.
@@ -103,22 +103,7 @@ impl Typing {
 
     /// A sort as it is written.
     pub(super) fn show(&self, sort: SortId) -> String {
-        match self.sort_of(sort) {
-            None => "?".to_string(),
-            Some(Sort::Boolean) => "Bool".to_string(),
-            Some(Sort::Positive) => "Pos".to_string(),
-            Some(Sort::Natural) => "Nat".to_string(),
-            Some(Sort::Integer) => "Int".to_string(),
-            Some(Sort::Real) => "Real".to_string(),
-            Some(Sort::List(element)) => format!("List({})", self.show(*element)),
-            Some(Sort::Set(element)) => format!("Set({})", self.show(*element)),
-            Some(Sort::Bag(element)) => format!("Bag({})", self.show(*element)),
-            Some(Sort::Function(domain, codomain)) => {
-                let domain: Vec<String> = domain.iter().map(|sort| self.show(*sort)).collect();
-                format!("({} -> {})", domain.join(" # "), self.show(*codomain))
-            }
-            Some(Sort::Data { name, .. }) => name.clone(),
-        }
+        show_sort(sort, &|sort| self.sort_of(sort))
     }
 }
 

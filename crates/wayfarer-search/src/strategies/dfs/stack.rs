@@ -10,7 +10,7 @@ const PIECE: usize = 1 << 16;
 /// A state of varying length lies apart, with its length and what an allocation takes besides.
 const APART: usize = 32;
 
-/// Levels and, where the store cannot give states back, the states themselves.
+/// Levels and, if the store cannot give states back, the states themselves.
 pub(super) struct Stack<'a> {
     account: &'a dyn Account,
     own: Option<Packing>,
@@ -26,7 +26,7 @@ struct Piece {
 }
 
 impl<'a> Stack<'a> {
-    /// An empty stack, which keeps states of the packing where one is given.
+    /// An empty stack. It keeps states if a packing is given.
     pub(super) fn new(own: Option<Packing>, account: &'a dyn Account) -> Self {
         let level = size_of::<Level>() + own.as_ref().map_or(0, slot);
         Stack { account, own, pieces: Vec::new(), each: (PIECE / level).max(16), len: 0 }
@@ -40,7 +40,7 @@ impl<'a> Stack<'a> {
         self.len == 0
     }
 
-    /// Appends a level; false where there is no memory for it.
+    /// Appends a level; false if there is no memory for it.
     pub(super) fn push(&mut self, level: Level, state: &[Word]) -> bool {
         let (piece, at) = (self.len / self.each, self.len % self.each);
         if piece == self.pieces.len() && !self.add() {
@@ -87,7 +87,7 @@ impl<'a> Stack<'a> {
         self.pieces[last / self.each].levels.last_mut()
     }
 
-    /// Appends the state of a level to `out`; false where states are not kept.
+    /// Appends the state of a level to `out`; false if states are not kept.
     pub(super) fn state(&self, level: usize, out: &mut States) -> bool {
         let piece = self.pieces.get(level / self.each).and_then(|piece| piece.states.as_ref());
         level < self.len && piece.is_some_and(|states| states.get((level % self.each) as u32, out))

@@ -1,7 +1,7 @@
 //! The queue Q: a fixed number of places for states, old ones that are taken out at random and new ones for the next level, each with a waypoint.
 
 use crate::Account;
-use crate::frontier::Waypoints;
+use crate::frontier::{Spare, Waypoints};
 use wayfarer_space::{Packing, Rng, States, Word};
 use wayfarer_store::Slab;
 
@@ -20,6 +20,7 @@ pub(super) struct Places {
     spare: Vec<u32>,
     lost: u64,
     waypoints: Waypoints,
+    unused: Spare,
 }
 
 #[derive(Clone, Copy)]
@@ -39,7 +40,8 @@ impl Places {
             new: Vec::new(),
             spare: Vec::new(),
             lost: 0,
-            waypoints: Waypoints::new(packing),
+            waypoints: Waypoints::new(packing, 1),
+            unused: Spare::default(),
         }
     }
 
@@ -70,14 +72,14 @@ impl Places {
         Some((waypoint, depth))
     }
 
-    /// A start state; false where there is no place.
+    /// A start state; false if there is no place.
     pub(super) fn push_old(&mut self, state: &[Word], account: &dyn Account) -> bool {
         let entry = self.put(state, None, 0, account);
         self.old.extend(entry);
         entry.is_some()
     }
 
-    /// A state for the next level, `depth` deep and reached from one with the given waypoint; false where there is no memory.
+    /// A state for the next level, `depth` deep and reached from one with the given waypoint; false if there is no memory.
     pub(super) fn push_new(&mut self, state: &[Word], before: u32, depth: u32, account: &dyn Account) -> bool {
         let entry = self.put(state, Some(before), depth, account);
         self.new.extend(entry);
@@ -101,7 +103,7 @@ impl Places {
         self.spare.extend(entry);
     }
 
-    /// Begins with what was lost; false where nothing was.
+    /// Begins with the states kept in the reservoir; false if there are none.
     pub(super) fn recall(&mut self) -> bool {
         self.lost = 0;
         let some = !self.spare.is_empty();
@@ -110,7 +112,7 @@ impl Places {
     }
 
     pub(super) fn release(&mut self, waypoint: u32) {
-        self.waypoints.release(waypoint);
+        self.waypoints.release(waypoint, 1, &mut self.unused);
     }
 
     pub(super) fn chain(&self, waypoint: u32) -> Vec<Vec<Word>> {
@@ -120,17 +122,17 @@ impl Places {
     fn put(&mut self, state: &[Word], before: Option<u32>, depth: u32, account: &dyn Account) -> Option<u32> {
         let waypoint = match before {
             Some(waypoint) if !depth.is_multiple_of(INTERVAL) => {
-                self.waypoints.hold(waypoint);
+                self.waypoints.hold(waypoint, 1);
                 waypoint
             }
-            before => self.waypoints.add(state, before, account)?,
+            before => self.waypoints.add(state, before, &mut self.unused, account)?,
         };
         let entry = match self.free.pop() {
             Some(entry) => entry,
             None => {
                 let more = (self.entries.len() / 2).clamp(256, 1 << 16);
                 if !account.allows((self.entries.len() + more) * (size_of::<Entry>() + 16) + self.slab.growth(more)) {
-                    self.waypoints.release(waypoint);
+                    self.waypoints.release(waypoint, 1, &mut self.unused);
                     return None;
                 }
                 let first = self.entries.len();

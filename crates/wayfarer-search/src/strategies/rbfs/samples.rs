@@ -38,7 +38,7 @@ impl Samples {
         }
     }
 
-    /// The greatest omission probability among the samples; 0 where there are none.
+    /// The greatest omission probability among the samples; 0 if there are none.
     pub(super) fn greatest(&self) -> f64 {
         self.omitted.iter().copied().fold(0.0, f64::max)
     }

@@ -11,7 +11,7 @@ pub(super) fn works() -> bool {
     is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("avx512vpopcntdq")
 }
 
-/// Looks for a state in its two lines; none where it is known. The machine must have the instructions.
+/// Looks for a state in its two lines; none if it is known. The machine must have the instructions.
 #[inline]
 pub(super) fn look(home: &Line, other: &Line, source: u64) -> Option<Lacking> {
     // SAFETY: callers have asked whether it works. A line is 64 readable bytes.
