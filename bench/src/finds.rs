@@ -116,6 +116,30 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     );
 }
 
+/// Prints how much longer than the shortest witness those of every strategy are, on models with independent parts whose shortest witness is named in their first lines.
+pub(crate) fn measure_witnesses(request: &Request, results: &mut Results) {
+    let seeds = request.runs.max(1);
+    println!("\nwitnesses of models with independent parts, {seeds} seeds: lengths as multiples of the shortest");
+    println!("{:<16} {:>8} {:>8} {:>8} {:>8}", "model", "shortest", "found", "median", "longest");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("witnesses");
+    let mut models: Vec<PathBuf> = std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    models.sort();
+    let mut all = Vec::new();
+    for path in models {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let shortest = text.split_once("shortest: ").and_then(|(_, rest)| rest.split_whitespace().next()?.parse::<f64>().ok());
+        let Some(shortest) = shortest else { continue };
+        let random = SINGLE.iter().copied().chain([("auto", true)]);
+        let lengths = random.flat_map(|(strategy, random)| runs(request, &path, strategy, if random { seeds } else { 1 }).lengths);
+        let of_model: Vec<f64> = lengths.map(|length| length as f64 / shortest).collect();
+        println!("{name:<16} {shortest:>8} {:>8} {:>8.2} {:>8.2}", of_model.len(), quantile(&of_model, 0.5), quantile(&of_model, 1.0));
+        results.add(json!({ "part": "witnesses", "model": name, "shortest": shortest, "lengths": of_model }));
+        all.extend(of_model);
+    }
+    println!("{} witnesses: median {:.2}x, 95th percentile {:.2}x", all.len(), quantile(&all, 0.5), quantile(&all, 0.95));
+}
+
 /// The models to run: our own, and those of the corpus that are known to be violated.
 fn models(request: &Request) -> Vec<PathBuf> {
     let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/murphi");

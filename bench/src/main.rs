@@ -12,6 +12,7 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod device;
 mod finds;
 mod lola;
 mod mcrl2;
@@ -65,8 +66,10 @@ const PARTS: [(&str, Part); 24] = [
     ("tenth", tenth::measure),
     ("slots", tenth::measure_slots),
     ("finds", finds::measure),
+    ("witnesses", finds::measure_witnesses),
     ("symmetry", symmetry::measure),
     ("threads", threads::measure),
+    ("device", device::measure),
     ("spin", spin::measure),
     ("nets", nets::measure),
     ("lola", lola::measure),

@@ -188,7 +188,7 @@ fn witness_options(values: &[String]) -> Result<(Form, Vec<PathBuf>), Failure> {
 }
 
 /// The forms in which a witness is shown.
-const FORMS: [(&str, Form); 3] = [("changes", Form::Changes), ("full", Form::Full), ("none", Form::None)];
+const FORMS: [(&str, Form); 4] = [("changes", Form::Changes), ("columns", Form::Columns), ("full", Form::Full), ("none", Form::None)];
 
 /// Writes the first witness to `file`, and further ones beside it.
 fn write_witnesses(file: &Path, subject: &dyn Subject, report: &Report) -> Result<(), Failure> {

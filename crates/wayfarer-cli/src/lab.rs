@@ -8,10 +8,12 @@ use crate::signals::Signals;
 use crate::{Exit, Failure, outputs, suggest};
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use watch::Watcher;
 use wayfarer::Outlet;
 use wayfarer_lab::text::Style;
-use wayfarer_lab::{Desk, Experiment, Findings, Judgement, LabError, Shelf, experiments, page};
+use wayfarer_lab::{Corpus, Desk, Experiment, Findings, Judgement, LabError, Permits, Shelf, experiments, page};
 
 /// Runs `wayfarer lab`.
 pub(crate) fn lab(what: &Lab) -> Result<Exit, Failure> {
@@ -53,31 +55,22 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
     };
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     let threads = options.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), |threads| threads as usize);
+    let corpus = options.corpus.as_deref().map(Corpus::open).transpose();
+    let corpus = corpus.map_err(|error| {
+        let folder = options.corpus.as_deref().unwrap_or(Path::new("")).display();
+        Failure::wrong(format!("cannot read the folder `{folder}` of --corpus: {error}"))
+    })?;
     let watcher = Watcher::new(&signals, options.quiet, chosen, options.quick);
-    let mut all = Vec::new();
-    for experiment in chosen {
-        let kept = shelf.as_ref().filter(|_| !options.again).and_then(|shelf| shelf.find(experiment, options.quick, options.seed));
-        let findings = match kept {
-            Some(findings) => {
-                watcher.skip(experiment);
-                findings
-            }
-            None => {
-                watcher.begin(experiment);
-                let done = experiment.run(&Desk::new(options.quick, options.seed, threads, &watcher));
-                watcher.end(experiment);
-                let findings = done.map_err(|error| failure(&error, experiment, all.len(), chosen.len(), folder.as_deref()))?;
-                if let (Some(shelf), Some(folder)) = (&shelf, &folder) {
-                    shelf.keep(experiment, &findings).map_err(|error| Failure::failed(format!("cannot write to `{}`: {error}", folder.display())))?;
-                }
-                findings
-            }
-        };
-        if !options.json {
-            print(&format!("{}\n", findings.text(width(), style()))).map_err(Failure::failed)?;
-        }
-        all.push(findings);
-    }
+    let bench = Bench {
+        options,
+        permits: Arc::new(Permits::new(threads)),
+        corpus: corpus.map(Arc::new),
+        shelf,
+        folder: folder.as_deref(),
+        watcher: &watcher,
+        signals: &signals,
+    };
+    let all = bench.run(chosen, threads)?;
     give(page_file.as_ref(), options.json, options.quick, options.seed, &all)?;
     if !options.json {
         print(&format!("{}\n", summary(&all))).map_err(Failure::failed)?;
@@ -85,18 +78,110 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
     Ok(Exit::Well)
 }
 
-fn failure(error: &LabError, experiment: &Experiment, done: usize, chosen: usize, folder: Option<&Path>) -> Failure {
+/// Where experiments are carried out: those that measure time one after the other, all others side by side.
+struct Bench<'a> {
+    options: &'a LabOptions,
+    permits: Arc<Permits>,
+    corpus: Option<Arc<Corpus>>,
+    shelf: Option<Shelf>,
+    folder: Option<&'a Path>,
+    watcher: &'a Watcher<'a>,
+    signals: &'a Signals,
+}
+
+impl Bench<'_> {
+    fn run(&self, chosen: &[&'static Experiment], threads: usize) -> Result<Vec<Findings>, Failure> {
+        let (alone, beside): (Vec<usize>, Vec<usize>) = (0..chosen.len()).partition(|at| chosen[*at].runs_alone());
+        let done: Mutex<Vec<Option<Findings>>> = Mutex::new(vec![None; chosen.len()]);
+        let failed: Mutex<Option<(&'static Experiment, LabError)>> = Mutex::new(None);
+        let shown = AtomicUsize::new(0);
+        let one = |at: usize| {
+            if lock(&failed).is_some() {
+                return;
+            }
+            match self.findings(chosen[at]) {
+                Ok(findings) => {
+                    let mut done = lock(&done);
+                    done[at] = Some(findings);
+                    // In the order of the list, each as soon as all before it are there.
+                    while let Some(Some(findings)) = done.get(shown.load(Ordering::Relaxed)) {
+                        shown.fetch_add(1, Ordering::Relaxed);
+                        if !self.options.json {
+                            self.watcher.clear();
+                            let _ = print(&format!("{}\n", findings.text(width(), style())));
+                        }
+                    }
+                }
+                Err(error) => {
+                    lock(&failed).get_or_insert((chosen[at], error));
+                }
+            }
+        };
+        alone.into_iter().for_each(one);
+        let next = AtomicUsize::new(0);
+        let hand = || {
+            while let Some(at) = beside.get(next.fetch_add(1, Ordering::Relaxed)) {
+                one(*at);
+            }
+        };
+        std::thread::scope(|scope| {
+            // A few at a time, so that threads that one of them leaves idle are used and finished ones come early.
+            let hands =
+                (1..(threads / 5).clamp(1, 4)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
+            let hands: Vec<_> = hands.collect();
+            hand();
+            drop(hands);
+        });
+        self.watcher.clear();
+        let all: Vec<Findings> = done.into_inner().unwrap_or_else(|poison| poison.into_inner()).into_iter().flatten().collect();
+        match failed.into_inner().unwrap_or_else(|poison| poison.into_inner()) {
+            Some((experiment, error)) => Err(failure(&error, experiment, (all.len(), chosen.len()), self.folder, self.signals)),
+            None => Ok(all),
+        }
+    }
+
+    /// The findings of an experiment: those in the folder, or new ones, which are saved there.
+    fn findings(&self, experiment: &'static Experiment) -> Result<Findings, LabError> {
+        let watch = self.watcher.of(experiment);
+        let desk = Desk::sharing(self.options.quick, self.options.seed, self.permits.clone(), &watch).with_corpus(self.corpus.clone());
+        if let Some(findings) = self.shelf.as_ref().filter(|_| !self.options.again).and_then(|shelf| shelf.find(experiment, &desk)) {
+            self.watcher.skip(experiment);
+            return self.show(findings);
+        }
+        self.watcher.begin(experiment);
+        let findings = experiment.run(&desk)?;
+        self.watcher.end(experiment);
+        if let (Some(shelf), Some(folder)) = (&self.shelf, self.folder) {
+            let unwritten = |error| LabError::Failed(format!("cannot write to `{}`: {error}", folder.display()));
+            shelf.keep(experiment, &desk, &findings).map_err(unwritten)?;
+        }
+        self.show(findings)
+    }
+
+    /// Writes the text and the plots into the folder.
+    fn show(&self, findings: Findings) -> Result<Findings, LabError> {
+        let shown = self.shelf.as_ref().map_or(Ok(()), |shelf| shelf.show(&findings));
+        shown.map_err(|error| LabError::Failed(format!("cannot write to the folder: {error}")))?;
+        Ok(findings)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poison| poison.into_inner())
+}
+
+fn failure(error: &LabError, experiment: &Experiment, (done, chosen): (usize, usize), folder: Option<&Path>, signals: &Signals) -> Failure {
+    let interrupted = |message: String| Failure { exit: signals.exit(), ..Failure::failed(message) };
     match (error, folder) {
         (LabError::Failed(message), _) => Failure::failed(format!("{}: {message}", experiment.name)),
-        (LabError::Interrupted, Some(folder)) => Failure::failed(format!(
+        (LabError::Interrupted, Some(folder)) => interrupted(format!(
             "interrupted in `{}`; {done} of {chosen} experiments are done and kept in `{}`: the same command goes on from there",
             experiment.name,
             folder.display()
         )),
-        (LabError::Interrupted, None) => Failure::failed(format!(
-            "interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)",
-            experiment.name
-        )),
+        (LabError::Interrupted, None) => {
+            interrupted(format!("interrupted in `{}`, after {done} of {chosen} experiments (--out FOLDER keeps what is finished)", experiment.name))
+        }
     }
 }
 

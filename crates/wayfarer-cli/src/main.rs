@@ -2,6 +2,7 @@
 //! and prints its result.
 
 mod check;
+mod columns;
 mod compare;
 mod corpus;
 mod curve;
@@ -60,7 +61,6 @@ enum Exit {
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 
 fn main() -> ExitCode {
-    wayfarer::memory::give_back_at_once();
     let command = match CommandLine::try_parse() {
         Ok(line) => {
             output::set_colour(line.color);
@@ -68,6 +68,8 @@ fn main() -> ExitCode {
         }
         Err(error) => return usage(&error),
     };
+    let asked = if let Command::Check(options) = &command { options.run.plan.memory } else { None };
+    wayfarer::memory::give_back_at_once(asked.unwrap_or_else(memory::default_budget));
     let command = std::sync::Arc::new(command);
     for stack in STACKS {
         let command = command.clone();

@@ -13,23 +13,40 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> 
     Ok(Exit::Well)
 }
 
-/// Prints a man page: that of a command, or that of the program.
+/// Prints a man page: that of a command, or that of the program. A command is named as in the references of the pages, with or without the
+/// program's own name: `check`, `lab-run`, `wayfarer-lab-run`.
 pub(crate) fn man(name: Option<&str>) -> Result<Exit, Failure> {
     let mut program = CommandLine::command().disable_help_subcommand(true);
     program.build();
     let page = match name {
         None => program,
         Some(name) => {
-            let Some(command) = program.find_subcommand(name) else {
-                let known: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
-                return Err(Failure::wrong(suggest::unknown("command", name, &known)));
-            };
-            // Building has given it the name under which the page is found: `man wayfarer-check`.
-            command.clone()
+            let wanted = name.strip_prefix("wayfarer-").unwrap_or(name);
+            let mut pages = Vec::new();
+            gather(&program, "", &mut pages);
+            match pages.iter().find(|(known, _)| known == wanted) {
+                // Building has given it the name under which the page is found: `man wayfarer-check`.
+                Some((_, command)) => (*command).clone(),
+                None => {
+                    let known: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+                    return Err(Failure::wrong(suggest::unknown("command", name, &known)));
+                }
+            }
         }
     };
+    let version = env!("CARGO_PKG_VERSION");
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text).map_err(|error| Failure::failed(error.to_string()))?;
+    let page = clap_mangen::Man::new(page.disable_help_subcommand(true).version(version)).source(format!("wayfarer {version}"));
+    page.render(&mut text).map_err(|error| Failure::failed(error.to_string()))?;
     print(&String::from_utf8_lossy(&text)).map_err(Failure::failed)?;
     Ok(Exit::Well)
+}
+
+/// All commands below one, with their names joined by dashes.
+fn gather<'c>(command: &'c clap::Command, prefix: &str, pages: &mut Vec<(String, &'c clap::Command)>) {
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+        let name = format!("{prefix}{}", inner.get_name());
+        gather(inner, &format!("{name}-"), pages);
+        pages.push((name, inner));
+    }
 }

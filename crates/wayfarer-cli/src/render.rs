@@ -49,6 +49,11 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
         let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
         out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
     }
+    if report.witness().is_some_and(|witness| !witness.shortest) && report.threads == 1 && !report.repeatable && view.form != Form::None {
+        let why = "Making the witness shorter ended because its time was up: a tenth of the time of the search, at least two seconds. Another run may show a longer or a \
+                   shorter one.";
+        out.push_str(&format!("{}\n", view.paint.faint(&wrapped(why, 0))));
+    }
     out.push_str(&worth::block(report, view));
     for remark in &report.remarks {
         out.push_str(&format!("\n{}\n", wrapped(&format!("{} {}", view.paint.doubt("note:"), with_flags(remark)), 0)));
@@ -152,7 +157,7 @@ fn explored(report: &Report) -> String {
 fn cost(report: &Report, view: &View) -> String {
     let times = &report.times;
     let rate = if times.exploring > 0.0 { format!(" ({} states/s)", rough(report.states as f64 / times.exploring)) } else { String::new() };
-    let besides = [(times.audit, "audit"), (times.witnesses, "witness")];
+    let besides = [(times.preparing, "to start the GPU"), (times.audit, "audit"), (times.witnesses, "witness")];
     let besides: String = besides.iter().filter(|(time, _)| *time >= 0.1).map(|(time, what)| format!(" + {} {what}", seconds(*time))).collect();
     let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };

@@ -1,6 +1,7 @@
 //! A witness as text: the start state with its variables, one line for each step, and below it the changes.
 //! Simulations and interactive walks use the same form.
 
+use crate::columns;
 use crate::output::Paint;
 use crate::render::View;
 use crate::sizes;
@@ -14,6 +15,8 @@ pub(crate) enum Form {
     /// The changes of each step.
     #[default]
     Changes,
+    /// The changes of each step, in one column for each process.
+    Columns,
     /// The whole state after each step.
     Full,
     /// Nothing.
@@ -40,8 +43,17 @@ pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &Vie
     if let Some(first) = witness.raw.states.first() {
         out.push_str(&shown(subject, first, form, only, paint));
     }
+    let table = (form == Form::Columns).then(|| {
+        let made = columns::table(subject, witness, &|path| is_wanted(path, only), crate::lab::width(), paint);
+        made.ok_or("the state has no array of processes, or the columns do not fit here: changes are shown one by one")
+    });
+    match &table {
+        Some(Ok(table)) => out.push_str(table),
+        Some(Err(why)) => out.push_str(&format!("  {}\n", paint.faint(why))),
+        None => {}
+    }
     let digits = witness.steps.len().to_string().len().max(4);
-    for (index, step) in witness.steps.iter().enumerate() {
+    for (index, step) in witness.steps.iter().enumerate().filter(|_| !matches!(table, Some(Ok(_)))) {
         out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
         for line in step.printed.concat().lines() {
             out.push_str(&format!("      | {line}\n"));
@@ -58,7 +70,7 @@ pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &Vie
             }
         }
     }
-    if let (Form::Changes, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
+    if let (Form::Changes | Form::Columns, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
         let text = shown(subject, last, form, only, paint);
         let lines = text.lines().count();
         out.push_str(&format!("  {}\n", paint.faint("state at the end")));

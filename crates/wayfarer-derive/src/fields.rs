@@ -38,6 +38,12 @@ impl Field {
             Some(ident) => (Member::Named(ident.clone()), ident.to_string().trim_start_matches("r#").to_string()),
             None => (Member::Unnamed(Index::from(index)), index.to_string()),
         };
+        if let Some(kind) = of_any_length(&field.ty) {
+            let message = format!(
+                "a `{kind}` has no fixed number of bits, so a type with one in it cannot be `Packed`: derive serde's `Serialize` and `Deserialize` instead"
+            );
+            return Err(Error::new_spanned(&field.ty, message));
+        }
         let Ways { bits, pack, unpack, word, from_word } = match Given::of(&field.attrs)?.range {
             None => plain(home, &field.ty),
             Some(range) => ranged(home, &field.ty, &name, &range),
@@ -118,6 +124,27 @@ fn ranged(home: &Path, ty: &Type, name: &str, range: &(TokenStream, TokenStream)
     let pack: Pack = Box::new(move |value| quote!(#packs(#value as i128, #limits, out);));
     let word: Pack = Box::new(move |value| quote!(#words(#value as i128, #others)));
     Ways { bits, pack, unpack, word, from_word }
+}
+
+/// The standard types whose values have any length.
+const OF_ANY_LENGTH: [&str; 9] = ["Vec", "String", "VecDeque", "HashMap", "HashSet", "BTreeMap", "BTreeSet", "BinaryHeap", "LinkedList"];
+
+/// The name of a type of any length that a type is or has in it.
+fn of_any_length(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Array(array) => of_any_length(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().find_map(of_any_length),
+        Type::Paren(inner) => of_any_length(&inner.elem),
+        Type::Path(path) => {
+            let last = path.path.segments.last()?;
+            let name = last.ident.to_string();
+            if OF_ANY_LENGTH.contains(&name.as_str()) {
+                return Some(name);
+            }
+            inside_option(ty).and_then(of_any_length)
+        }
+        _ => None,
+    }
 }
 
 fn inside_option(ty: &Type) -> Option<&Type> {

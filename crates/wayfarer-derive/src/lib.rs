@@ -15,7 +15,33 @@ use syn::{Data, DeriveInput, Error, Fields, GenericParam, Ident, parse_macro_inp
 #[proc_macro_derive(Packed, attributes(packed))]
 pub fn derive_packed(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
-    derive(&input).unwrap_or_else(Error::into_compile_error).into()
+    derived(&input).into()
+}
+
+/// The implementation, or an error with one in its place, so that it is the only one.
+fn derived(input: &DeriveInput) -> TokenStream {
+    derive(input).unwrap_or_else(|error| {
+        let (error, place) = (error.into_compile_error(), in_its_place(input));
+        quote!(#error #place)
+    })
+}
+
+/// An implementation that is never run: without it every use of the type would be another error.
+fn in_its_place(input: &DeriveInput) -> TokenStream {
+    let given = Given::of(&input.attrs).ok().and_then(|given| given.home);
+    let home = given.unwrap_or_else(|| parse_quote!(::wayfarer::model));
+    let (name, (parameters, arguments, bounds)) = (&input.ident, input.generics.split_for_impl());
+    quote! {
+        #[automatically_derived]
+        impl #parameters #home::Packed for #name #arguments #bounds {
+            const BITS: u32 = 0;
+            fn pack(&self, _: &mut #home::Packer) {}
+            fn unpack(_: &mut #home::Unpacker) -> Self { ::std::unimplemented!() }
+            fn word(&self) -> u64 { 0 }
+            fn from_word(_: u64) -> Self { ::std::unimplemented!() }
+            fn shape(&self) -> #home::Shape { ::std::unimplemented!() }
+        }
+    }
 }
 
 /// The four items of the trait.
@@ -219,4 +245,61 @@ fn from_words(home: &syn::Path, fields: &[Field], from: TokenStream) -> Vec<Toke
 
 fn sum<'a>(parts: impl Iterator<Item = &'a TokenStream>) -> TokenStream {
     quote!(0 #(+ #parts)*)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_any_length_are_refused_once_and_serde_is_named() {
+        let cases: [(DeriveInput, &str); 4] = [
+            (
+                parse_quote!(
+                    struct S {
+                        log: Vec<u8>,
+                        name: String,
+                    }
+                ),
+                "`Vec`",
+            ),
+            (
+                parse_quote!(
+                    struct S(bool, Option<String>);
+                ),
+                "`String`",
+            ),
+            (
+                parse_quote!(
+                    enum E {
+                        One,
+                        Two([std::collections::BTreeMap<u8, u8>; 2]),
+                    }
+                ),
+                "`BTreeMap`",
+            ),
+            (
+                parse_quote!(
+                    struct S {
+                        both: (bool, VecDeque<u8>),
+                    }
+                ),
+                "`VecDeque`",
+            ),
+        ];
+        for (input, named) in cases {
+            let text = derived(&input).to_string();
+            assert_eq!(text.matches("compile_error").count(), 1, "{text}");
+            assert!(text.contains(named) && text.contains("serde"), "{text}");
+            // The type counts as packed, so that the compiler does not complain about its uses as well.
+            assert!(text.contains("Packed for"), "{text}");
+        }
+        let fine: DeriveInput = parse_quote!(
+            struct S {
+                on: [bool; 3],
+                at: Option<u8>,
+            }
+        );
+        assert!(!derived(&fine).to_string().contains("compile_error"));
+    }
 }

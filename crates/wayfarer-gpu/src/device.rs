@@ -8,6 +8,7 @@ use crate::{cache, compile};
 use std::cell::OnceCell;
 use std::ffi::CString;
 use std::fmt;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// Lanes of a block.
@@ -67,9 +68,42 @@ impl Device {
         self.opened.get_or_init(|| self.driver.open(self.number)).clone()
     }
 
-    /// Compiles a program's kernels, or finds them compiled, and loads them. `depth` bounds how deep functions may call themselves.
-    pub fn load(&self, source: &Source, search: Search, depth: u32) -> Result<Loaded<'_>, LoadError> {
+    /// Compiles a program's kernels, unless they are kept compiled. The device itself is not needed for that.
+    pub fn prepare(&self, source: &Source, search: Search) -> Result<(), DeviceError> {
+        let text = source.with_kernels(search);
+        if cache::look_up(&text, self.capability).is_none() {
+            cache::keep(&text, self.capability, &compile::compile(&text, self.capability)?);
+        }
+        Ok(())
+    }
+
+    /// Compiles a text while a context is made, and for as long as `goes_on` says so.
+    fn compile(&self, text: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<Vec<u8>, LoadError> {
+        let (sender, receiver) = channel();
+        let (own, capability) = (text.to_string(), self.capability);
+        // The compiler cannot be stopped. A run that does not wait for it leaves it to itself.
+        std::thread::spawn(move || sender.send(compile::compile(&own, capability)));
+        let ready = self.ready();
+        loop {
+            match receiver.recv_timeout(Duration::from_millis(20)) {
+                Ok(code) => {
+                    ready?;
+                    return Ok(code?);
+                }
+                Err(RecvTimeoutError::Timeout) if goes_on() => {}
+                Err(RecvTimeoutError::Timeout) => return Err(LoadError::Ended),
+                Err(RecvTimeoutError::Disconnected) => return Err(DeviceError::Compile("the compiler failed".to_string()).into()),
+            }
+        }
+    }
+
+    /// Compiles a program's kernels, or finds them compiled, and loads them. `depth` bounds how deep functions may call themselves. `goes_on` is asked while the
+    /// compiler works.
+    pub fn load(&self, source: &Source, search: Search, depth: u32, goes_on: &mut dyn FnMut() -> bool) -> Result<Loaded<'_>, LoadError> {
         let begun = Instant::now();
+        if source.passes && !matches!(search, Search::Levels(_)) {
+            return Err(LoadError::Unsupported(Unsupported::Passing));
+        }
         if source.recursive {
             let stack = 2048 + u64::from(depth) * STACK_OF_CALL;
             if stack > MOST_STACK {
@@ -86,25 +120,17 @@ impl Device {
         let module = match kept {
             Some(module) => module,
             None => {
-                // The context is made while the compiler works.
-                let (text, capability) = (&text, self.capability);
-                let (code, ready) = std::thread::scope(|scope| {
-                    let compiling = scope.spawn(move || compile::compile(text, capability));
-                    let ready = self.ready();
-                    let failed = || Err(DeviceError::Compile("the compiler failed".to_string()));
-                    (compiling.join().unwrap_or_else(|_| failed()), ready)
-                });
-                let code = code?;
-                ready?;
+                let code = self.compile(&text, goes_on)?;
                 let module = self.driver.load(&code)?;
-                cache::keep(text, capability, &code);
+                cache::keep(&text, self.capability, &code);
                 module
             }
         };
         let mut loaded = Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
         let kernels: &[Kernel] = match search {
-            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find],
+            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow, Kernel::Halve],
             Search::Walks => &[Kernel::Walk],
+            Search::Own(_) => &[Kernel::Own],
         };
         for kernel in kernels.iter().copied() {
             let name = CString::new(kernel.name()).unwrap_or_default();
@@ -133,6 +159,8 @@ pub enum LoadError {
     Unsupported(Unsupported),
     /// Something of the device, or of what compiles for it, failed.
     Device(DeviceError),
+    /// It was ended before the program was compiled.
+    Ended,
 }
 
 impl From<DeviceError> for LoadError {
@@ -146,6 +174,7 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Unsupported(error) => error.fmt(out),
             LoadError::Device(error) => error.fmt(out),
+            LoadError::Ended => write!(out, "the run was ended while the model was compiled for the GPU"),
         }
     }
 }
@@ -172,7 +201,7 @@ impl Loaded<'_> {
 
     /// Bytes of memory that the blocks of a kernel share.
     fn shared(&self, kernel: Kernel) -> u32 {
-        if matches!(kernel, Kernel::Expand | Kernel::Walk) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
+        if matches!(kernel, Kernel::Expand | Kernel::Walk | Kernel::Own) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
     }
 
     fn kernel(&self, kernel: Kernel) -> Option<(Handle, u32)> {

@@ -24,6 +24,10 @@ pub(crate) mod count {
     pub(crate) const STUCK: usize = 10;
     pub(crate) const LONGEST: usize = 11;
     pub(crate) const GOAL_AT: usize = 12;
+    pub(crate) const ACTIVE: usize = 13;
+    pub(crate) const INSERTED: usize = 14;
+    pub(crate) const LEVELS_DONE: usize = ACTIVE;
+    pub(crate) const FOUND_BEFORE: usize = INSERTED;
     pub(crate) const REACHED: usize = 16;
 }
 
@@ -33,6 +37,10 @@ pub(crate) const NOTES: u64 = 4096;
 const SPAN: Duration = Duration::from_millis(60);
 /// Sources of the first kernel.
 const FIRST_PART: u64 = 1 << 17;
+/// The most states of a level that one block of lanes expands by itself, one level after the other: starting a kernel for each would take longer.
+const NARROW: u64 = 1024;
+/// The most levels that it expands.
+const MOST_LEVELS: u64 = 2048;
 
 /// What a search looks for.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +53,21 @@ pub struct Asked {
     pub deadlock: u64,
     /// Whether faults are noted.
     pub faults: bool,
+    /// Rules whose firing is noted, as bits; none if it is empty.
+    pub rules: Vec<u64>,
+}
+
+impl Asked {
+    /// The bits that kernels are given, and whether rules are among them.
+    pub(crate) fn words(&self, properties: usize, rules: usize) -> (Vec<u64>, u64) {
+        let mut words = self.judged.clone();
+        words.resize(properties, 0);
+        words.extend(&self.sought);
+        words.resize(2 * properties, 0);
+        words.extend(&self.rules);
+        words.resize(2 * properties + rules.div_ceil(64).max(1), 0);
+        (words, u64::from(!self.rules.is_empty()))
+    }
 }
 
 /// What a round did.
@@ -60,6 +83,8 @@ pub struct Round {
     pub noted: u64,
     /// Whether the level is done and the next one begins.
     pub ends_level: bool,
+    /// Levels that were done before the one that the rest is about.
+    pub levels_before: u32,
 }
 
 /// What all rounds did together.
@@ -106,6 +131,12 @@ pub struct Levels<'m> {
     found_in_host: u64,
     states: u64,
     part: u64,
+    /// New states that a source led to in the last round.
+    yields: f64,
+    /// How many states there were when bits of fingerprints were given up.
+    halved_at: Option<u64>,
+    /// The most states of a level that one block expands by itself: none if each takes long, as representatives do.
+    narrow: u64,
 }
 
 impl<'m> Levels<'m> {
@@ -115,10 +146,7 @@ impl<'m> Levels<'m> {
         let firings_at = count::REACHED + words;
         let memory = Memory::new(machine, tight as u64, slots, bytes, ((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8)?;
         let entry = if slots == Slots::Arena { 1 } else { tight };
-        let mut judged = asked.judged.clone();
-        judged.resize(words, 0);
-        judged.extend(&asked.sought);
-        judged.resize(2 * words, 0);
+        let (judged, seeks) = asked.words(words, rules);
         let small = memory.small(judged.len() as u64 + tight as u64)?;
         machine.write(small, &judged)?;
         let params = Params {
@@ -136,6 +164,7 @@ impl<'m> Levels<'m> {
             goal: small.plus(judged.len() as u64),
             deadlock: asked.deadlock,
             faults: u64::from(asked.faults),
+            seeks,
             ..Params::default()
         };
         Ok(Levels {
@@ -156,12 +185,16 @@ impl<'m> Levels<'m> {
             found_in_host: 0,
             states: 0,
             part: FIRST_PART,
+            yields: 4.0,
+            halved_at: None,
+            narrow: if source.symmetric { 0 } else { NARROW },
         })
     }
 
     /// Forgets everything and brings in tight states, which are the first level.
     pub fn start(&mut self, states: &[Word]) -> Result<Round, DeviceError> {
         self.memory.clear()?;
+        (self.params.table, self.params.buckets) = (self.memory.table, self.memory.buckets);
         self.counts.fill(0);
         self.waiting.clear();
         self.next_waiting.clear();
@@ -171,6 +204,7 @@ impl<'m> Levels<'m> {
         // The buffer that takes them in is the one that is expanded later.
         let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
         for some in states.chunks(most) {
+            self.grow_for((some.len() / self.tight) as u64)?;
             self.machine.write(self.memory.buffers[0], some)?;
             let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
             let input_stride = self.tight as u64;
@@ -201,9 +235,10 @@ impl<'m> Levels<'m> {
             (self.input, self.cursor) = (states.len() as u64 / self.params.input_stride, 0);
             self.machine.write(self.memory.buffers[0], &states)?;
         }
-        let begun = Instant::now();
         let from = self.cursor;
         let end = self.input.min(from + self.part);
+        self.grow_for(end - from)?;
+        let begun = Instant::now();
         if end > from {
             let (room, reserve) = (self.room(), self.reserve());
             let (input, output, origin) = (self.memory.buffers[0], self.memory.buffers[1], self.before);
@@ -213,6 +248,9 @@ impl<'m> Levels<'m> {
         }
         let mut round = self.after(end)?;
         round.expanded = self.cursor - from;
+        if round.expanded > 0 {
+            self.yields = round.fresh as f64 / round.expanded as f64;
+        }
         let took = begun.elapsed();
         if took < SPAN / 2 && end - from == self.part {
             self.part = (self.part * 2).min(1 << 32);
@@ -226,6 +264,41 @@ impl<'m> Levels<'m> {
             round.ends_level = true;
         }
         Ok(round)
+    }
+
+    /// The same. Levels that are narrow are expanded one after the other in one round, up to so many, up to one that is not narrow, or in which something shows.
+    pub fn leap(&mut self, most: u64) -> Result<Round, DeviceError> {
+        let narrow = self.input - self.cursor <= self.narrow && self.cursor == 0 && self.waiting.is_empty() && self.found == 0;
+        let narrow_room = NARROW * self.reserve_of_one() <= self.room();
+        if !narrow || !narrow_room || self.input == 0 || most < 2 {
+            return self.round();
+        }
+        self.grow_for(NARROW * MOST_LEVELS)?;
+        let (input, output) = (self.memory.buffers[0], self.memory.buffers[1]);
+        let (end, room) = (self.input, self.room());
+        let params = Params { input, output, end, room, reserve: 0, levels: MOST_LEVELS.min(most).max(2), narrow: NARROW, ..self.params };
+        self.machine.write(self.params.counts.plus(count::NEXT as u64), &[0])?;
+        self.machine.write(self.params.counts.plus(count::LEVELS_DONE as u64), &[0, 0])?;
+        // As many items as one block has lanes.
+        self.machine.run(Kernel::Expand, &params, 1)?;
+        let mut round = self.after(end)?;
+        let (done, before) = (self.counts[count::LEVELS_DONE].max(1), self.counts[count::FOUND_BEFORE]);
+        self.states += before;
+        round.fresh += before;
+        round.levels_before = (done - 1) as u32;
+        round.ends_level = true;
+        if done.is_multiple_of(2) {
+            // What was found last lies where the first sources lay.
+            self.memory.buffers.swap(0, 1);
+        }
+        self.cursor = self.input;
+        self.next_level();
+        Ok(round)
+    }
+
+    /// The most states that the expansion of one state can find.
+    fn reserve_of_one(&self) -> u64 {
+        (self.counts.len() - self.firings_at).max(1) as u64
     }
 
     /// What all rounds did together.
@@ -243,9 +316,22 @@ impl<'m> Levels<'m> {
         }
     }
 
+    /// Moves the states to a larger table before the one they lie in is too full for what so many sources may lead to.
+    fn grow_for(&mut self, sources: u64) -> Result<(), DeviceError> {
+        let slots = (self.memory.buckets * self.slots.per_bucket()) as f64;
+        let expected = sources as f64 * self.yields.max(0.5) * 2.0;
+        if !self.memory.can_grow() || self.states as f64 + expected < 0.75 * slots {
+            return Ok(());
+        }
+        let (input, end) = self.memory.grow()?;
+        (self.params.table, self.params.buckets) = (self.memory.table, self.memory.buckets);
+        self.machine.run(Kernel::Grow, &Params { input, end, ..self.params }, end / 8)
+    }
+
     /// Whether the store has so little room left that it is no longer worth going on.
     pub fn is_full(&self) -> bool {
         match self.slots {
+            Slots::Word | Slots::Pair if self.memory.can_grow() => false,
             Slots::Bits => false,
             Slots::Arena => self.counts[count::ARENA] >= self.params.arena_room,
             _ => self.load() > 0.97,
@@ -259,7 +345,25 @@ impl<'m> Levels<'m> {
 
     /// How many states are expected to have been taken for others.
     pub fn expected_omissions(&self) -> f64 {
-        self.slots.expected_omissions(self.states, self.memory.buckets)
+        let expected = |slots: Slots, states| slots.expected_omissions(states, self.memory.buckets);
+        // Until bits were given up, fingerprints had all of them.
+        self.halved_at.map_or_else(
+            || expected(self.slots, self.states),
+            |at| expected(Slots::Fingerprint, at) + (expected(self.slots, self.states) - expected(self.slots, at)).max(0.0),
+        )
+    }
+
+    /// Whether giving up bits of fingerprints would make room.
+    pub fn can_halve(&self) -> bool {
+        self.slots == Slots::Fingerprint
+    }
+
+    /// Gives up half of the bits of all fingerprints, and goes on with kernels that compare the other half.
+    pub fn halve(&mut self, machine: &'m dyn Machine) -> Result<(), DeviceError> {
+        self.machine = machine;
+        self.slots = Slots::HalfFingerprint;
+        self.halved_at = Some(self.states);
+        self.machine.run(Kernel::Halve, &self.params, self.memory.buckets)
     }
 
     /// Bytes of the device's memory that the store has.

@@ -11,8 +11,14 @@ pub enum Kernel {
     Expand,
     /// Looks for a state in a level.
     Find,
+    /// Moves the states of a table to a larger one.
+    Grow,
+    /// Gives up half of the bits of all fingerprints.
+    Halve,
     /// Goes on with random walks.
     Walk,
+    /// Goes on with the searches that lanes make for themselves.
+    Own,
 }
 
 impl Kernel {
@@ -22,7 +28,10 @@ impl Kernel {
             Kernel::Start => "wf_start",
             Kernel::Expand => "wf_expand",
             Kernel::Find => "wf_find",
+            Kernel::Grow => "wf_grow",
+            Kernel::Halve => "wf_halve",
             Kernel::Walk => "wf_walk",
+            Kernel::Own => "wf_own",
         }
     }
 }
@@ -98,6 +107,18 @@ pub struct Params {
     pub rounds: u64,
     pub restart: u64,
     pub goal: Address,
+    pub own: Address,
+    pub own_words: u64,
+    pub capacity: u64,
+    pub slots: u64,
+    pub width: u64,
+    pub width_slots: u64,
+    pub renews: u64,
+    pub searches: u64,
+    pub sketch: Address,
+    pub levels: u64,
+    pub narrow: u64,
+    pub seeks: u64,
 }
 
 /// Why something could not be done on a device.

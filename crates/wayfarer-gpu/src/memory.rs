@@ -9,6 +9,9 @@ pub(crate) struct Memory<'m> {
     machine: &'m dyn Machine,
     pub(crate) table: Address,
     pub(crate) buckets: u64,
+    /// The first table is small, because a small one is soon empty and lies closer together. These are the buckets of the one that follows it, if one does.
+    later: u64,
+    first: (Address, u64),
     pub(crate) arena: Address,
     pub(crate) arena_room: u64,
     pub(crate) buffers: [Address; 2],
@@ -22,6 +25,8 @@ pub(crate) struct Memory<'m> {
 
 /// Bytes of a bucket.
 const BUCKET: u64 = 64;
+/// The first table has one part of so many.
+const FIRST: u64 = 16;
 /// The least memory that a search is begun with.
 const LEAST: u64 = 1 << 15;
 
@@ -39,11 +44,18 @@ impl<'m> Memory<'m> {
         // In an arena a state takes its words, and ten bytes and a half of the table.
         let arena_room = if slots == Slots::Arena { store * 2 / (tight * 16 + 21) } else { 0 };
         let table = store - arena_room * tight * 8;
-        let buckets = prime_up_to((table / BUCKET).max(3));
+        // A state can be moved to another table if it is still known whole.
+        let (buckets, later) = if slots.is_exact() && table / BUCKET >= 64 {
+            (prime_up_to(table / BUCKET / FIRST), prime_up_to(table / BUCKET * (FIRST - 1) / FIRST))
+        } else {
+            (prime_up_to((table / BUCKET).max(3)), 0)
+        };
         let mut memory = Memory {
             machine,
             table: Address(0),
             buckets,
+            later,
+            first: (Address(0), buckets),
             arena: Address(0),
             arena_room,
             buffers: [Address(0); 2],
@@ -55,6 +67,7 @@ impl<'m> Memory<'m> {
             taken: RefCell::new(Vec::new()),
         };
         memory.table = memory.take(buckets * BUCKET)?;
+        memory.first.0 = memory.table;
         if arena_room > 0 {
             memory.arena = memory.take(arena_room * tight * 8)?;
         }
@@ -75,8 +88,27 @@ impl<'m> Memory<'m> {
         self.take(words * 8)
     }
 
-    /// Empties the store and the counts.
-    pub(crate) fn clear(&self) -> Result<(), DeviceError> {
+    /// Whether a larger table can follow.
+    pub(crate) fn can_grow(&self) -> bool {
+        self.later > 0 && self.table == self.first.0
+    }
+
+    /// Exchanges the table for a larger one, which is empty. Gives the old one, and its words.
+    pub(crate) fn grow(&mut self) -> Result<(Address, u64), DeviceError> {
+        let old = (self.table, self.buckets * BUCKET / 8);
+        self.table = self.take(self.later * BUCKET)?;
+        self.buckets = self.later;
+        self.machine.zero(self.table, self.buckets * BUCKET)?;
+        Ok(old)
+    }
+
+    /// Empties the store and the counts. The search begins again with the first table.
+    pub(crate) fn clear(&mut self) -> Result<(), DeviceError> {
+        if self.table != self.first.0 {
+            self.taken.borrow_mut().retain(|address| *address != self.table);
+            self.machine.release(self.table);
+            (self.table, self.buckets) = self.first;
+        }
         self.machine.zero(self.table, self.buckets * BUCKET)?;
         self.machine.zero(self.counts, self.counts_bytes)
     }

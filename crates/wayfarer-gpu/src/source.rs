@@ -5,8 +5,10 @@
 //! - `parts`: guards, commands, functions and properties
 //! - `whole`: what searches call: `enabled`, `fire`, `check`
 //! - `tight`: the way between the layouts
+//! - `orbits`: representatives of states up to symmetry
 
 mod code;
+mod orbits;
 mod parts;
 mod places;
 mod statements;
@@ -14,6 +16,7 @@ mod tight;
 mod whole;
 
 use crate::bounds::Bounds;
+use crate::own::Own;
 use crate::slots::Slots;
 use crate::unsupported::Unsupported;
 use std::fmt::Write;
@@ -25,10 +28,18 @@ const PRELUDE: &str = include_str!("cuda/prelude.h");
 const SCENE: &str = include_str!("cuda/scene.h");
 /// What kernels of searches stand on, and the kernels themselves.
 const MACHINE: &str = include_str!("cuda/machine.h");
+const HASH: &str = include_str!("cuda/hash.h");
 const STORE: &str = include_str!("cuda/store.h");
 const TELLING: &str = include_str!("cuda/telling.h");
+const DRAWING: &str = include_str!("cuda/drawing.h");
 const LEVELS: &str = include_str!("cuda/levels.h");
 const WALKS: &str = include_str!("cuda/walks.h");
+
+const OWN: &str = include_str!("cuda/own.h");
+const POOLS: &str = include_str!("cuda/pools.h");
+const RANDOM: &str = include_str!("cuda/random.h");
+const HIGHWAYS: &str = include_str!("cuda/highways.h");
+const SWARM: &str = include_str!("cuda/swarm.h");
 
 /// The most bits that a tight state may have on a device.
 pub const MOST_BITS: usize = 4096;
@@ -46,6 +57,8 @@ pub enum Search {
     Levels(Slots),
     /// Random walks.
     Walks,
+    /// Searches that lanes make for themselves.
+    Own(Own),
 }
 
 /// A program in C, without the kernels of a search.
@@ -65,6 +78,10 @@ pub struct Source {
     pub properties: u32,
     /// Whether some function calls itself.
     pub recursive: bool,
+    /// Whether states are taken up to symmetry.
+    pub symmetric: bool,
+    /// Whether some states are passed through. Only searches by levels do that.
+    pub passes: bool,
     /// The way between the layouts.
     pub packing: Packing,
 }
@@ -72,12 +89,21 @@ pub struct Source {
 impl Source {
     /// Writes a verified program.
     pub fn new(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
-        Source::unrolled(program, limits, GUARD_PARTS)
+        Source::written(program, limits, GUARD_PARTS, false)
+    }
+
+    /// The same, with states up to permutations of scalarset elements, which the program must respect.
+    pub fn symmetric(program: &Program, limits: Limits) -> Result<Self, Unsupported> {
+        Source::written(program, limits, GUARD_PARTS, true)
     }
 
     /// The same. Guards are written once for each rule, parameters fixed, while they have no more parts than this together: code that is faster, and takes longer to
     /// compile.
     pub fn unrolled(program: &Program, limits: Limits, guard_parts: usize) -> Result<Self, Unsupported> {
+        Source::written(program, limits, guard_parts, false)
+    }
+
+    fn written(program: &Program, limits: Limits, guard_parts: usize, symmetric: bool) -> Result<Self, Unsupported> {
         let packing = program.packing();
         refuse(program, &packing)?;
         let bounds = Bounds::of(program, &limits);
@@ -91,11 +117,13 @@ impl Source {
             ("PROPERTY_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
             ("COVER_WORDS", (program.properties.len() as u64).div_ceil(64).max(1)),
             ("COVERS", u64::from(whole::covers(program))),
+            ("ENDS", u64::from(program.ends.is_some())),
             ("CALL_DEPTH", u64::from(limits.call_depth)),
             ("FRAME_WORDS", u64::from(limits.frame_words)),
         ];
         let _ = writeln!(text, "// {}", one_line(&program.source));
         let _ = writeln!(text, "static const u64 FUEL = {}ull;", limits.fuel);
+        write_passing(program, &mut text);
         for (name, value) in names {
             let _ = writeln!(text, "static const u32 {name} = {value};");
         }
@@ -104,6 +132,7 @@ impl Source {
         tight::write(&packing, &mut text);
         parts::write(program, &bounds, &mut text);
         whole::write(program, &bounds, guard_parts, &mut text);
+        orbits::write(program, symmetric, &mut text)?;
         Ok(Source {
             text,
             words: program.words as usize,
@@ -112,6 +141,8 @@ impl Source {
             rules: rules as u32,
             properties: program.properties.len() as u32,
             recursive: (0..program.functions.len()).any(|function| bounds.is_recursive(function)),
+            symmetric,
+            passes: program.passing.is_some(),
             packing,
         })
     }
@@ -128,9 +159,18 @@ impl Source {
 
     /// The same without the prelude, for those who put several programs into one file.
     pub fn kernels(&self, search: Search) -> String {
-        let (store, kernels) = match search {
-            Search::Levels(store) => (store.number(), [MACHINE, STORE, TELLING, LEVELS]),
-            Search::Walks => (0, [MACHINE, "", TELLING, WALKS]),
+        let (store, kernels): (u32, Vec<&str>) = match search {
+            Search::Levels(store) => (store.number(), vec![MACHINE, HASH, STORE, TELLING, LEVELS]),
+            Search::Walks => (0, vec![MACHINE, TELLING, DRAWING, WALKS]),
+            Search::Own(own) => {
+                let kernel = match own {
+                    Own::Uniform { .. } | Own::Deep { .. } => POOLS,
+                    Own::Random => RANDOM,
+                    Own::Highway { .. } => HIGHWAYS,
+                    Own::DepthFirst => SWARM,
+                };
+                (0, vec![own.definitions(), MACHINE, HASH, TELLING, DRAWING, OWN, kernel])
+            }
         };
         format!("#undef STORE\n#define STORE {store}\n{}{}", self.text, kernels.concat())
     }
@@ -141,6 +181,16 @@ impl Source {
     }
 }
 
+/// The field of states that are passed through, and the fault of passing through them endlessly.
+fn write_passing(program: &Program, out: &mut String) {
+    let _ = writeln!(out, "#undef PASSES\n#define PASSES {}", u32::from(program.passing.is_some()));
+    if let Some(field) = &program.passing {
+        let bits = if field.bits >= 64 { u64::MAX } else { (1 << field.bits) - 1 } << (field.offset % 64);
+        let _ = writeln!(out, "static const u32 PASSING_WORD = {};\nstatic const u64 PASSING_BITS = {bits:#x}ull;", field.offset / 64);
+        let _ = writeln!(out, "static const int ENDLESS = FAULT({});", field.endless.0);
+    }
+}
+
 fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     let rules: u64 = program.rules.iter().map(wayfarer_ir::Rule::instances).sum();
     if packing.bits() > MOST_BITS {
@@ -148,12 +198,6 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     }
     if packing.bits() == 0 {
         return Err(Unsupported::Empty);
-    }
-    if program.passing.is_some() {
-        return Err(Unsupported::Passing);
-    }
-    if program.levels.iter().any(|level| *level > 0) {
-        return Err(Unsupported::Levels);
     }
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });

@@ -7,8 +7,6 @@ use std::fmt;
 pub enum Unsupported {
     /// Some states are passed through and not stored.
     Passing,
-    /// Rules have levels.
-    Levels,
     /// A state has too many bits.
     Wide {
         /// How many.
@@ -30,6 +28,16 @@ pub enum Unsupported {
     },
     /// A function calls itself, too deep for a device's stack.
     Recursion,
+    /// A scalarset has too many elements for all their permutations to be tried.
+    Scalarset {
+        /// How many.
+        elements: u64,
+    },
+    /// All scalarsets together have too many permutations.
+    Permutations {
+        /// How many.
+        permutations: u64,
+    },
 }
 
 impl fmt::Display for Unsupported {
@@ -37,10 +45,13 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Wide { bits } => write!(out, "a state has {bits} bits, and a device takes up to {}", crate::MOST_BITS),
             Unsupported::Empty => write!(out, "the model has no variables"),
-            Unsupported::Passing => write!(out, "the model has atomic sequences, whose states are not stored"),
-            Unsupported::Levels => write!(out, "the model gives its rules priorities"),
+            Unsupported::Passing => write!(out, "the model has atomic sequences, and only breadth-first search passes through their states there"),
             Unsupported::Rules { rules } => write!(out, "the model has {rules} rules, and a device takes up to {}", crate::MOST_RULES),
             Unsupported::Frame { name, words } => write!(out, "`{name}` has {words} words of local variables"),
+            Unsupported::Scalarset { elements } => write!(out, "a scalarset has {elements} elements, and a device permutes up to 6"),
+            Unsupported::Permutations { permutations } => {
+                write!(out, "the scalarsets have {permutations} permutations, and a device tries up to 4320")
+            }
             Unsupported::Recursion => write!(out, "a function of the model calls itself"),
         }
     }

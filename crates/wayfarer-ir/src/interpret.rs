@@ -33,6 +33,7 @@ use crate::levels::Levels;
 use crate::program::{At, Program, Property, PropertyKind, Rule};
 use machine::{Machine, Scratch, Stop};
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
@@ -236,10 +237,19 @@ impl Space for Interpreter {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
+        self.initial_some(0..u64::MAX, steps)
+    }
+
+    fn starts(&self) -> Option<u64> {
+        Some(self.program.starts.iter().map(Rule::instances).sum())
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
         steps.clear();
         let zero = vec![0; self.program.words as usize];
         self.with_machine(|machine| {
-            for (start, (rule, member)) in members(&self.program.starts).enumerate() {
+            let wanted = members(&self.program.starts).enumerate().take(usize::try_from(numbers.end).unwrap_or(usize::MAX));
+            for (start, (rule, member)) in wanted.skip(numbers.start as usize) {
                 self.zero_state(machine);
                 machine.scratch.covered.clear();
                 let fired = self.attempt(machine, rule, member);

@@ -1,8 +1,11 @@
 //! A space without the states that a program passes through.
 
+mod together;
+
 use crate::program::PassingField;
 use std::cell::Cell;
 use std::ops::Deref;
+use std::ops::Range;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The most states passed through from one state to all its successors.
@@ -16,6 +19,8 @@ const LONGEST: usize = 10_000;
 pub struct Passing<P> {
     inner: P,
     field: PassingField,
+    /// Without the field, which is zero in every state that is kept.
+    packing: Packing,
 }
 
 /// The end of one of the paths that begin with a rule.
@@ -32,6 +37,16 @@ struct Frame {
     fault: usize,
 }
 
+/// The passing states that are so many steps away from a batch, and the steps out of them.
+struct Level {
+    batch: States,
+    steps: Steps,
+    /// The next passing state, the next of its steps and the next of its faults.
+    entry: usize,
+    row: usize,
+    fault: usize,
+}
+
 /// Receives the end of a path: the state or fault, the states on the path, and the last firing. Returns whether to
 /// continue.
 type Tell<'t> = dyn FnMut(&[Word], End, &[Frame], Option<Firing>) -> bool + 't;
@@ -40,18 +55,27 @@ type Tell<'t> = dyn FnMut(&[Word], End, &[Frame], Option<Firing>) -> bool + 't;
 #[derive(Default)]
 struct Scratch {
     frames: Vec<Frame>,
+    levels: Vec<Level>,
     batch: Option<States>,
     first: Option<Steps>,
+    /// For drawing a step: a batch of one state, and its steps.
+    drawn: Option<(States, Steps)>,
 }
 
 thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-impl<P> Passing<P> {
+impl<P: Deref> Passing<P>
+where
+    P::Target: Space,
+{
     /// The space without the states in which the field is set.
     pub fn new(inner: P, field: PassingField) -> Self {
-        Passing { inner, field }
+        let mut masks = inner.packing().masks().to_vec();
+        let (word, mask) = word(field);
+        masks.iter_mut().skip(word).take(1).for_each(|bits| *bits &= !mask);
+        Passing { inner, field, packing: Packing::new(masks) }
     }
 
     /// The underlying space, with these states.
@@ -60,24 +84,25 @@ impl<P> Passing<P> {
     }
 }
 
+/// The word in which a field lies, and its bits there.
+#[inline]
+fn word(field: PassingField) -> (usize, u64) {
+    let mask = if field.bits >= 64 { u64::MAX } else { (1 << field.bits) - 1 };
+    ((field.offset / 64) as usize, mask << (field.offset % 64))
+}
+
 impl<P: Deref + Sync> Passing<P>
 where
     P::Target: Space,
 {
     #[inline]
-    fn word(&self) -> (usize, u64) {
-        let mask = if self.field.bits >= 64 { u64::MAX } else { (1 << self.field.bits) - 1 };
-        ((self.field.offset / 64) as usize, mask << (self.field.offset % 64))
-    }
-
-    #[inline]
     fn passes(&self, state: &[Word]) -> bool {
-        let (word, mask) = self.word();
+        let (word, mask) = word(self.field);
         state[word] & mask != 0
     }
 
     fn clear(&self, state: &mut [Word]) {
-        let (word, mask) = self.word();
+        let (word, mask) = word(self.field);
         state[word] &= !mask;
     }
 
@@ -86,7 +111,7 @@ where
         let width = self.inner.width();
         let fits = scratch.first.as_ref().is_some_and(|steps| steps.states.width() == width);
         if !fits {
-            *scratch = Scratch { frames: Vec::new(), batch: Some(States::new(width)), first: Some(Steps::new(width)) };
+            *scratch = Scratch { batch: Some(States::new(width)), first: Some(Steps::new(width)), ..Scratch::default() };
         }
         let result = act(&mut scratch);
         SCRATCH.set(Some(scratch));
@@ -241,7 +266,7 @@ where
     }
 
     fn packing(&self) -> &Packing {
-        self.inner.packing()
+        &self.packing
     }
 
     fn rules(&self) -> u32 {
@@ -256,10 +281,22 @@ where
         self.inner.initial(steps)
     }
 
+    fn starts(&self) -> Option<u64> {
+        self.inner.starts()
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        self.inner.initial_some(numbers, steps)
+    }
+
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        // Recently found states include passing ones, whose steps must not be left out: each leads to as many as there
+        // are paths.
+        let sieve = steps.sieve.take();
         // A path that begins with a rule can only be found by enumerating all paths that begin with it.
         let completeness = self.inner.expand(batch, Firing::of(from.rule), steps);
-        let (word, mask) = self.word();
+        steps.sieve = sieve;
+        let (word, mask) = word(self.field);
         let width = match self.inner.width() {
             Width::Fixed(width) => width,
             Width::Varying => return completeness,
@@ -273,7 +310,11 @@ where
             std::mem::swap(&mut first, steps);
             std::mem::swap(&mut first.sieve, &mut steps.sieve);
             steps.clear();
-            self.settle(batch, &first, from, steps, scratch);
+            if self.make_levels(&first, scratch) {
+                self.settle_levels(batch, &first, from, steps, scratch);
+            } else {
+                self.settle(batch, &first, from, steps, scratch);
+            }
             scratch.first = Some(first);
         });
         completeness
@@ -281,21 +322,26 @@ where
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
         // All paths are enumerated, so that each is equally likely.
-        let mut batch = States::new(self.inner.width());
+        let width = self.inner.width();
+        let (mut batch, mut steps) = self.with_scratch(|scratch| scratch.drawn.take()).unwrap_or_else(|| (States::new(width), Steps::new(width)));
+        batch.clear();
         batch.push(state);
-        let mut steps = Steps::new(self.inner.width());
         self.expand(&batch, Firing::of(0), &mut steps);
         let all = steps.len() + steps.faults.len();
-        if all == 0 {
-            return None;
+        let mut drawn = None;
+        if all > 0 {
+            let chosen = rng.below(all as u64) as usize;
+            drawn = Some(match chosen.checked_sub(steps.len()).map(|fault| steps.faults[fault]) {
+                Some(fault) => (fault.firing, Fired::Fault(fault.fault)),
+                None => {
+                    out.clear();
+                    out.extend_from_slice(steps.states.get(chosen));
+                    (steps.firings[chosen], Fired::To)
+                }
+            });
         }
-        let chosen = rng.below(all as u64) as usize;
-        if let Some(fault) = chosen.checked_sub(steps.len()).map(|fault| steps.faults[fault]) {
-            return Some((fault.firing, Fired::Fault(fault.fault)));
-        }
-        out.clear();
-        out.extend_from_slice(steps.states.get(chosen));
-        Some((steps.firings[chosen], Fired::To))
+        self.with_scratch(|scratch| scratch.drawn = Some((batch, steps)));
+        drawn
     }
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {

@@ -64,6 +64,8 @@ pub struct Asymmetry {
     pub certain: bool,
     /// The reason, as text.
     pub message: String,
+    /// The rule families whose commands come to it; `None` if a guard or property may come to it, too.
+    pub commands: Option<Vec<u32>>,
 }
 
 /// A position in the source text, counted from 1. Line 0 means that there is none.

@@ -1,5 +1,7 @@
 //! A program's rules, states and values in readable form, for reports, witnesses and simulations.
 
+mod chosen;
+
 use crate::code::TypeId;
 use crate::packing::ones;
 use crate::program::{Program, Rule};

@@ -14,12 +14,14 @@
 #[cfg(feature = "generate")]
 pub mod brute;
 mod colours;
+mod doubts;
 mod orbits;
 mod permute;
 mod places;
 mod search;
 mod survey;
 
+pub use doubts::Doubts;
 pub use orbits::Orbits;
 pub use search::Scratch;
 

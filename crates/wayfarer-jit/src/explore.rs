@@ -7,6 +7,7 @@ use crate::emit::{DONE, Environment, NO_CODE};
 use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use wayfarer_ir::PropertyKind;
 use wayfarer_space::{
@@ -351,11 +352,22 @@ impl Space for Compiled {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
+        self.initial_some(0..u64::MAX, steps)
+    }
+
+    fn starts(&self) -> Option<u64> {
+        Some(self.starts.iter().map(|family| family.instances).sum())
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
         steps.clear();
         let zero = vec![0; self.words];
         self.with_scratch(|scratch| {
+            let mut before = 0;
             for (number, family) in self.starts.iter().enumerate() {
-                (0..family.instances).for_each(|member| self.start(number, member, &zero, steps, scratch));
+                let within = |at: u64| at.saturating_sub(before).min(family.instances);
+                (within(numbers.start)..within(numbers.end)).for_each(|member| self.start(number, member, &zero, steps, scratch));
+                before += family.instances;
             }
         });
         Completeness::All

@@ -1,10 +1,11 @@
 //! The environment of an experiment: its settings, threads to repeat runs with, and a watch that sees its
 //! progress.
 
+use crate::Corpus;
+use crate::corpus::Found;
 use crate::models::Model;
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use wayfarer::memory::Budget;
 use wayfarer::search::{Control, Progress, Stop};
 use wayfarer::{Loaded, Plan, Report, Subject};
@@ -49,13 +50,43 @@ impl Watch for Unwatched {
     fn progress(&self, _share: f64) {}
 }
 
+/// A number of permits, one for each thread that may work at the same time. Experiments that run side by side share
+/// them.
+#[derive(Debug)]
+pub struct Permits {
+    free: Mutex<usize>,
+    returned: Condvar,
+    all: usize,
+}
+
+impl Permits {
+    /// Permits for this many threads.
+    pub fn new(threads: usize) -> Permits {
+        let all = threads.max(1);
+        Permits { free: Mutex::new(all), returned: Condvar::new(), all }
+    }
+
+    /// Does a piece of work with a permit.
+    fn during<R>(&self, work: impl FnOnce() -> R) -> R {
+        let free = self.free.lock().unwrap_or_else(|poison| poison.into_inner());
+        let mut free = self.returned.wait_while(free, |free| *free == 0).unwrap_or_else(|poison| poison.into_inner());
+        *free -= 1;
+        drop(free);
+        let result = work();
+        *self.free.lock().unwrap_or_else(|poison| poison.into_inner()) += 1;
+        self.returned.notify_one();
+        result
+    }
+}
+
 /// The environment of an experiment.
 pub struct Desk<'a> {
     /// Whether to use the quick settings.
     pub quick: bool,
     /// The first seed.
     pub seed: u64,
-    threads: usize,
+    permits: Arc<Permits>,
+    corpus: Option<Arc<Corpus>>,
     watch: &'a dyn Watch,
     expected: AtomicUsize,
     done: AtomicUsize,
@@ -64,7 +95,27 @@ pub struct Desk<'a> {
 impl<'a> Desk<'a> {
     /// A desk with the given number of threads.
     pub fn new(quick: bool, seed: u64, threads: usize, watch: &'a dyn Watch) -> Self {
-        Desk { quick, seed, threads: threads.max(1), watch, expected: AtomicUsize::new(0), done: AtomicUsize::new(0) }
+        Desk::sharing(quick, seed, Arc::new(Permits::new(threads)), watch)
+    }
+
+    /// A desk that shares its threads with others.
+    pub fn sharing(quick: bool, seed: u64, permits: Arc<Permits>, watch: &'a dyn Watch) -> Self {
+        Desk { quick, seed, permits, corpus: None, watch, expected: AtomicUsize::new(0), done: AtomicUsize::new(0) }
+    }
+
+    /// The same desk with a folder of models that others wrote.
+    pub fn with_corpus(self, corpus: Option<Arc<Corpus>>) -> Self {
+        Desk { corpus, ..self }
+    }
+
+    /// The user's folder of models.
+    pub fn corpus(&self) -> Option<&Corpus> {
+        self.corpus.as_deref()
+    }
+
+    /// A file of the user's folder whose path ends like this.
+    pub(crate) fn find(&self, ending: &str) -> Option<Found> {
+        self.corpus()?.find(ending)
     }
 
     /// Sets the expected number of pieces of work.
@@ -91,7 +142,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Applies `work` to each item on all threads, each item a piece of work; results come in the order of
-    /// the items.
+    /// the items. `work` must not call `each` again: it already has the permit of its thread.
     pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> Result<R, LabError> + Sync) -> Result<Vec<R>, LabError> {
         let next = AtomicUsize::new(0);
         let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
@@ -100,7 +151,7 @@ impl<'a> Desk<'a> {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(item) = items.get(at) else { return };
-                match work(item).and_then(|result| self.tick().map(|()| result)) {
+                match self.permits.during(|| work(item)).and_then(|result| self.tick().map(|()| result)) {
                     Ok(result) => results.lock().unwrap_or_else(|poison| poison.into_inner()).push((at, result)),
                     Err(error) => {
                         next.store(items.len(), Ordering::Relaxed);
@@ -112,7 +163,7 @@ impl<'a> Desk<'a> {
         };
         std::thread::scope(|scope| {
             // Models may nest calls deeply; a thread's default stack is too small for the largest.
-            let others = (1..self.threads.min(items.len().max(1)))
+            let others = (1..self.permits.all.min(items.len().max(1)))
                 .filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
             let others: Vec<_> = others.collect();
             hand();
@@ -146,6 +197,11 @@ impl<'a> Desk<'a> {
         let report =
             plan.check_widening(&mut widened, budget, &mut control).map_err(|error| LabError::Failed(format!("{}: {error}", subject.source())))?;
         if report.stop == Stop::Interrupted { Err(LabError::Interrupted) } else { Ok(report) }
+    }
+
+    /// Runs a plan on a subject without a memory budget.
+    pub fn run_on(&self, subject: &Arc<dyn Subject>, plan: &Plan) -> Result<Report, LabError> {
+        self.run_watched(subject, plan, &Budget::new(usize::MAX / 2, 0), &mut |_| {})
     }
 
     /// Runs a plan with `runs` seeds, starting with the first.

@@ -21,6 +21,10 @@ pub struct Experiment {
     /// The approximate seconds it takes on two cores: quick, in full. Only the estimate of the remaining time
     /// uses it.
     pub(crate) seconds: (f64, f64),
+    /// Whether it measures time, so that nothing else should run beside it.
+    pub(crate) alone: bool,
+    /// The files of the user's folder that it reads if they are there, by the ends of their paths.
+    pub(crate) reads: &'static [&'static str],
     pub(crate) settings: fn(quick: bool) -> Settings,
     pub(crate) run: fn(&Desk, &mut Findings) -> Result<(), LabError>,
 }
@@ -46,10 +50,20 @@ impl Experiment {
         (self.settings)(quick)
     }
 
+    /// Whether it measures time, so that nothing else should run beside it.
+    pub fn runs_alone(&self) -> bool {
+        self.alone
+    }
+
     /// A key of everything that its findings depend on: the same key means the same findings, except times.
-    pub fn key(&self, quick: bool, seed: u64) -> String {
-        let settings: Vec<String> = self.settings(quick).iter().map(|(name, value)| format!("{name}={value}")).collect();
-        format!("{} {} seed={seed} models={:016x} {}", self.name, env!("CARGO_PKG_VERSION"), models::fingerprint(), settings.join(" "))
+    pub fn key(&self, desk: &Desk) -> String {
+        let settings: Vec<String> = self.settings(desk.quick).iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let corpus = desk
+            .corpus()
+            .filter(|_| !self.reads.is_empty())
+            .map_or(String::new(), |corpus| format!(" corpus={:016x}", corpus.fingerprint(self.reads)));
+        let models = models::fingerprint();
+        format!("{} {} seed={} models={models:016x}{corpus} {}", self.name, env!("CARGO_PKG_VERSION"), desk.seed, settings.join(" "))
     }
 
     /// Runs the experiment.

@@ -44,6 +44,60 @@ pub struct Claim {
     pub judgement: Judgement,
     /// A sentence with figures.
     pub finding: String,
+    /// The cases that the judgement rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cases: Option<Cases>,
+    /// The number of runs that would decide an open claim, if it can be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs: Option<u64>,
+    /// Explanations of a claim that does not agree, each of them tested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+}
+
+/// The number of cases with each verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cases {
+    /// Cases that agree.
+    pub agree: usize,
+    /// Cases that differ.
+    pub differ: usize,
+    /// Cases that the intervals leave open.
+    pub open: usize,
+}
+
+/// A possible explanation, and the test of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Whether the test bears it out.
+    pub holds: bool,
+    /// The hypothesis.
+    pub hypothesis: String,
+    /// The variant that was run and its figures.
+    pub test: String,
+}
+
+impl Claim {
+    /// Whether it neither agrees nor has a reason that was borne out.
+    pub fn is_unexplained(&self) -> bool {
+        self.judgement != Judgement::Agrees && !self.reasons.iter().any(|reason| reason.holds)
+    }
+
+    /// The lines below the finding: the cases, the runs that would decide, the reasons.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if let Some(Cases { agree, differ, open }) = self.cases.filter(|_| self.judgement != Judgement::Agrees) {
+            let runs = self.needs.map_or(String::new(), |runs| format!("; about {} runs would decide", crate::grouped(runs as i64)));
+            out.push(format!("Cases: {agree} agree, {differ} differ, {open} open{runs}."));
+        }
+        let reason =
+            |reason: &Reason| format!("{}: {} {}", if reason.holds { "Reason, tested" } else { "Ruled out" }, reason.hypothesis, reason.test);
+        out.extend(self.reasons.iter().map(reason));
+        if self.is_unexplained() && matches!(self.judgement, Judgement::Differs | Judgement::Partly) {
+            out.push("Unexplained.".to_string());
+        }
+        out
+    }
 }
 
 /// Whether a claim was confirmed.
@@ -143,7 +197,7 @@ pub enum Cell {
 impl Findings {
     /// Adds a claim with its judgement.
     pub fn claim(&mut self, claim: impl Into<String>, judgement: Judgement, finding: impl Into<String>) {
-        self.claims.push(Claim { claim: claim.into(), judgement, finding: finding.into() });
+        self.claims.push(Claim { claim: claim.into(), judgement, finding: finding.into(), cases: None, needs: None, reasons: Vec::new() });
     }
 
     /// Whether a table quotes figures of a paper.

@@ -8,12 +8,13 @@
 //! - [`compare`] compares strategies on any model
 
 mod compare;
+mod corpus;
 mod desk;
 mod experiment;
 mod experiments;
 mod figures;
 mod findings;
-
+mod judging;
 mod models;
 pub mod nets;
 mod page;
@@ -24,10 +25,11 @@ mod shelf;
 pub mod text;
 
 pub use compare::{Comparison, compare};
-pub use desk::{Desk, LabError, Unwatched, Watch};
+pub use corpus::Corpus;
+pub use desk::{Desk, LabError, Permits, Unwatched, Watch};
 pub use experiment::{Experiment, Settings, experiments};
 pub use figures::{grouped, plain};
-pub use findings::{Cell, Claim, Column, Findings, Form, Judgement, Table};
+pub use findings::{Cases, Cell, Claim, Column, Findings, Form, Judgement, Reason, Table};
 pub use page::page;
 pub use plot::{Line, Plot};
 pub use shelf::Shelf;

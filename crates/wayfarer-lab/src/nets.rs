@@ -87,12 +87,16 @@ impl Net {
         token
     }
 
-    /// The stores in interleaved runs, with the best time of each batch. Returns `None` if a store does not
-    /// fit.
+    /// The stores in interleaved runs. Returns `None` if a store does not fit.
+    pub fn repeated(&self, runs: usize) -> Option<Vec<Costs>> {
+        (0..runs).map(|_| self.once()).collect()
+    }
+
+    /// The same with the best time of each batch.
     pub fn best(&self, runs: usize) -> Option<Costs> {
-        let mut best = self.once()?;
-        for _ in 1..runs {
-            let again = self.once()?;
+        let all = self.repeated(runs.max(1))?;
+        let mut best = all[0].clone();
+        for again in &all[1..] {
             best.explicit.keep_lesser(&again.explicit);
             best.difference.iter_mut().zip(&again.difference).for_each(|(best, other)| best.keep_lesser(other));
         }

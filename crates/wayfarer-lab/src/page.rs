@@ -55,11 +55,13 @@ fn section(out: &mut String, findings: &Findings, titled: bool) {
         out.push_str("<ul class=\"claims\">\n");
         for claim in &findings.claims {
             let word = claim.judgement.word();
+            let remarks: Vec<String> = claim.remarks().iter().map(|remark| format!("<p class=\"soft\">{}</p>", prose(remark))).collect();
             let _ = writeln!(
                 out,
-                "<li class=\"{word}\"><p><span class=\"mark\">{word}</span>{}</p><p class=\"soft\">{}</p></li>",
+                "<li class=\"{word}\"><p><span class=\"mark\">{word}</span>{}</p><p class=\"soft\">{}</p>{}</li>",
                 prose(&claim.claim),
-                prose(&claim.finding)
+                prose(&claim.finding),
+                remarks.concat()
             );
         }
         out.push_str("</ul>\n");

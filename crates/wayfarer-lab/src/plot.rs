@@ -47,6 +47,9 @@ const LEGEND: u32 = 22;
 const COLOURS: [RGBColor; 6] =
     [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(123, 79, 163), RGBColor(86, 180, 233), RGBColor(160, 120, 0)];
 
+/// Dashes beside the colours, so that lines can be told apart in grey; the first is solid.
+const DASHES: [&str; 6] = ["", "9 4", "2 3", "9 3 2 3", "5 2", "14 3 2 3 2 3"];
+
 /// Lines with at most this many points show them as dots.
 const DOTS: usize = 12;
 
@@ -64,7 +67,7 @@ impl Plot {
             self.draw(&root, &rows).and_then(|()| root.present().map_err(|error| error.to_string()))
         };
         match drawn {
-            Ok(()) => out,
+            Ok(()) => dashed(&out),
             // Drawing into memory does not fail; if it did, the page would still say what is missing.
             Err(error) => {
                 format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 40\"><text x=\"8\" y=\"24\">{}</text></svg>", escape(&error))
@@ -186,6 +189,16 @@ impl Plot {
     }
 }
 
+/// The drawing with the dashes of each colour.
+fn dashed(svg: &str) -> String {
+    let mut out = svg.to_string();
+    for (RGBColor(red, green, blue), dash) in COLOURS.iter().zip(DASHES).skip(1) {
+        let stroke = format!("stroke=\"#{red:02X}{green:02X}{blue:02X}\"");
+        out = out.replace(&stroke, &format!("{stroke} stroke-dasharray=\"{dash}\""));
+    }
+    out
+}
+
 /// The range of an axis.
 enum Axis {
     Linear(std::ops::Range<f64>),
@@ -269,6 +282,16 @@ mod tests {
             let svg = Plot { log, lines: vec![line.clone()], ..Plot::default() }.svg();
             assert!(extent(&svg) > 0.75 * f64::from(SIZE.1) - 36.0, "{} in {svg}", extent(&svg));
         }
+    }
+
+    #[test]
+    fn lines_differ_in_more_than_colour() {
+        let lines: Vec<Line> = (0..6).map(|at| Line::new(format!("l{at}"), [(0.0, f64::from(at)), (1.0, 9.0)])).collect();
+        let svg = Plot { lines, ..Plot::default() }.svg();
+        assert!(
+            DASHES[1..].iter().all(|dash| svg.matches(&format!("stroke-dasharray=\"{dash}\"")).count() >= 2),
+            "in the plot and in the legend: {svg}"
+        );
     }
 
     #[test]

@@ -18,6 +18,27 @@ pub(crate) enum Shape {
     Grid(u32, u32),
 }
 
+/// The edges of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edges {
+    /// Away from the start.
+    Oriented,
+    /// Both ways.
+    Undirected,
+    /// Away from the start, and from the last node of a row to its first.
+    Wrapped,
+}
+
+impl Edges {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Edges::Oriented => "oriented",
+            Edges::Undirected => "both ways",
+            Edges::Wrapped => "wrapped around",
+        }
+    }
+}
+
 /// The paper's algorithms and Wayfarer's names for them.
 pub(crate) const BOTH: [(Algorithm, &str); 2] = [(Algorithm::Urs, "urs"), (Algorithm::Sdrs, "sdrs")];
 
@@ -38,6 +59,16 @@ pub(crate) struct Made {
 }
 
 impl Shape {
+    /// The shape with edges of this kind; trees have oriented ones only.
+    pub(crate) fn make_with(self, edges: Edges) -> Result<Made, LabError> {
+        let made = self.make()?;
+        let Shape::Grid(length, dimensions) = self else { return Ok(made) };
+        let successors: Vec<Vec<u32>> = (0..made.nodes).map(|node| neighbours(node, length + 1, dimensions, edges)).collect();
+        let graph = Graph::new(successors, vec![0]);
+        let explicit = ExplicitGraph::new(&graph, SelfLoops::Reset).map_err(failed)?;
+        Ok(Made { graph, explicit, ..made })
+    }
+
     pub(crate) fn make(self) -> Result<Made, LabError> {
         let made = |name: String, height: u32, graph: Graph, tree: Option<Tree>| {
             let explicit = ExplicitGraph::new(&graph, SelfLoops::Reset).map_err(failed)?;
@@ -57,6 +88,24 @@ impl Shape {
             }
         }
     }
+}
+
+/// The successors of a node of a grid whose coordinates are the digits of its number to this base.
+fn neighbours(node: u32, base: u32, dimensions: u32, edges: Edges) -> Vec<u32> {
+    let mut all = Vec::new();
+    for dimension in 0..dimensions {
+        let place = base.pow(dimension);
+        let digit = node / place % base;
+        match edges {
+            _ if digit + 1 < base => all.push(node + place),
+            Edges::Wrapped => all.push(node - digit * place),
+            Edges::Oriented | Edges::Undirected => {}
+        }
+        if edges == Edges::Undirected && digit > 0 {
+            all.push(node - place);
+        }
+    }
+    all
 }
 
 /// A theoretical curve, and whether it was computed exactly.
@@ -114,6 +163,17 @@ impl Made {
         })
     }
 
+    /// π_min after this many steps with enough memory, exactly: the probability of having reached the node that is
+    /// hardest to reach.
+    pub(crate) fn least_reached(&self, desk: &Desk, algorithm: Algorithm, steps: u32) -> Result<f64, LabError> {
+        let mut watch = watch(desk);
+        let coverage = match &self.tree {
+            Some(tree) => tree.coverage(algorithm, None, steps, ALLOWED, &mut watch),
+            None => self.explicit.coverage(algorithm, None, steps, ALLOWED, &mut watch),
+        };
+        Ok(coverage.map_err(failed)?.minimum(steps as usize))
+    }
+
     /// The mean of a figure over searches with different seeds.
     pub(crate) fn measured(
         &self,
@@ -161,5 +221,25 @@ fn failed(error: TheoryError) -> LabError {
     match error {
         TheoryError::Interrupted => LabError::Interrupted,
         error => LabError::Failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_have_the_edges_asked_for() {
+        // The middle of G(2, 2) is 4, its last node 8.
+        let of = |node, edges| {
+            let mut all = neighbours(node, 3, 2, edges);
+            all.sort_unstable();
+            all
+        };
+        assert_eq!((of(4, Edges::Oriented), of(8, Edges::Oriented)), (vec![5, 7], vec![]));
+        assert_eq!((of(4, Edges::Undirected), of(8, Edges::Undirected)), (vec![1, 3, 5, 7], vec![5, 7]));
+        assert_eq!((of(4, Edges::Wrapped), of(8, Edges::Wrapped)), (vec![5, 7], vec![2, 6]));
+        let made = Shape::Grid(2, 2).make_with(Edges::Oriented).unwrap();
+        assert_eq!((made.nodes, made.graph.nodes()), (9, 9));
     }
 }

@@ -29,6 +29,9 @@ impl Findings {
             let word = format!("{:<8}", claim.judgement.word());
             let _ = writeln!(out, "\n  {} {}", (style.judged)(claim.judgement, &word), wrapped(&claim.claim, width, 11).trim_start());
             let _ = writeln!(out, "{}", wrapped(&claim.finding, width, 11));
+            claim.remarks().iter().for_each(|remark| {
+                let _ = writeln!(out, "{}", (style.faint)(&wrapped(remark, width, 11)));
+            });
         }
         for table in &self.tables {
             let _ = write!(out, "\n{}", table.text(style));

@@ -103,7 +103,7 @@ fn compare(path: &str, old: &Shape, new: &Shape, out: &mut Vec<Difference>) {
             old.iter().zip(new).for_each(|((name, old), (_, new))| compare(&field(path, name), old, new, out));
         }
         (Shape::Variant(one, old), Shape::Variant(other, new)) if one == other => compare(path, old, new, out),
-        (Shape::List(old), Shape::List(new)) if old.len() == new.len() => {
+        (Shape::List(old), Shape::List(new)) if old.len() == new.len() && !moved(old, new) => {
             old.iter().zip(new).enumerate().for_each(|(index, (old, new))| compare(&format!("{path}[{index}]"), old, new, out));
         }
         (Shape::List(old), Shape::List(new)) => {
@@ -116,18 +116,25 @@ fn compare(path: &str, old: &Shape, new: &Shape, out: &mut Vec<Difference>) {
         (Shape::Map(old), Shape::Map(new)) => {
             let find = |entries: &[(String, Shape)], wanted: &str| entries.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.clone());
             for (key, value) in old {
-                let path = format!("{path}[{key}]");
                 match find(new, key) {
-                    Some(other) => compare(&path, value, &other, out),
-                    None => out.push(Difference { path, old: value.to_string(), new: ABSENT.to_string() }),
+                    Some(other) => compare(&format!("{path}[{key}]"), value, &other, out),
+                    None => out.push(Difference { path: format!("{path}{{}}"), old: format!("{key}: {value}"), new: ABSENT.to_string() }),
                 }
             }
             for (key, value) in new.iter().filter(|(key, _)| find(old, key).is_none()) {
-                out.push(Difference { path: format!("{path}[{key}]"), old: ABSENT.to_string(), new: value.to_string() });
+                out.push(Difference { path: format!("{path}{{}}"), old: ABSENT.to_string(), new: format!("{key}: {value}") });
             }
         }
         _ => out.push(Difference { path: whole(path), old: old.to_string(), new: new.to_string() }),
     }
+}
+
+/// Whether elements of a list have moved to other places because others were added and removed, as in a sorted set.
+fn moved(old: &[Shape], new: &[Shape]) -> bool {
+    let texts = |elements: &[Shape]| elements.iter().map(Shape::to_string).collect::<Vec<_>>();
+    let replaced = without(&texts(old), &texts(new)).count();
+    let differ = old.iter().zip(new).filter(|(old, new)| old != new).count();
+    replaced > 0 && replaced < differ
 }
 
 /// The elements of the first list that are not in the second, counted with multiplicity.
@@ -225,7 +232,13 @@ mod tests {
             |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
         assert!(text(&old).is_empty());
         assert_eq!(text(&state("false", &["a", "c"], &[("1", "x")])), ["flag: true → false", "inbox[1]: b → c"]);
-        assert_eq!(text(&state("true", &["b"], &[("2", "y")])), ["inbox{}: a → absent", "votes[1]: x → absent", "votes[2]: absent → y"]);
+        assert_eq!(text(&state("true", &["b"], &[("2", "y")])), ["inbox{}: a → absent", "votes{}: 1: x → absent", "votes{}: absent → 2: y"]);
+        // A set of the same size whose elements move up.
+        let old = state("true", &["1", "3", "5"], &[]);
+        let text =
+            |new: &Shape| old.differences(new).iter().map(|change| format!("{}: {} → {}", change.path, change.old, change.new)).collect::<Vec<_>>();
+        assert_eq!(text(&state("true", &["3", "5", "7"], &[])), ["inbox{}: 1 → absent", "inbox{}: absent → 7"]);
+        assert_eq!(text(&state("true", &["5", "3", "1"], &[])), ["inbox[0]: 1 → 5", "inbox[2]: 5 → 1"]);
     }
 
     #[test]

@@ -22,6 +22,8 @@ mod walks;
 pub use mass::Mass;
 
 use crate::crew::{Crew, Ended, together};
+use crate::explore::has_many_starts;
+use crate::strategies::walking::Law;
 use crate::{Candidates, Control, Fidelity, Job, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -101,9 +103,13 @@ impl Sampler {
         if matches!(self, Sampler::Shallow { .. }) { (cap + 1.0) / 2.0 } else { cap / (cap + 1.0).ln() }
     }
 
-    /// Whether it looks at all successors of a state to take one.
-    fn expands(self) -> bool {
-        matches!(self, Sampler::Shallow { .. } | Sampler::Priority { .. })
+    /// How it draws a step.
+    fn law(self) -> Law {
+        match self {
+            Sampler::Shallow { .. } => Law::States,
+            Sampler::Priority { .. } => Law::Priorities,
+            Sampler::Walk { .. } | Sampler::Sieved { .. } | Sampler::Restart { .. } => Law::Firings,
+        }
     }
 
     /// The step that a walk keeps.
@@ -231,12 +237,16 @@ impl Audit<'_> {
         let origin = match (sampler, self.record) {
             (Sampler::Restart { .. }, _) => Origin::Stored(self.store),
             (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
-            _ => Origin::Start,
+            _ => match self.space.starts() {
+                Some(starts) if has_many_starts(self.space) => Origin::Drawn(self.space, starts),
+                _ => Origin::Start,
+            },
         };
+        let begins = !matches!(origin, Origin::Drawn(..));
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
         let number = walks.end - walks.start;
         let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
-        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).run(control);
+        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).bringing_starts(begins).run(control);
         let unfinished = number - strategy.finished();
         let mut more = Tally { sampler, walks: number, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
         for visited in self.judge(strategy.into_kept()).into_iter().flatten() {
@@ -285,7 +295,7 @@ impl Audit<'_> {
 }
 
 /// Which rules of a walk have the higher priority: bits of a hash.
-fn is_preferred(priorities: u64, rule: u32) -> bool {
+pub(crate) fn is_preferred(priorities: u64, rule: u32) -> bool {
     let mixed: Hash = hash(&[priorities, Word::from(rule)]);
     mixed.address() & 1 == 1
 }

@@ -1,7 +1,7 @@
 //! Several workers at one job: one leads, the others follow, and all of them meet.
 //!
 //! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
-//! search meets once per level, walkers meet every 65,536 steps, so that the findings of walkers do not depend on their
+//! search meets once per level, walkers meet after a number of steps, so that the findings of walkers do not depend on their
 //! speed. The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
 //! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
 //! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
@@ -11,8 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Steps of a walker between two meetings.
+/// Steps of a walker between two meetings: at first, and at most. In between it is a share of the steps that were taken, so
+/// that a long walk does not wait often and a short one does not find its end late.
 const STRIDE: u64 = 1 << 16;
+const LONGEST: u64 = 1 << 20;
+const SHARE: u64 = 4;
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
 
@@ -105,6 +108,8 @@ struct Gate {
     working: usize,
     waiting: usize,
     meetings: u64,
+    /// Violations when the last meeting ended: others may have come to the next since, with more.
+    counted: usize,
     stop: Option<Stop>,
 }
 
@@ -132,6 +137,7 @@ impl Crew {
                 working: workers,
                 waiting: 0,
                 meetings: 0,
+                counted: 0,
                 stop: None,
             }),
             bells: (0..workers).map(|_| Condvar::new()).collect(),
@@ -217,7 +223,7 @@ impl Crew {
                 gate = self.gate();
             }
         }
-        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.violations.iter().sum() })
+        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.counted })
     }
 
     /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
@@ -235,7 +241,8 @@ impl Crew {
     fn open(&self, gate: &mut Gate, next: &mut dyn FnMut(u64) -> usize) {
         gate.waiting = 0;
         gate.meetings += 1;
-        let enough = gate.violations.iter().sum::<usize>() >= self.most;
+        gate.counted = gate.violations.iter().sum();
+        let enough = gate.counted >= self.most;
         // The level is turned in any case: it says what is left.
         let called = next(gate.meetings).clamp(1, self.workers);
         gate.called = if enough { self.workers } else { called };
@@ -304,7 +311,7 @@ fn note(Place(at): &Place, progress: &Progress) {
     at[2].store(progress.steps, Ordering::Relaxed);
 }
 
-/// The control of a walker: it meets the others every 65,536 steps, and ends with them if any of them has found enough.
+/// The control of a walker: it meets the others after a number of steps, and ends with them if any of them has found enough.
 pub(crate) struct Strides<'a> {
     crew: &'a Crew,
     worker: usize,
@@ -323,7 +330,7 @@ impl Control for Strides<'_> {
         if progress.steps < self.next {
             return self.inner.ask(progress);
         }
-        self.next += STRIDE;
+        self.next += (self.next / SHARE).clamp(STRIDE, LONGEST);
         let Strides { crew, worker, inner, .. } = self;
         match crew.meet(*worker, progress.violations, &mut || inner.ask(progress), &mut |_| crew.workers) {
             Err(stop) => Some(stop),

@@ -20,8 +20,9 @@ use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
-use wayfarer_space::{Completeness, PropertyBits, Sieve, Space, States, Steps, Width};
+use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -148,8 +149,16 @@ pub(crate) fn work(
     if entering.first {
         // There may be many start states, so their buffers are freed before the first round.
         let mut round = Round::new(space.width());
-        run.complete(space.initial(&mut round.steps));
-        stop = run.start(strategy, &round);
+        for piece in pieces(space, strategy.starts_in_pieces()) {
+            run.complete(match piece {
+                Some(numbers) => space.initial_some(numbers, &mut round.steps),
+                None => space.initial(&mut round.steps),
+            });
+            stop = run.start(strategy, &round);
+            if stop.is_some() {
+                break;
+            }
+        }
     }
     let lag = strategy.lag();
     // Whether everything is inserted in order and known states need only be counted.
@@ -212,6 +221,21 @@ pub(crate) fn work(
         strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
     }
     run.finish(stop, strategy)
+}
+
+/// Start states that are made at once.
+const STARTS: u64 = 1 << 14;
+
+/// The pieces in which start states are made; one without numbers has all of them.
+fn pieces(space: &dyn Space, allowed: bool) -> impl Iterator<Item = Option<Range<u64>>> {
+    let starts = space.starts().filter(|starts| allowed && *starts > STARTS);
+    let pieces = starts.into_iter().flat_map(|starts| (0..starts).step_by(STARTS as usize).map(move |from| Some(from..starts.min(from + STARTS))));
+    starts.is_none().then_some(None).into_iter().chain(pieces)
+}
+
+/// Whether a space has so many start states that they should not be made all at once.
+pub(crate) fn has_many_starts(space: &dyn Space) -> bool {
+    space.starts().is_some_and(|starts| starts > STARTS)
 }
 
 /// Called once, after all workers have ended. Decides whether every reachable state was visited. If so, properties that
@@ -305,7 +329,7 @@ impl<'a> Run<'a> {
         let candidates = Candidates { steps, sources: &[] };
         let stop = self.admit(strategy, selection, candidates);
         self.outcome.starts = self.outcome.states;
-        self.outcome.starts_left = self.visits.iter().any(|visit| matches!(visit, Visit::Full));
+        self.outcome.starts_left |= self.visits.iter().any(|visit| matches!(visit, Visit::Full));
         strategy.update(selection, 0, candidates, &self.visits);
         stop.or_else(|| self.enough())
     }
@@ -455,8 +479,10 @@ impl<'a> Run<'a> {
                 let step = steps.faults[fault];
                 faulty = true;
                 fault += 1;
-                self.outcome.firings[step.firing.rule as usize] += 1;
-                self.outcome.fired += 1;
+                if self.space.fault_class(step.fault) != FaultClass::Passed {
+                    self.outcome.firings[step.firing.rule as usize] += 1;
+                    self.outcome.fired += 1;
+                }
                 if self.speaks_against_model(step.firing, step.fault) {
                     self.violated(found(Cause::Fault(step.firing, step.fault), 1), trail);
                 }

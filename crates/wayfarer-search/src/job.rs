@@ -19,6 +19,8 @@ pub struct Job<'j, 'p> {
     settings: &'j Settings,
     workers: usize,
     parts: Parts<'j, 'p>,
+    /// Whether a single worker brings in the start states.
+    first: bool,
 }
 
 /// A worker's own store and strategy.
@@ -42,7 +44,7 @@ enum Parts<'j, 'p> {
 impl<'j, 'p> Job<'j, 'p> {
     /// A strategy over a store, by one worker.
     pub fn new(space: &'j dyn Space, store: &'j dyn Store, strategy: &'j mut dyn Strategy, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: 1, parts: Parts::One(store, strategy) }
+        Job { space, settings, workers: 1, parts: Parts::One(store, strategy), first: true }
     }
 
     /// Breadth-first search by several workers over one store, which gives states back or, if not `recalls`, knows them only. Unless the store errs, verdict,
@@ -55,17 +57,22 @@ impl<'j, 'p> Job<'j, 'p> {
         workers: usize,
         settings: &'j Settings,
     ) -> Self {
-        Job { space, settings, workers, parts: Parts::Together(store, recalls, account) }
+        Job { space, settings, workers, parts: Parts::Together(store, recalls, account), first: true }
     }
 
     /// Several workers, each with a store and a strategy of its own.
     pub fn apart(space: &'j dyn Space, make: Make<'j, 'p>, workers: usize, settings: &'j Settings) -> Self {
-        Job { space, settings, workers, parts: Parts::Apart(make) }
+        Job { space, settings, workers, parts: Parts::Apart(make), first: true }
     }
 
     /// Phases within one budget.
     pub fn in_phases(space: &'j dyn Space, auto: Auto<'j>, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto) }
+        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto), first: true }
+    }
+
+    /// The same without start states, for a strategy that knows where it begins.
+    pub(crate) fn bringing_starts(self, first: bool) -> Self {
+        Job { first, ..self }
     }
 
     /// Carries it out, until nothing is left, enough was found, or a limit or `control` ends it.
@@ -75,10 +82,10 @@ impl<'j, 'p> Job<'j, 'p> {
 
     /// The same, with the last store of a job that chooses its stores itself.
     pub fn run_keeping(self, control: &mut dyn Control) -> (Outcome, Option<Box<dyn Store + 'j>>) {
-        let Job { space, settings, workers, parts } = self;
+        let Job { space, settings, workers, parts, first } = self;
         match parts {
             Parts::One(store, strategy) => {
-                let mut outcome = work(space, store, strategy, settings, control, Entering::default());
+                let mut outcome = work(space, store, strategy, settings, control, Entering { first, record: None });
                 conclude(space, store, settings, &mut outcome);
                 (outcome, None)
             }

@@ -28,11 +28,11 @@ pub use job::{Job, Make, Part};
 pub use outcome::{Cause, Outcome, Rank, Stop, Verdict, Violation};
 pub use record::{Estimate, Record};
 
-pub use strategies::{Bfs, Crewing, Dfs, Highway, Nature, Need, Rbfs, Rules, Sdrs, Site, StrategySpec, Urs, Walk};
+pub use strategies::{Bfs, Crewing, Dfs, Highway, Nature, Need, OnDevice, Rbfs, Rules, Sdrs, Site, StrategySpec, Urs, Walk};
 pub use strategy::{Admission, Details, Ground, Limits, Meeting, Position, Selection, Stepping, Strategy, VisitFigures};
 pub use wayfarer_store::{
-    Abilities, Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DifferenceStore, ExactStore, Fidelity, Figures, Filling, Forget,
-    Handle, Hint, NoStore, Parameter, PoolStore, Precision, Recall, Remember, Replacement, Room, Seat, SpecError, Store, StoreSpec, TreeStore,
-    Unlimited, Visit,
+    Abilities, Account, BitstateStore, CacheStore, Candidates, CompactStore, Delta, DeviceKeeps, DifferenceStore, ExactStore, Fidelity, Figures,
+    Filling, Forget, Handle, Hint, NoStore, Parameter, PoolStore, Precision, Recall, Remember, Replacement, Room, Seat, SpecError, Store, StoreSpec,
+    TreeStore, Unlimited, Visit,
 };
-pub use witness::{Ending, Witness, WitnessError, shortened};
+pub use witness::{Dependence, Ending, Forms, Shortened, Shortening, Touched, Witness, WitnessError};

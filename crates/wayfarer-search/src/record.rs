@@ -111,6 +111,13 @@ impl Record {
         }
     }
 
+    /// Whether the record can tell if a state with this hash was admitted.
+    #[inline]
+    pub fn judges(&self, hash: Hash) -> bool {
+        let value = value(hash);
+        self.wants(value) || self.find(value).is_ok()
+    }
+
     /// Whether a state was admitted; none if the record cannot tell, because its value is above those that are kept.
     pub fn contains(&self, hash: Hash, state: &[Word]) -> Option<bool> {
         let value = value(hash);

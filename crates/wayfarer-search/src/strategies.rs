@@ -3,7 +3,10 @@
 //! A row holds a strategy's name, its nature and its needs. All other code reads the row and never compares names.
 
 mod auto;
+pub(crate) mod batch;
 mod bfs;
+mod classes;
+mod depths;
 mod dfs;
 pub(crate) mod drawing;
 mod highway;
@@ -13,6 +16,7 @@ mod renewal;
 mod sdrs;
 mod urs;
 mod walk;
+pub(crate) mod walking;
 
 pub use bfs::Bfs;
 pub(crate) use bfs::{Level, Place};
@@ -73,6 +77,42 @@ pub struct Nature {
     pub by_levels: bool,
     /// Whether the seed changes what it does.
     pub seeded: bool,
+    /// How a device with many lanes carries it out.
+    pub device: OnDevice,
+}
+
+/// How a device with many lanes carries out a strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDevice {
+    /// Not at all, for this reason.
+    No(&'static str),
+    /// All lanes together, level by level, over one store.
+    Levels,
+    /// A walk in each lane.
+    Walks,
+    /// Uniform random search in each lane, over a V of its own.
+    Uniform {
+        /// Whether a step is uniform over the set of successors, and not over the firings.
+        by_states: bool,
+        /// Whether it starts anew when V is full.
+        renews: bool,
+    },
+    /// Simplified deep random search in each lane, over a V of its own.
+    Deep {
+        /// Whether a step is uniform over the set of successors, and not over the firings.
+        by_states: bool,
+        /// Whether it starts anew when V is full.
+        renews: bool,
+    },
+    /// A walk that looks at all successors in each lane.
+    Random,
+    /// A highway in each lane.
+    Highways {
+        /// Whether levels are drawn uniformly.
+        ideal: bool,
+    },
+    /// A depth-first search in random order in each lane, over a filter of its own.
+    Swarm,
 }
 
 /// How several workers carry out a strategy.
@@ -301,6 +341,7 @@ const SYSTEMATIC: Nature = Nature {
     counts_depth: true,
     by_levels: false,
     seeded: false,
+    device: OnDevice::No("it takes one step after another"),
 };
 
 /// For rows: a search that draws its way at random, each worker for itself.
@@ -313,6 +354,7 @@ const RANDOM: Nature = Nature {
     counts_depth: false,
     by_levels: false,
     seeded: true,
+    device: OnDevice::No("its store is one for all"),
 };
 
 #[cfg(test)]
@@ -324,7 +366,17 @@ mod tests {
     #[test]
     fn rows_speak_the_truth_about_their_strategies() {
         let packing = Packing::new(vec![0xFF]);
-        let variants = ["urs:close=on", "urs:close=delete", "walk:from=visited", "rbfs:own=on"].map(|text| StrategySpec::parse(text).unwrap());
+        let variants = [
+            "urs:close=on",
+            "urs:close=delete",
+            "rurs:close=on,from=visited",
+            "sdrs:close=on",
+            "sdrs:close=delete",
+            "rsdrs:close=on",
+            "walk:from=visited",
+            "rbfs:own=on",
+        ]
+        .map(|text| StrategySpec::parse(text).unwrap());
         for spec in StrategySpec::all().chain(variants) {
             let (nature, store) = (spec.nature(), spec.default_store());
             assert_eq!(spec.suits(&store), Ok(()), "{spec} over {store}");

@@ -159,6 +159,11 @@ pub trait Strategy: Position {
         Admission::AllNew
     }
 
+    /// Whether start states may come some at a time, in several updates with an empty selection. There may be too many to hold them all at once.
+    fn starts_in_pieces(&self) -> bool {
+        false
+    }
+
     /// How many rounds may ever be expanded ahead of the one that is dealt with: more than none only if a selection need not know what the last rounds found.
     fn lag(&self) -> usize {
         0

@@ -1,13 +1,22 @@
 //! The way to a violation: made from a store's links, and replayed before it is believed.
 
+mod dependence;
+mod effort;
+mod eliminate;
+mod goal;
+mod nearby;
 mod shorten;
+mod stage;
+mod windows;
 
-pub use shorten::shortened;
+pub use dependence::{Dependence, Touched};
+pub use shorten::{Forms, Shortened, Shortening};
+pub(crate) use stage::{Stage, stage_store};
 
-use crate::{Account, Bfs, Cause, Deadlock, ExactStore, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
+use crate::{Account, Bfs, Cause, Deadlock, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
 use std::collections::HashMap;
 use std::fmt;
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
 
 /// A start state and firings that lead from it to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,19 +100,9 @@ impl fmt::Display for WitnessError {
 
 impl std::error::Error for WitnessError {}
 
-/// The most that the store of one stage may hold. The first memory that a store takes depends on it, and a small run
-/// has little left, so there are smaller ones.
-const STAGES: [usize; 5] = [1 << 34, 1 << 24, 1 << 22, 1 << 20, 1 << 18];
-
-/// The store of one stage: the largest that has room to grow.
-pub(crate) fn stage_store<'a>(space: &dyn Space, account: &'a dyn Account) -> Option<ExactStore<'a>> {
-    let most = STAGES.into_iter().find(|most| account.allows(3 * ExactStore::least(*most))).unwrap_or(STAGES[STAGES.len() - 1]);
-    ExactStore::new(space.packing().clone(), account, most)
-}
-
 /// The states on a shortest way from one state, or else from a start state, to another.
 fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &dyn Account, at: usize) -> Result<Vec<Vec<Word>>, WitnessError> {
-    let stage = Stage { space, from, goal: &|state| state == to };
+    let stage = Stage { space, from, only: None, goal: &|state| state == to };
     let store = stage_store(space, account).ok_or(WitnessError::NoRoom)?;
     let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };
     let outcome = Job::new(&stage, &store, &mut Bfs::new(&Limits::default()), &settings).run(&mut Unbounded);
@@ -260,66 +259,4 @@ pub(crate) fn chain(space: &dyn Space, store: &dyn Store, end: Handle) -> Result
         }
     }
     Ok(buffer.iter().map(<[Word]>::to_vec).collect())
-}
-
-/// One stage of a witness: the system started in one state, or as it always starts, with a goal as the only thing that must not be reached.
-pub(crate) struct Stage<'a> {
-    pub(crate) space: &'a dyn Space,
-    pub(crate) from: Option<&'a [Word]>,
-    pub(crate) goal: &'a (dyn Fn(&[Word]) -> bool + Sync),
-}
-
-impl Space for Stage<'_> {
-    fn width(&self) -> Width {
-        self.space.width()
-    }
-
-    fn packing(&self) -> &Packing {
-        self.space.packing()
-    }
-
-    fn rules(&self) -> u32 {
-        self.space.rules()
-    }
-
-    fn properties(&self) -> u32 {
-        1
-    }
-
-    fn initial(&self, steps: &mut Steps) -> Completeness {
-        let Some(from) = self.from else { return self.space.initial(steps) };
-        steps.clear();
-        steps.push(0, Firing::of(0), from, from);
-        Completeness::All
-    }
-
-    fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
-        let completeness = self.space.expand(batch, from, steps);
-        // Faults of other steps do not matter here.
-        steps.faults.clear();
-        completeness
-    }
-
-    fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
-        self.space.sample(state, rng, out)
-    }
-
-    fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
-        self.space.fire(state, firing, out)
-    }
-
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        if (self.goal)(state) {
-            bits.insert(0);
-        }
-        Ok(())
-    }
-
-    fn asks_to_reach(&self, _property: u32) -> bool {
-        false
-    }
-
-    fn fault_class(&self, fault: Fault) -> FaultClass {
-        self.space.fault_class(fault)
-    }
 }

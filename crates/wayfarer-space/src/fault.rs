@@ -9,6 +9,8 @@ pub struct Fault(pub u32);
 pub enum FaultClass {
     /// The model does something it must not do: a violation, with a witness that ends in the rule that failed.
     Violation,
+    /// A violation behind which the model goes on. Another firing leads to the state behind it, and this one is not counted.
+    Passed,
     /// A representation was too small. This says nothing about the model, and nothing beyond this step is
     /// known.
     Limit,
@@ -18,13 +20,23 @@ pub enum FaultClass {
 
 impl FaultClass {
     /// All classes with their names.
-    pub const ALL: [(FaultClass, &'static str); 3] =
-        [(FaultClass::Violation, "violation"), (FaultClass::Limit, "limit"), (FaultClass::Unsupported, "unsupported")];
+    pub const ALL: [(FaultClass, &'static str); 4] = [
+        (FaultClass::Violation, "violation"),
+        (FaultClass::Limit, "limit"),
+        (FaultClass::Unsupported, "unsupported"),
+        (FaultClass::Passed, "passed"),
+    ];
+
+    /// Whether such a fault speaks against the model.
+    pub fn is_violation(self) -> bool {
+        matches!(self, FaultClass::Violation | FaultClass::Passed)
+    }
 
     /// The name of the class.
     pub fn word(self) -> &'static str {
         match self {
             FaultClass::Violation => "violation",
+            FaultClass::Passed => "passed",
             FaultClass::Limit => "limit",
             FaultClass::Unsupported => "unsupported",
         }

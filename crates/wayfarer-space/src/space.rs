@@ -1,6 +1,7 @@
 //! The transition system a search sees.
 
 use crate::{Fault, FaultClass, Firing, Packing, PropertyBits, Rng, States, Steps, Width, Word};
+use std::ops::Range;
 
 /// Whether an expansion gave every step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,17 @@ pub trait Space: Sync {
     /// All start states, as steps without a source: the firing's rule is the number of the start state, the
     /// source is 0 and `changed` is not meaningful.
     fn initial(&self, steps: &mut Steps) -> Completeness;
+
+    /// How many start states [`initial`](Space::initial) tries to make; none if they can only be made all at once.
+    fn starts(&self) -> Option<u64> {
+        None
+    }
+
+    /// The start states with these numbers, if [`starts`](Space::starts) says how many there are.
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        let _ = numbers;
+        self.initial(steps)
+    }
 
     /// Clears `steps` and fills it with the steps out of every state of the batch whose firing is at or after
     /// `from`, in the order in which the space takes them.

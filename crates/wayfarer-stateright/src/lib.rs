@@ -4,6 +4,13 @@
 //! `always` and `sometimes` properties, the boundary, and the model's own texts for actions and steps are
 //! taken over. An `eventually` property is about infinite behaviours, which Wayfarer does not check: such a
 //! model is refused, or [checked without it](FromStateright::from_stateright_without_eventually).
+//!
+//! Actor models have states that `serde` cannot read back; [`Plan::from_stateright_by_clone`](FromStateright::from_stateright_by_clone) keeps them as clones.
+
+mod kept;
+mod texts;
+
+pub use kept::{AdaptedByClone, ByClone, Clonable, Kept};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -42,18 +49,26 @@ pub trait FromStateright {
     /// The same as [`from_stateright`](FromStateright::from_stateright) without the model's `eventually`
     /// properties, which are not checked.
     fn from_stateright_without_eventually<M: Checkable>(model: M) -> Planned;
+
+    /// The plan to check a Stateright model whose states `serde` cannot read back, such as an actor model: states are kept as clones, and
+    /// their own `Eq` and `Hash` tell them apart. The clones take the memory that the model's types take, beside the store; the budget
+    /// counts them if [`wayfarer::memory::Counting`] is the program's allocator. `eventually` properties are refused.
+    fn from_stateright_by_clone<M: Clonable>(model: M) -> Planned;
+
+    /// The same without the model's `eventually` properties, which are not checked.
+    fn from_stateright_by_clone_without_eventually<M: Clonable>(model: M) -> Planned;
 }
 
 impl FromStateright for Plan {
     #[track_caller]
     fn from_stateright<M: Checkable>(model: M) -> Planned {
-        let refusal = refusal(&model);
+        let refusal = refusal(&model, "from_stateright");
         refused(planned("from_stateright", Adapted::new(model)), refusal)
     }
 
     #[track_caller]
     fn from_stateright_symmetric<M: Checkable>(model: M, representative: fn(&M::State) -> M::State) -> Planned {
-        let refusal = refusal(&model);
+        let refusal = refusal(&model, "from_stateright");
         refused(planned("from_stateright_symmetric", Adapted { representative: Some(representative), ..Adapted::new(model) }), refusal)
     }
 
@@ -61,14 +76,37 @@ impl FromStateright for Plan {
     fn from_stateright_without_eventually<M: Checkable>(model: M) -> Planned {
         planned("from_stateright_without_eventually", Adapted::new(model))
     }
+
+    #[track_caller]
+    fn from_stateright_by_clone<M: Clonable>(model: M) -> Planned {
+        let refusal = refusal(&model, "from_stateright_by_clone");
+        refused(planned_by_clone("from_stateright_by_clone", AdaptedByClone::new(model)), refusal)
+    }
+
+    #[track_caller]
+    fn from_stateright_by_clone_without_eventually<M: Clonable>(model: M) -> Planned {
+        planned_by_clone("from_stateright_by_clone_without_eventually", AdaptedByClone::new(model))
+    }
+}
+
+fn planned_by_clone<M: Clonable>(constructor: &str, adapted: AdaptedByClone<M>) -> Planned {
+    let name = name_of::<M>();
+    let subject = Modelled::<AdaptedByClone<M>, ByClone>::new(adapted).named(name);
+    Plan::about(Arc::new(subject)).written(format!("Plan::{constructor}({name})")).deadlock("off")
+}
+
+/// The name of a type without its path and parameters.
+fn name_of<M>() -> &'static str {
+    let path = std::any::type_name::<M>().split('<').next().unwrap_or_default();
+    path.rsplit("::").next().unwrap_or(path)
 }
 
 /// The reason why a model cannot be checked as it is.
-fn refusal<M: Checkable>(model: &M) -> Option<RunError> {
+fn refusal<M: stateright::Model>(model: &M, constructor: &str) -> Option<RunError> {
     let eventually = model.properties().into_iter().filter(|property| property.expectation == Expectation::Eventually);
     let names: Vec<String> = eventually.map(|property| format!("`{}`", property.name)).collect();
     let message = format!(
-        "{} must hold eventually, and liveness is not checked here; Plan::from_stateright_without_eventually leaves that out and checks the rest",
+        "{} must hold eventually, and liveness is not checked here; Plan::{constructor}_without_eventually leaves that out and checks the rest",
         names.join(" and ")
     );
     (!names.is_empty()).then_some(RunError::Wrong { option: "from_stateright", message })
@@ -82,8 +120,7 @@ fn refused(planned: Planned, why: Option<RunError>) -> Planned {
 }
 
 fn planned<M: Checkable>(constructor: &str, adapted: Adapted<M>) -> Planned {
-    let path = std::any::type_name::<M>().split('<').next().unwrap_or_default();
-    let name = path.rsplit("::").next().unwrap_or(path);
+    let name = name_of::<M>();
     let arguments = if adapted.representative.is_some() { format!("{name}, representative") } else { name.to_string() };
     let subject = Modelled::<Adapted<M>, BySerde>::new(adapted).named(name);
     Plan::about(Arc::new(subject)).written(format!("Plan::{constructor}({arguments})")).deadlock("off")

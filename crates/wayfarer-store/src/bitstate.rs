@@ -16,7 +16,7 @@ use crate::memory::lines::sync::AtomicU64;
 use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{FINGERPRINTS, any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
-use crate::{Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use wayfarer_space::Hash;
@@ -28,7 +28,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         help: "a few bits per state in one large filter",
         parameters: &[Parameter::new("k", Accepts::Number(widened(&BitstateStore::K)), "3", "the bits that are set for each state")],
     },
-    abilities: FINGERPRINTS,
+    abilities: Abilities { device: DeviceKeeps::Bits, ..FINGERPRINTS },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,

@@ -29,7 +29,7 @@ use crate::memory::lines::Lines;
 use crate::memory::sweep::hands;
 use crate::rows::{FINGERPRINTS, as_given};
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
-use crate::{Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
 pub use precision::Precision;
 use precision::omissions_between;
 use shape::{FEWEST, FIRST, Place, STEER, Shape};
@@ -48,7 +48,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             Parameter::new("floor", Accepts::Number(widened(&CompactStore::BITS)), "24", "the fewest bits that it may fall to"),
         ],
     },
-    abilities: FINGERPRINTS,
+    abilities: Abilities { device: DeviceKeeps::Fingerprint, ..FINGERPRINTS },
     agree: |given| {
         let (bits, floor) = (given.number("bits").unwrap_or(0), given.number("floor").unwrap_or(0));
         if floor > bits && given.stated("floor") {

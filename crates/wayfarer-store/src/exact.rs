@@ -17,7 +17,7 @@ use crate::memory::records::Records;
 
 use crate::rows::{WHOLE, any, as_given, by_segments};
 use crate::spec::Entry;
-use crate::{Account, Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
+use crate::{Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, StoreRow, Visit};
 use ahead::{Ahead, Look, NONE};
 pub use closed::Closed;
 use forms::{Form, Readable, Tight};
@@ -30,7 +30,7 @@ use wayfarer_space::{Hash, Packing, States, Steps};
 /// The row of `exact`.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry { name: "exact", help: "every state, packed to the bit; the default while memory lasts", parameters: &[] },
-    abilities: WHOLE,
+    abilities: Abilities { device: DeviceKeeps::State, ..WHOLE },
     agree: any,
     least: |_, most| ExactStore::least(most),
     settle: as_given,

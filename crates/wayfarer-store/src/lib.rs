@@ -33,7 +33,7 @@ pub use memory::{Slab, give_back};
 pub use nothing::NoStore;
 pub use pool::PoolStore;
 pub(crate) use rows::StoreRow;
-pub use rows::{Abilities, Room, StoreSpec};
+pub use rows::{Abilities, DeviceKeeps, Room, StoreSpec};
 pub use spec::{Parameter, SpecError};
 pub use store::{Candidates, Fidelity, Forget, Handle, Hint, Recall, Remember, Seat, Store, Visit};
 pub use tree::TreeStore;

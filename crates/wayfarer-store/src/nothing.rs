@@ -2,7 +2,7 @@
 
 use crate::rows::{any, as_given, little};
 use crate::spec::Entry;
-use crate::{Abilities, Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, StoreSpec, Visit};
+use crate::{Abilities, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, StoreSpec, Visit};
 
 /// The row of `nothing`.
 pub(crate) static ROW: StoreRow = StoreRow {
@@ -17,6 +17,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: false,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: little,

@@ -12,7 +12,9 @@
 use crate::memory::slab::Slab;
 use crate::rows::{any, little, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit};
+use crate::{
+    Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit,
+};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Packing, Rng, States, Word};
 
@@ -41,6 +43,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
         evicts: false,
         varying: true,
         shared: false,
+        device: DeviceKeeps::Nothing,
     },
     agree: any,
     least: little,

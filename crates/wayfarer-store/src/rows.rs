@@ -34,6 +34,21 @@ pub struct Abilities {
     pub varying: bool,
     /// Several workers may search over it together.
     pub shared: bool,
+    /// What a device with many lanes keeps of a state in its place.
+    pub device: DeviceKeeps,
+}
+
+/// What a store on a device keeps of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKeeps {
+    /// The store is not there.
+    Nothing,
+    /// The state.
+    State,
+    /// A fingerprint.
+    Fingerprint,
+    /// Bits of a filter.
+    Bits,
 }
 
 /// For rows: keeps every state whole and gives it back.
@@ -47,6 +62,7 @@ pub(crate) const WHOLE: Abilities = Abilities {
     evicts: false,
     varying: true,
     shared: true,
+    device: DeviceKeeps::Nothing,
 };
 
 /// For rows: keeps fingerprints, which may be equal for different states.
@@ -60,6 +76,7 @@ pub(crate) const FINGERPRINTS: Abilities = Abilities {
     evicts: false,
     varying: true,
     shared: true,
+    device: DeviceKeeps::Nothing,
 };
 
 /// A store that can be chosen by name.

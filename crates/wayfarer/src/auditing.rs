@@ -71,7 +71,10 @@ fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64
 fn branching(space: &dyn Space, outcome: &Outcome) -> f64 {
     let mut steps = Steps::new(space.width());
     let mut batch = States::new(space.width());
-    space.initial(&mut steps);
+    match space.starts() {
+        Some(_) => space.initial_some(0..16, &mut steps),
+        None => space.initial(&mut steps),
+    };
     (0..steps.len().min(16)).for_each(|index| batch.push(steps.states.get(index)));
     space.expand(&batch, Firing::of(0), &mut steps);
     let starts = steps.len() as f64 / batch.len().max(1) as f64;

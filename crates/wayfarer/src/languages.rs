@@ -117,6 +117,12 @@ pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
     (language.read)(&source, options)
 }
 
+/// Reads a model from its text. The language is that of a file of this name.
+pub fn open_text(name: &str, text: String, options: &LoadOptions) -> Result<Opened, LoadError> {
+    let language = language_of(name, &text);
+    (language.read)(&Source::new(name, text), options)
+}
+
 /// The language of the text of a file.
 fn language_of(path: &str, text: &str) -> &'static Language {
     let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());

@@ -94,7 +94,9 @@ mod writer;
 pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
-pub use languages::{LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas};
+pub use languages::{
+    LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas, open_text,
+};
 pub use plan::{Amount, DeviceChoice, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{
     Answer, Change, CheckReport, CheckVerdict, Confidence, CoverTime, Discovery, ERROR as AUDIT_ERROR, FORMATS, Finding, Format, Interval, Kind,

@@ -130,6 +130,8 @@ pub struct Report {
 /// Wall-clock seconds of the parts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
+    /// Starting a GPU and compiling for it; 0 on the CPU.
+    pub preparing: f64,
     /// Exploration.
     pub exploring: f64,
     /// The audit.

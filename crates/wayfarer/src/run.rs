@@ -9,7 +9,7 @@ use crate::report::{Course, Report, RuleReport, Times, checks};
 use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
-use crate::{Confidence, Plan, RunError, stores};
+use crate::{Confidence, Plan, RunError, SymmetryChoice, stores};
 use std::time::{Duration, Instant};
 use wayfarer_search::{
     Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
@@ -60,7 +60,8 @@ impl Plan {
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
         let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
-        let mut watch = Watch { inner: control, budget, running, held, until, reserve, asked: 0, cover, course };
+        let refuted = || symmetry.as_ref().is_some_and(|symmetry| symmetry.is_refuted());
+        let mut watch = Watch { inner: control, budget, running, refuted: &refuted, held, until, reserve, asked: 0, cover, course };
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
         let mut outcome = match crew {
@@ -86,6 +87,14 @@ impl Plan {
             }
         };
         let explored = started.elapsed();
+        if refuted() {
+            let time = self.time.map(|time| time.saturating_sub(explored));
+            drop((strategy, last, store));
+            let plan = Plan { symmetry: SymmetryChoice::Off, time, ..self.clone() };
+            let mut report = plan.attempt(subject, end_at_limit, budget, control)?;
+            report.remarks.extend(subject.refuted_symmetry());
+            return Ok(report);
+        }
         if self.all_violations {
             outcome.keep_each_once();
         }
@@ -110,11 +119,12 @@ impl Plan {
             let representative = representative.as_ref().map(|representative| representative as Representative);
             let (record, seed, workers) = (outcome.record.as_ref(), self.seed, crew.workers());
             let audit = Audit { space: inner, representative, store, record, settings: &settings, seed, workers };
-            let progress = Progress { states: outcome.covered.value as u64, fired: outcome.fired, steps: outcome.steps, ..Progress::default() };
+            let progress = progress(&outcome);
             let mut watch = AuditWatch { until, budget, running, inner: control, progress };
             auditing::audit(self, &audit, space, &outcome, &mut watch, confidence)
         });
         let audit_done = started.elapsed();
+        symmetry.iter().for_each(|symmetry| symmetry.rest());
         let mut writer = Writer {
             plan: self,
             subject,
@@ -126,6 +136,8 @@ impl Plan {
             orbits,
             store,
             budget,
+            effort: shortening_effort(&outcome),
+            proves: !symmetry.as_ref().is_some_and(|symmetry| symmetry.is_doubtful()),
         };
         let mut audited = None;
         if let Some(met) = met {
@@ -136,19 +148,20 @@ impl Plan {
                 (writer.space, writer.orbits) = (inner, None);
             }
         }
-        let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
+        let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control, found: progress(&outcome), is_over: false };
         let violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
+        let timed = deadline.is_over;
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&chosen, store), budget, started.elapsed()) };
         let seconds = |time: Duration| time.as_secs_f64();
         let (audit, witnesses) = (seconds(audit_done - explored), seconds(started.elapsed() - audit_done));
-        report.times = Times { exploring: seconds(explored), audit, witnesses };
+        report.times = Times { preparing: 0.0, exploring: seconds(explored), audit, witnesses };
         report.symmetry = symmetry.is_some();
         report.threads = crew.workers();
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
-        report.repeatable = crew.repeats(&report);
-        report.remarks.extend(remark.into_iter().chain(audited));
+        report.repeatable = crew.repeats(&report) && !timed;
+        report.remarks.extend(remark.into_iter().chain(audited).chain(self.single_thread(&crew)));
         report.confidence = confidence;
         Ok(report)
     }
@@ -194,6 +207,18 @@ impl Plan {
             Crewing::Together if !limited => Crew::Together(workers),
             Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
             _ => Crew::One,
+        }
+    }
+
+    /// Why one thread searched, if several were asked for or are usual.
+    fn single_thread(&self, crew: &Crew) -> Option<String> {
+        let strategy = self.strategy.name();
+        match (crew.workers(), self.threads, self.strategy.crew(&self.store())) {
+            (1, 2.., Crewing::Alone) | (1, 0, Crewing::Alone) => {
+                Some(format!("one thread searched: several cannot share `{strategy}` over `{}`", self.store().name()))
+            }
+            (1, 2.., _) => Some("one thread searched: only then does a limit on states or steps end the run at the same place each time".to_string()),
+            _ => None,
         }
     }
 
@@ -322,6 +347,18 @@ impl Plan {
             remarks,
         }
     }
+}
+
+/// The figures of a search that has ended.
+pub(crate) fn progress(outcome: &Outcome) -> Progress {
+    let (states, depth) = (outcome.covered.value as u64, outcome.depth.unwrap_or_default());
+    let Outcome { fired, steps, frontier, .. } = *outcome;
+    Progress { states, fired, steps, frontier, depth, violations: outcome.violations.len(), ..Progress::default() }
+}
+
+/// The firings and states that shortening a witness may take: a tenth of the steps of the search, and in any case enough for a witness of a few hundred steps.
+pub(crate) fn shortening_effort(outcome: &Outcome) -> u64 {
+    (outcome.steps / 10).max(1 << 22)
 }
 
 /// Whether a search ended at once because there is no start state.

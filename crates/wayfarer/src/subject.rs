@@ -28,7 +28,7 @@ pub use words::{FaultFacts, ValueFacts, Words};
 
 use crate::{Kind, Plan, RunError};
 use std::sync::Arc;
-use wayfarer_search::{Deadlock, WitnessError};
+use wayfarer_search::{Deadlock, Dependence, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Steps, Word};
 
 /// The subject of a run.
@@ -61,6 +61,11 @@ pub trait Subject: Send + Sync {
     /// The symmetry that a run of this plan uses, if any, and a remark that explains the choice if the user may
     /// wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
+
+    /// The remark on a run that began again because its symmetry was refuted.
+    fn refuted_symmetry(&self) -> Option<String> {
+        None
+    }
 
     /// Its rules in the order of their numbers; a rule's parameter values are taken together.
     fn rules(&self) -> Vec<RuleFacts>;
@@ -114,6 +119,11 @@ pub trait Subject: Send + Sync {
     /// Its parts, for `wayfarer info`.
     fn facts(&self) -> Facts {
         Facts::of_rules(self.rules(), self.properties())
+    }
+
+    /// What its rules and properties depend on, if that is known.
+    fn dependence<'a>(&'a self) -> Option<Box<dyn Dependence + 'a>> {
+        None
     }
 
     /// More detail on why a property fails in a state.
@@ -203,6 +213,19 @@ impl<S: Space> Replaying for Plain<S> {
 pub trait Symmetric {
     /// The space of representatives of a space that has this symmetry.
     fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a>;
+
+    /// Whether the run has seen that there is no such symmetry. What was searched is then worth nothing.
+    fn is_refuted(&self) -> bool {
+        false
+    }
+
+    /// Whether the symmetry is checked during the run, because it could not be shown.
+    fn is_doubtful(&self) -> bool {
+        false
+    }
+
+    /// Ends these checks, for searches whose findings are replayed.
+    fn rest(&self) {}
 }
 
 /// A space of representatives.

@@ -13,6 +13,8 @@ pub(crate) struct Watch<'a> {
     pub(crate) inner: &'a mut dyn Control,
     pub(crate) budget: &'a Budget,
     pub(crate) running: &'a dyn Running,
+    /// Whether the symmetry that the run uses was seen not to be there.
+    pub(crate) refuted: &'a dyn Fn() -> bool,
     /// The holders of memory, if they can be asked in one place.
     pub(crate) held: Option<Held<'a>>,
     pub(crate) until: Option<Instant>,
@@ -79,6 +81,9 @@ impl Control for Watch<'_> {
             if !self.budget.allows(0) {
                 return Some(Stop::Memory);
             }
+            if (self.refuted)() {
+                return Some(Stop::Interrupted);
+            }
         }
         self.inner.ask(progress)
     }
@@ -89,10 +94,20 @@ pub(crate) struct Deadline<'a> {
     /// `None` if witnesses are not shortened.
     pub(crate) until: Option<Instant>,
     pub(crate) inner: &'a mut dyn Control,
+    /// The figures of the search that found the witness.
+    pub(crate) found: Progress,
+    /// Whether the clock or the user ended it, so that the result may be another one next time.
+    pub(crate) is_over: bool,
 }
 
 impl Control for Deadline<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        if self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { self.inner.ask(progress) }
+        let stop = if self.until.is_some_and(|until| Instant::now() >= until) {
+            Some(Stop::Time)
+        } else {
+            self.inner.ask(&Progress { phase: progress.phase, ..self.found })
+        };
+        self.is_over |= stop.is_some();
+        stop
     }
 }

@@ -7,8 +7,8 @@ use crate::subject::symmetry;
 use crate::subject::{FaultFacts, PropertyFacts, Replaying, Representatives, Subject};
 use crate::watch::Deadline;
 use crate::{Kind, Plan, RunError};
-use wayfarer_search::{Cause, Deadlock, Ending, Store, Violation, Witness, WitnessError, shortened};
-use wayfarer_space::{Firing, Space};
+use wayfarer_search::{Cause, Deadlock, Ending, Forms, Shortened, Shortening, Store, Violation, Witness, WitnessError};
+use wayfarer_space::{Firing, Space, Word};
 
 /// Describes findings in the model's terms.
 pub(crate) struct Writer<'a> {
@@ -25,23 +25,47 @@ pub(crate) struct Writer<'a> {
     pub(crate) orbits: Option<&'a dyn Representatives>,
     pub(crate) store: &'a dyn Store,
     pub(crate) budget: &'a Budget,
+    /// The firings and states that shortening a witness may take.
+    pub(crate) effort: u64,
+    /// Whether a search that finds nothing shorter proves that there is nothing.
+    pub(crate) proves: bool,
+}
+
+/// Representatives and the states of the subject.
+struct Both<'a> {
+    subject: &'a dyn Subject,
+    inner: &'a dyn Space,
+    orbits: &'a dyn Representatives,
+}
+
+impl Forms for Both<'_> {
+    fn space(&self) -> &dyn Space {
+        self.inner
+    }
+
+    fn concrete(&self, witness: Witness) -> Result<Witness, WitnessError> {
+        symmetry::concrete(self.subject, self.inner, self.orbits, witness)
+    }
+
+    fn represent(&self, state: &mut Vec<Word>) {
+        self.orbits.representative(state);
+    }
 }
 
 impl Writer<'_> {
     pub(crate) fn violation(&self, violation: &Violation, deadline: &mut Deadline) -> Result<ViolationReport, RunError> {
-        let (mut raw_length, mut no_room) = (0, false);
+        let (mut raw_length, mut no_room, mut shortest) = (0, false, self.shortest);
         let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
             Ok(witness) => {
                 raw_length = witness.len();
                 let witness = match deadline.until {
                     Some(_) => {
-                        // If there are several violations, each keeps the rule in which it shows.
-                        let same = (self.plan.deadlock.unwrap_or_default(), self.plan.max_errors <= 1);
-                        shortened(self.space, witness, same, self.budget, deadline)
+                        let shortened = self.shortened(witness, deadline).map_err(|error| self.subject.breaks_symmetry(error))?;
+                        shortest |= shortened.shortest && self.proves;
+                        shortened.witness
                     }
-                    None => witness.without_loops(),
+                    None => self.concrete(witness.without_loops())?,
                 };
-                let witness = self.concrete(witness)?;
                 witness
                     .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
@@ -64,7 +88,24 @@ impl Writer<'_> {
             let why = "there is no witness: too little memory was left to find the way there";
             detail = Some(detail.map_or_else(|| why.to_string(), |detail| format!("{detail}; {why}")));
         }
-        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length)) })
+        Ok(ViolationReport { kind, name, at, detail, witness: witness.map(|witness| self.witness(witness, raw_length, shortest)) })
+    }
+
+    /// The witness of the subject that is at most as long.
+    fn shortened(&self, witness: Witness, deadline: &mut Deadline) -> Result<Shortened, WitnessError> {
+        let both = self.orbits.map(|orbits| Both { subject: self.subject, inner: self.inner, orbits });
+        let dependence = self.subject.dependence();
+        let shortening = Shortening {
+            space: self.space,
+            forms: both.as_ref().map(|both| both as &dyn Forms),
+            dependence: dependence.as_deref(),
+            deadlock: self.plan.deadlock.unwrap_or_default(),
+            // If there are several violations, each keeps the rule in which it shows.
+            any_rule: self.plan.max_errors <= 1,
+            account: self.budget,
+            effort: self.effort,
+        };
+        shortening.shortened(witness, deadline)
     }
 
     /// The witness as one of the subject, if it was found among representatives.
@@ -118,7 +159,7 @@ impl Writer<'_> {
         }
     }
 
-    fn witness(&self, raw: Witness, raw_length: usize) -> WitnessReport {
+    fn witness(&self, raw: Witness, raw_length: usize, shortest: bool) -> WitnessReport {
         let words = self.subject.words();
         let values = |state: &Vec<u64>| words.values(state).into_iter().map(|value| (value.path, value.value)).collect();
         let start_state = raw.states.first().map_or_else(Vec::new, values);
@@ -136,9 +177,12 @@ impl Writer<'_> {
         }
         if let Ending::Fault(firing, fault) = raw.ending {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
-            steps.push(StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) });
+            let mut step = StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) };
+            // Nothing changes, so only this shows which element was chosen.
+            words.chosen(last, firing).iter().for_each(|(name, element)| step.rule.push_str(&format!("; {name} is {element}")));
+            steps.push(step);
         }
-        WitnessReport { length: raw.len(), raw_length, shortest: self.shortest, start: words.start(raw.start), start_state, steps, raw }
+        WitnessReport { length: raw.len(), raw_length, shortest, start: words.start(raw.start), start_state, steps, raw }
     }
 
     fn step(&self, from: &[u64], firing: Firing) -> StepReport {

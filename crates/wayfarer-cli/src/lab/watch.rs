@@ -19,10 +19,17 @@ pub(super) struct Watcher<'a> {
     state: Mutex<State>,
 }
 
+/// The watch of one experiment.
+pub(super) struct Watched<'a> {
+    watcher: &'a Watcher<'a>,
+    experiment: &'static Experiment,
+}
+
 struct State {
-    /// The number of experiments begun.
-    begun: usize,
-    name: &'static str,
+    /// The number of experiments that are finished.
+    finished: usize,
+    /// Those that run, with the share of each that is done.
+    running: Vec<(&'static Experiment, f64)>,
     started: Instant,
     due: Instant,
     drawn: bool,
@@ -32,22 +39,19 @@ struct State {
 /// The estimate of the remaining time: the expected time of the rest, scaled by this machine's speed so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
-    /// Expected seconds of the experiments after this one, and of this one.
+    /// Expected seconds of the experiments that have not begun.
     ahead: f64,
-    current: f64,
-    /// Expected seconds and actual seconds of the finished ones.
+    /// Expected seconds of the finished ones.
     expected: f64,
-    taken: f64,
 }
 
 impl Estimate {
-    /// The remaining seconds if `share` of the current experiment took `seconds`.
-    fn left(&self, share: f64, seconds: f64) -> f64 {
-        let (expected, taken) = (self.expected + share * self.current, self.taken + seconds);
+    /// The remaining seconds if `done` expected seconds of the `current` ones that run are over, after `taken` seconds in all.
+    fn left(&self, current: f64, done: f64, taken: f64) -> f64 {
+        let over = self.expected + done;
         // Before anything is done, only the expected times are known.
-        let pace = if expected > 1.0 { (taken / expected).clamp(0.02, 50.0) } else { 1.0 };
-        let current = if share > 0.05 { seconds / share * (1.0 - share) } else { pace * self.current };
-        current + pace * self.ahead
+        let pace = if over > 1.0 { (taken / over).clamp(0.02, 50.0) } else { 1.0 };
+        pace * (self.ahead + current - done)
     }
 }
 
@@ -55,18 +59,32 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(signals: &'a Signals, quiet: bool, chosen: &[&Experiment], quick: bool) -> Self {
         let now = Instant::now();
         let estimate = Estimate { ahead: chosen.iter().map(|experiment| experiment.expected_seconds(quick)).sum(), ..Estimate::default() };
-        let state = State { begun: 0, name: "", started: now, due: now, drawn: false, estimate };
+        let state = State { finished: 0, running: Vec::new(), started: now, due: now, drawn: false, estimate };
         Watcher { signals, style: Style::fitting(quiet), quick, chosen: chosen.len(), state: Mutex::new(state) }
+    }
+
+    /// The watch of an experiment.
+    pub(super) fn of(&'a self, experiment: &'static Experiment) -> Watched<'a> {
+        Watched { watcher: self, experiment }
     }
 
     fn with(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.state.lock().unwrap_or_else(|poison| poison.into_inner()));
     }
 
+    /// Removes the line of progress from a terminal.
+    pub(super) fn clear(&self) {
+        self.with(|state| {
+            if std::mem::take(&mut state.drawn) {
+                complain("\r\x1b[K");
+            }
+        });
+    }
+
     /// Skips an experiment whose findings already exist.
     pub(super) fn skip(&self, experiment: &Experiment) {
         self.with(|state| {
-            state.begun += 1;
+            state.finished += 1;
             state.estimate.ahead -= experiment.expected_seconds(self.quick);
         });
         if self.style != Style::Quiet {
@@ -76,54 +94,62 @@ impl<'a> Watcher<'a> {
 
     pub(super) fn begin(&self, experiment: &'static Experiment) {
         self.with(|state| {
-            let now = Instant::now();
-            state.begun += 1;
-            (state.name, state.started, state.due) = (experiment.name, now, now + TERMINAL_EVERY);
-            state.estimate.current = experiment.expected_seconds(self.quick);
-            state.estimate.ahead -= state.estimate.current;
+            state.running.push((experiment, 0.0));
+            state.estimate.ahead -= experiment.expected_seconds(self.quick);
             if self.style == Style::Plain {
-                state.due = now + PLAIN_EVERY;
-                let left = state.estimate.left(0.0, 0.0);
-                complain(&format!("[{}/{}] {} · about {} left\n", state.begun, self.chosen, state.name, sizes::clock(left)));
+                complain(&format!("{} begins\n", experiment.name));
             }
         });
     }
 
     pub(super) fn end(&self, experiment: &Experiment) {
         self.with(|state| {
+            state.finished += 1;
+            state.running.retain(|(running, _)| running.name != experiment.name);
             state.estimate.expected += experiment.expected_seconds(self.quick);
-            state.estimate.taken += state.started.elapsed().as_secs_f64();
-            state.estimate.current = 0.0;
-            if std::mem::take(&mut state.drawn) {
-                complain("\r\x1b[K");
+            if self.style == Style::Plain {
+                complain(&format!(
+                    "[{}/{}] {} is done after {}\n",
+                    state.finished,
+                    self.chosen,
+                    experiment.name,
+                    sizes::clock(state.started.elapsed().as_secs_f64())
+                ));
             }
         });
     }
 }
 
-impl Watch for Watcher<'_> {
+impl Watch for Watched<'_> {
     fn ended(&self) -> bool {
-        self.signals.end()
+        self.watcher.signals.end()
     }
 
     fn progress(&self, share: f64) {
-        let asked = self.signals.take_line();
-        self.with(|state| {
+        let watcher = self.watcher;
+        let asked = watcher.signals.take_line();
+        watcher.with(|state| {
+            state.running.iter_mut().filter(|(running, _)| running.name == self.experiment.name).for_each(|(_, done)| *done = share);
             let now = Instant::now();
-            if !(asked || self.style != Style::Quiet && now >= state.due) {
+            if !(asked || watcher.style != Style::Quiet && now >= state.due) {
                 return;
             }
             let seconds = (now - state.started).as_secs_f64();
+            let expected = |experiment: &Experiment| experiment.expected_seconds(watcher.quick);
+            let current: f64 = state.running.iter().map(|(running, _)| expected(running)).sum();
+            let done: f64 = state.running.iter().map(|(running, share)| share * expected(running)).sum();
+            let names: Vec<String> = state.running.iter().map(|(running, share)| format!("{} {:.0} %", running.name, 100.0 * share)).collect();
             let line = format!(
-                "[{}/{}] {} {:.0} % · {} · about {} left",
-                state.begun,
-                self.chosen,
-                state.name,
-                100.0 * share,
+                "[{}/{}] {} · {} · about {} left",
+                state.finished,
+                watcher.chosen,
+                names.join(", "),
                 sizes::clock(seconds),
-                sizes::clock(state.estimate.left(share, seconds))
+                sizes::clock(state.estimate.left(current, done, seconds))
             );
-            if self.style == Style::Terminal {
+            if watcher.style == Style::Terminal {
+                // A line that is wider than the terminal could not be drawn over.
+                let line: String = line.chars().take(super::width().saturating_sub(1)).collect();
                 complain(&format!("\r\x1b[K{line}"));
                 (state.drawn, state.due) = (true, now + TERMINAL_EVERY);
             } else {
@@ -140,9 +166,9 @@ mod tests {
 
     #[test]
     fn the_estimate_follows_the_pace_of_this_machine() {
-        let estimate = Estimate { ahead: 100.0, current: 10.0, expected: 20.0, taken: 40.0 };
-        // Twice as slow as expected: half of the current one took ten seconds.
-        assert_eq!(estimate.left(0.5, 10.0), 10.0 + 200.0);
-        assert_eq!(Estimate { ahead: 30.0, current: 10.0, ..Estimate::default() }.left(0.0, 0.0), 40.0);
+        let estimate = Estimate { ahead: 100.0, expected: 20.0 };
+        // Twice as slow as expected: half of the ten seconds that run are over.
+        assert_eq!(estimate.left(10.0, 5.0, 50.0), 2.0 * 105.0);
+        assert_eq!(Estimate { ahead: 30.0, expected: 0.0 }.left(10.0, 0.0, 0.0), 40.0);
     }
 }

@@ -14,6 +14,8 @@ Examples:
       All of them with few repetitions, in about two minutes on two cores, and one page to read.
   wayfarer lab all --out results --html lab.html
       All of them in full. Finished experiments are kept in `results`: interrupted by Ctrl-C, the same command goes on where it was.
+  wayfarer lab all --corpus ~/models --out results --html lab.html
+      The same with the papers' own models, which are not ours to ship, read from a folder.
 
 Each experiment shows the paper's figures beside ours, with seeds, repetitions and 95 % intervals, and says of each of the paper's claims whether it was found
 again: agrees, partly, differs, or open.
@@ -21,7 +23,8 @@ again: agrees, partly, differs, or open.
 Exit codes:
   0  the experiments were carried out, whatever they found
   2  there is no such experiment, or the command line is wrong
-  3  they could not be carried out, or Ctrl-C came first";
+  3  they could not be carried out
+  130, 143  Ctrl-C or SIGTERM came first";
 
 /// The laboratory's commands.
 #[derive(Debug, Subcommand)]
@@ -61,6 +64,13 @@ pub(crate) struct LabOptions {
     /// How many runs to make in parallel [default: one for each processor this process may use]
     #[arg(long, value_name = "N", value_parser = parse_depth, help_heading = "Run")]
     pub(crate) threads: Option<u32>,
+
+    /// A folder with models that others wrote: sci.m of CMurphi, specifications of mCRL2, nets of the Model Checking Contest
+    ///
+    /// The folder is searched for the files that experiments ask for. Without it stand-ins are used, and each
+    /// experiment says so.
+    #[arg(long, value_name = "FOLDER", help_heading = "Run", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) corpus: Option<PathBuf>,
 
     /// A folder for the findings, one file for each finished experiment [default for `all`: wayfarer-lab]
     ///

@@ -148,5 +148,20 @@ fn completions_and_man_pages_come_from_the_same_table() {
     }
     wayfarer(&["man"]).exits(0).prints(".TH wayfarer 1");
     wayfarer(&["man", "check"]).exits(0).prints("\\-\\-exhaustive").prints("Exit codes");
+    // Every page that a page refers to exists, and all of them name the version.
+    let version = env!("CARGO_PKG_VERSION");
+    let mut pages = vec!["wayfarer".to_string()];
+    let mut next = 0;
+    while next < pages.len() {
+        let name = pages[next].clone();
+        let arguments = if next == 0 { vec!["man"] } else { vec!["man", &name] };
+        let page = wayfarer(&arguments).exits(0).prints(version).out;
+        let plain = page.replace("\\-", "-").replace("\\fB", "").replace("\\fR", "");
+        let named = plain.lines().filter_map(|line| line.trim().strip_suffix("(1)")).map(str::to_string);
+        let fresh: Vec<String> = named.filter(|name| name.starts_with("wayfarer-") && !pages.contains(name)).collect();
+        pages.extend(fresh);
+        next += 1;
+    }
+    assert!(pages.contains(&"wayfarer-lab-run".to_string()), "{pages:?}");
     wayfarer(&["man", "chek"]).exits(2).complains("did you mean `check`?");
 }

@@ -120,3 +120,33 @@ rule \"on\" x < 1000000000 ==> begin x := x + 1; end;
         assert!((4 << 20..=6 << 20).contains(&peak), "{store}: {peak}");
     }
 }
+
+/// Every state has 30,000 successors: what the workers have under way must fit the budget, however many they are.
+#[test]
+fn many_enabled_rules_fit_the_budget_with_any_number_of_threads() {
+    const MANY: &str = "type value: 0..29999; var at: array [0..2] of value; startstate at[0] := 0; at[1] := 0; at[2] := 0; end;
+        ruleset v: value do rule at[2] := at[1]; at[1] := at[0]; at[0] := v; end; end;";
+    for threads in ["1", "2", "16", "64"] {
+        let report = report(MANY, &["--memory", "64M", "--time", "700ms", "--deadlock", "off", "--threads", threads]);
+        assert_eq!(report["stop"], "time", "{report:#}");
+        let peak = report["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= 64 << 20, "{peak} bytes with {threads} threads");
+    }
+}
+
+/// Start states are made some at a time, and so are those of the audit's walks.
+#[test]
+fn many_start_states_fit_the_budget() {
+    const STARTS: &str = "var at: 0..999999; turn: 0..1; ruleset s: 0..999999 do startstate at := s; turn := 0; end; end;
+        rule turn < 1 ==> turn := 1; end;";
+    let report = report(STARTS, &["--memory", "64M", "--deadlock", "off", "--threads", "2"]);
+    assert_eq!(report["states"], 2_000_000, "{report:#}");
+    let peak = report["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= 64 << 20, "{peak} bytes");
+}
+
+#[test]
+fn a_search_by_one_thread_says_why() {
+    check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("one thread searched: several cannot share `dfs` over `exact`");
+    check(COUNTER, &["--strategy", "bfs", "--states", "100", "--threads", "4"]).prints("one thread searched: only then does a limit");
+}

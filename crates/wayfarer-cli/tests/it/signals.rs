@@ -61,6 +61,13 @@ fn an_interrupted_prediction_gives_no_figures() {
 }
 
 #[test]
+fn an_interrupted_laboratory_exits_like_any_other_command() {
+    let child = caught(program().args(["lab", "all", "--quiet"]));
+    send("-INT", &child);
+    Done::new(&child.wait_with_output().unwrap()).exits(130).complains("interrupted in `");
+}
+
+#[test]
 fn an_interrupted_exhaustive_run_says_that_it_was_interrupted() {
     let folder = Folder::new();
     let child = endless(&folder, &["--exhaustive", "--quiet"]);

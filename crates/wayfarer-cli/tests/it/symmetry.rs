@@ -42,14 +42,48 @@ fn a_model_that_tells_elements_apart_is_refused_with_the_place() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_taken_on_the_users_word() {
+fn what_cannot_be_shown_is_checked_during_the_run() {
     let text = model("rule \"lone\" n = 1 ==> for q: pid do if on[q] then last := q; end; end; end;");
     let (auto, on) = (report(&text, &[]), report(&text, &["--symmetry", "on"]));
-    assert_eq!((auto["symmetry"].as_bool(), auto["states"].as_u64()), (Some(false), Some(64)));
+    assert_eq!((auto["symmetry"].as_bool(), auto["states"].as_u64()), (Some(true), Some(8)));
     assert_eq!((on["symmetry"].as_bool(), on["states"].as_u64()), (Some(true), Some(8)));
-    assert!(auto["remarks"][0].as_str().unwrap().contains("the option `symmetry` on"), "{auto}");
-    check(&text, &[]).prints("--symmetry on uses it all the same");
+    assert!(auto["remarks"][0].as_str().unwrap().contains("checked during the run"), "{auto}");
     assert!(on["remarks"][0].as_str().unwrap().contains("on your word"), "{on}");
+    // Random searches check it as well.
+    let walked = report(&text, &["--strategy", "walk", "--steps", "2000", "--audit", "off"]);
+    assert_eq!(walked["symmetry"].as_bool(), Some(true));
+}
+
+#[test]
+fn what_is_too_large_to_be_checked_is_left_to_the_user_with_what_it_would_bring() {
+    let text = model("rule \"lone\" n = 1 ==> for q: pid do if on[q] then last := q; end; end; end;");
+    let text = text.replace("scalarset(4)", "scalarset(5)").replace("0 .. 4", "0 .. 5");
+    let auto = report(&text, &[]);
+    assert_eq!(auto["symmetry"].as_bool(), Some(false));
+    assert!(auto["remarks"][0].as_str().unwrap().contains("the option `symmetry` on"), "{auto}");
+    check(&text, &[]).prints("--symmetry on uses it all the same").prints("up to 120 times fewer states");
+}
+
+#[test]
+fn a_run_that_sees_elements_told_apart_begins_again_without_symmetry() {
+    // Whether the assertion fails depends on who is on, and every order of the rounds is one of the two.
+    let model = |condition: &str| {
+        format!(
+            "type pid: scalarset(3); var on: array [pid] of boolean; n: 0 .. 9;\n\
+            startstate for p: pid do on[p] := false; end; n := 0; end;\n\
+            ruleset p: pid do rule \"go\" !on[p] ==> on[p] := true; end; end;\n\
+            rule \"sum\" n = 0 & exists p: pid do on[p] end & exists p: pid do !on[p] end ==>\n\
+            for q: pid do if {condition} then n := n + 1; else assert \"first\" n = 0; end; end; end;\n\
+            rule \"again\" n > 0 ==> n := 0; end;\n"
+        )
+    };
+    for condition in ["on[q]", "!on[q]"] {
+        let text = model(condition);
+        let (off, auto) = (report(&text, &["--symmetry", "off"]), report(&text, &[]));
+        assert_eq!((off["verdict"].as_str(), auto["verdict"].as_str()), (Some("violated"), Some("violated")), "{auto}");
+        assert_eq!((auto["symmetry"].as_bool(), &auto["states"]), (Some(false), &off["states"]));
+        assert!(auto["remarks"].to_string().contains("began again without it"), "{auto}");
+    }
 }
 
 #[test]
@@ -107,4 +141,14 @@ fn a_step_to_another_state_of_the_orbit_is_no_deadlock() {
     );
     let stuck = text.replace("==> holder := p;", "==> holder := holder;");
     check(&stuck, &[]).exits(1).prints("deadlock");
+}
+
+#[test]
+fn a_start_state_that_is_wrong_is_shown_as_it_is() {
+    // The start state is not the one that stands for its orbit.
+    let text = model("").replace("end;\n\nend;\n", "end;\nend;\n") + "invariant \"some\" n > 0;";
+    for strategy in ["bfs", "dfs", "walk"] {
+        let report = report(&text, &["--strategy", strategy, "--threads", "1"]);
+        assert_eq!((&report["symmetry"], &report["witness"]["length"]), (&true.into(), &0.into()), "{strategy}: {report}");
+    }
 }

@@ -165,6 +165,26 @@ fn every_row_is_documented() {
     assert!(found == wanted, "docs/reference.md is not what the rows say: run this test with WAYFARER_WRITE_DOCS=1");
 }
 
+/// The book installs from paths, because the crates are not on a registry: each path must be there.
+#[test]
+fn the_book_installs_what_there_is() {
+    let mut pages = vec![root().join("README.md")];
+    files(&root().join("docs"), "md", &mut pages);
+    let mut named = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let installs = |line: &&str| line.starts_with("wayfarer") && line.contains(" = ") || line.contains("cargo install");
+        for line in text.lines().filter(installs) {
+            let path = line.split_once("path = \"../wayfarer/").and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path);
+            let path = path.or(line.split_once("--path ").map(|(_, rest)| rest.split([' ', '`']).next().unwrap_or(rest)));
+            let path = path.unwrap_or_else(|| panic!("{}: {line}", page.display()));
+            assert!(root().join(path).join("Cargo.toml").exists(), "{}: {line}", page.display());
+            named += 1;
+        }
+    }
+    assert!(named > 3);
+}
+
 fn reference() -> String {
     let mut out = String::from(
         "# Reference\n\nEverything that can be named on the command line and in a plan. This page is made from the tables that the program itself reads.\n\n## Languages\n\n\

@@ -213,3 +213,30 @@ fn a_long_table_of_rules_is_cut_with_a_hint() {
     check(&model, &["--verbose"]).exits(0).prints("other rules (all of them: --json)");
     assert_eq!(report(&model, &[])["rules"].as_array().unwrap().len(), 40);
 }
+
+#[test]
+fn a_witness_can_have_one_column_for_each_process() {
+    let text = "type pid: 1..2; var at: array [pid] of 0..3; on: array [pid] of boolean; turn: pid;\n\
+        startstate for p: pid do at[p] := 0; on[p] := false; end; turn := 1; end;\n\
+        ruleset p: pid do rule \"step\" at[p] < 3 & turn = p ==> at[p] := at[p] + 1; on[p] := true; turn := 3 - p; end; end;\n\
+        invariant \"apart\" !(at[1] = 1 & at[2] = 1);";
+    let done = check(text, &["--witness", "columns"]).exits(1);
+    let lines: Vec<Vec<&str>> = done.out.lines().filter(|line| line.contains('│')).map(|line| line.split('│').map(str::trim).collect()).collect();
+    assert_eq!(lines[0], ["", "1", "2", "shared"], "{}", done.out);
+    assert_eq!(lines[1], ["1. step, p: 1", "at: 1", "", "turn: 2"], "{}", done.out);
+    assert_eq!(lines[2], ["", "on: true", "", ""].as_slice()[..lines[2].len()], "{}", done.out);
+    assert_eq!(lines[3], ["2. step, p: 2", "", "at: 1", "turn: 1"], "{}", done.out);
+    check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"])
+        .exits(1)
+        .prints("no array of processes")
+        .prints("x: 0 → 1");
+}
+
+#[test]
+fn a_step_that_fails_names_the_element_it_chose() {
+    let text = "type message: record size: 0..9; urgent: boolean; end; var net: array [1..2] of multiset [3] of message; m: message;\n\
+        startstate undefine net; m.size := 7; m.urgent := true; end;\n\
+        rule \"send\" multisetcount(i: net[2], true) = 0 ==> multisetadd(m, net[2]); end;\n\
+        ruleset n: 1..2 do choose i: net[n] do rule \"take\" true ==> assert \"small\" net[n][i].size < 5; end; end; end;";
+    check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; i is {size: 7, urgent: true}");
+}

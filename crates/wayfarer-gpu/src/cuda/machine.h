@@ -97,6 +97,18 @@ struct Params {
   u64 rounds;         // steps of each walk
   u64 restart;        // after so many steps a walk ends
   const u64* goal;    // the state that is looked for
+  u64* own;           // memory of lanes that search for themselves
+  u64 own_words;      // words of each
+  u64 capacity;       // states that find room there
+  u64 slots;          // slots of the index there, or words of the filter: a power of two
+  u64 width;          // the most states of a level
+  u64 width_slots;    // slots of their index
+  u64 renews;         // whether a search that ended begins anew
+  u64 searches;       // how many searches all lanes make together
+  u64* sketch;        // counts distinct states roughly
+  u64 levels;         // the most levels that a kernel expands
+  u64 narrow;         // and the most states of those it expands after the first
+  u64 seeks;          // whether rules are looked for; their bits follow those of the properties
 };
 
 // Places in `counts`.
@@ -114,8 +126,12 @@ enum {
   STUCK,      // walks that ended in a deadlock
   LONGEST,    // the longest walk
   GOAL_AT,    // where the goal was found: its tag, plus one
+  ACTIVE,     // lanes that still search for themselves
+  INSERTED,   // states that were new to the lane that visited them
+  LEVELS_DONE = ACTIVE,      // in a search by levels: levels that a kernel expanded
+  FOUND_BEFORE = INSERTED,   // and states that it found in all of them but the last
   REACHED = 16,
 };
 
 // Kinds of notes.
-enum { NOTE_DEADLOCK = 1, NOTE_PROPERTY, NOTE_PROPERTY_FAULT, NOTE_FAULT, NOTE_FOUND };
+enum { NOTE_DEADLOCK = 1, NOTE_PROPERTY, NOTE_PROPERTY_FAULT, NOTE_FAULT, NOTE_FOUND, NOTE_RULE };

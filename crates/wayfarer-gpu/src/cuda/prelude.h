@@ -87,6 +87,25 @@ WF_INLINE void sort_words(u64* at, u32 bit, u32 stride, u32 count, u32 words) {
   }
 }
 
+// Exchanges two elements where a value is one of them, two runs of bits, or two runs of words.
+WF_INLINE void exchange_value(u64* at, u32 bit, u64 mask, u64 element) {
+  u64 value = at[bit >> 6] >> (bit & 63) & mask;
+  if (value == element) put(at[bit >> 6], bit & 63, mask, element + 1);
+  else if (value == element + 1) put(at[bit >> 6], bit & 63, mask, element);
+}
+WF_INLINE void exchange_bits(u64* at, u32 left, u32 right, u64 mask) {
+  u64 first = at[left >> 6] >> (left & 63) & mask, second = at[right >> 6] >> (right & 63) & mask;
+  put(at[left >> 6], left & 63, mask, second);
+  put(at[right >> 6], right & 63, mask, first);
+}
+WF_INLINE void exchange_words(u64* at, u32 left, u32 right, u32 words) {
+  for (u32 word = 0; word < words; word++) {
+    u64 kept = at[left + word];
+    at[left + word] = at[right + word];
+    at[right + word] = kept;
+  }
+}
+
 WF_INLINE void copy_words(u64* to, const u64* from, u32 words) {
 #pragma unroll
   for (u32 word = 0; word < words; word++) to[word] = from[word];

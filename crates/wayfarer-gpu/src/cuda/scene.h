@@ -11,6 +11,12 @@ WF_INLINE void begin(Scene& x, u32 frame) {
   x.depth = 0;
   x.frames = frame;
 }
+// Whether a state comes before another, the last word weighing most.
+WF_INLINE bool is_less(const u64* a, const u64* b) {
+  for (u32 word = WORDS; word > 0; word--)
+    if (a[word - 1] != b[word - 1]) return a[word - 1] < b[word - 1];
+  return false;
+}
 WF_INLINE bool burn(Scene& x) { return x.fuel == 0 ? false : (x.fuel--, true); }
 WF_INLINE bool enter(Scene& x, u32 frame) {
   x.depth++;

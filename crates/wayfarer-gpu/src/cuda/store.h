@@ -11,28 +11,6 @@ enum { SEEN, FRESH, FULL };
 enum { MOST_PROBES = 512 };
 #define TAKEN (1ull << 63)
 
-WF_INLINE u64 mix(u64 value) {
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93ull;
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93ull;
-  return value ^ value >> 32;
-}
-
-// Where a state goes, and bits that tell states apart there.
-WF_INLINE u64 hash_address(const u64* t, u64 salt) {
-  u64 hash = 0x9e3779b97f4a7c15ull ^ salt;
-#pragma unroll
-  for (u32 word = 0; word < TIGHT; word++) hash = mix(hash ^ t[word]) + 0x9e3779b97f4a7c15ull;
-  return mix(hash);
-}
-WF_INLINE u64 hash_second(const u64* t, u64 salt) {
-  u64 hash = 0xc2b2ae3d27d4eb4full ^ salt;
-#pragma unroll
-  for (u32 word = 0; word < TIGHT; word++) hash = mix((hash << 23 | hash >> 41) + t[word] * 0xa0761d6478bd642full);
-  return mix(hash ^ 0x6a09e667f3bcc908ull);
-}
-
 // The sequence of buckets of a state. The number of buckets is prime, so that every step leads through all of them.
 struct Way {
   u64 bucket, step, buckets;
@@ -126,6 +104,16 @@ WF_INLINE u32 insert(const Params& p, const u64* t, u64& placed) {
     }
   }
   return FULL;
+}
+// Puts a slot of another table into this one.
+WF_INLINE bool move_place(const Params& p, u64 entry) {
+  u64 t[TIGHT];
+  copy_words(t, p.arena + ((entry & 0xffffffffffull) - 1) * TIGHT, TIGHT);
+  Way at = way(hash_address(t, p.salt), p.buckets);
+  for (u32 probe = 0; probe < MOST_PROBES; probe++, further(at))
+    for (u32 slot = 0; slot < 8; slot++)
+      if (peek(p.table + at.bucket * 8 + slot) == 0 && atomic_swap_if(p.table + at.bucket * 8 + slot, 0, entry) == 0) return true;
+  return false;
 }
 #elif STORE == 4
 // Buckets of sixteen half words.

@@ -1,28 +1,5 @@
 
-// Random walks, one in each lane, with the generator of the rest of the program: a walk can be walked again anywhere, from its lane's number and from
-// where its stream stood when it began. No path is kept.
-
-WF_INLINE u64 scramble(u64 value) {
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebull;
-  return value ^ value >> 31;
-}
-struct Stream {
-  u64 key, counter;
-};
-WF_INLINE u64 draw(Stream& stream) {
-  stream.counter += 0x9e3779b97f4a7c15ull;
-  return scramble(stream.key ^ scramble(stream.counter));
-}
-// A number below the bound, all equally likely.
-WF_INLINE u64 below(Stream& stream, u64 bound) {
-  u64 word = draw(stream);
-  if (word * bound < bound) {
-    u64 threshold = (0 - bound) % bound;
-    while (word * bound < threshold) word = draw(stream);
-  }
-  return mul_high(word, bound);
-}
+// Random walks, one in each lane. A walk can be walked again anywhere, from its lane's number and from where its stream stood when it began. No path is kept.
 
 // What is kept of a lane between two kernels, each at its own place among those of all lanes; then its state.
 enum { LANE_COUNTER, LANE_ORIGIN, LANE_LENGTH, LANE_ROUND, LANE_STATE };
@@ -41,30 +18,13 @@ WF_OUTLINE void note_walk(const Params& p, u32 kind, u32 about, u32 fault, u64 r
   to[5] = length;
 }
 
-// Whether no rule leads to another state.
-WF_OUTLINE bool stutters(u64* s, const u64* mask, bool faulty) {
-  for (u32 rule = 0; rule < RULES; rule++) {
-    if (!(mask[rule >> 6] >> (rule & 63) & 1)) continue;
-    u64 n[WORDS];
-    Scene x;
-    copy_words(n, s, WORDS);
-    if (faulty && guard_again(n, rule) > TRUE) return false;
-    int ended = fire(n, x, rule);
-    if (ended == DISCARDED) continue;
-    if (ended != DONE) return false;
-    for (u32 word = 0; word < WORDS; word++)
-      if (n[word] != s[word]) return false;
-  }
-  return true;
-}
-
 WF_KERNEL(wf_walk) {
   open_tally();
   u64 steps = 0, ended_walks = 0, stuck_walks = 0, longest = 0, discarded = 0;
   for (u64 number = thread(); number < p.lane_count; number += threads()) {
     u64* kept = p.lanes + number;
     u64 all = p.lane_count;
-    Stream stream = {scramble(p.seed ^ scramble(number + 0x3c6ef372fe94f82bull)), kept[LANE_COUNTER * all]};
+    Stream stream = stream_of(p, number, kept[LANE_COUNTER * all]);
     u64 origin = kept[LANE_ORIGIN * all], length = kept[LANE_LENGTH * all], round = kept[LANE_ROUND * all];
     bool live = length != 0;
     u64 s[WORDS], mask[MASK_WORDS];
@@ -84,20 +44,7 @@ WF_KERNEL(wf_walk) {
 #pragma unroll
       for (u32 word = 0; word < MASK_WORDS; word++) count += count_ones(mask[word]);
       if (count > 0) {
-        u32 chosen = (u32)below(stream, count), rule = 0;
-        bool found = false;
-#pragma unroll
-        for (u32 word = 0; word < MASK_WORDS; word++) {
-          u32 ones = count_ones(mask[word]);
-          if (!found && chosen < ones) {
-            u64 rest = mask[word];
-            for (; chosen > 0; chosen--) rest &= rest - 1;
-            rule = word * 64 + lowest_one(rest);
-            found = true;
-          } else if (!found) {
-            chosen -= ones;
-          }
-        }
+        u32 rule = nth_rule(mask, (u32)below(stream, count));
         u64 n[WORDS];
         Scene x;
         copy_words(n, s, WORDS);
@@ -117,6 +64,7 @@ WF_KERNEL(wf_walk) {
           if (COVERS) reach(p, x.covered);
         }
         if (ended == DONE) {
+          if (is_sought(p, rule)) note_walk(p, NOTE_RULE, rule, 0, round, number, origin, length);
           bool same = true;
 #pragma unroll
           for (u32 word = 0; word < WORDS; word++) same = same && n[word] == s[word];
@@ -147,7 +95,7 @@ WF_KERNEL(wf_walk) {
           else if (p.faults) note_walk(p, NOTE_FAULT, rule, (u32)(ended - 2), round, number, origin, length);
         }
       }
-      if (stuck && (p.deadlock == 2 || (p.deadlock == 1 && count == 0))) note_walk(p, NOTE_DEADLOCK, 0, 0, round, number, origin, length);
+      if (stuck && (p.deadlock == 2 || (p.deadlock == 1 && count == 0)) && !is_end(s)) note_walk(p, NOTE_DEADLOCK, 0, 0, round, number, origin, length);
       steps++;
       length++;
       longest = length > longest ? length : longest;

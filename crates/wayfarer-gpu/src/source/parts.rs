@@ -23,6 +23,7 @@ pub(super) fn write(program: &Program, bounds: &Bounds, out: &mut String) {
     for (number, property) in program.properties.iter().enumerate() {
         write_property(program, bounds, number, property, out);
     }
+    write_end(program, bounds, out);
 }
 
 /// What the guard of a family is called.
@@ -116,6 +117,20 @@ fn write_property(program: &Program, bounds: &Bounds, number: usize, property: &
     }
     coder.line("return TRUE;");
     let _ = writeln!(out, "WF_INLINE int property{number}(u64* s, Scene& x) {{\n{}}}", coder.out);
+}
+
+/// Whether a state without enabled rules is a valid end.
+fn write_end(program: &Program, bounds: &Bounds, out: &mut String) {
+    let Some(ends) = &program.ends else {
+        let _ = writeln!(out, "\nWF_INLINE bool may_end(u64* s) {{ return false; }}");
+        return;
+    };
+    let mut coder = Coder::new(program, bounds, Role::Formula, vec![ANY; ends.registers as usize]);
+    begin(&mut coder, 0, ends.registers, 0);
+    let value = coder.value(&ends.value);
+    coder.line(&format!("return {} ? TRUE : FALSE;", value.condition()));
+    let _ = writeln!(out, "\nWF_INLINE int end_formula(u64* s, Scene& x) {{\n{}}}", coder.out);
+    let _ = writeln!(out, "WF_OUTLINE bool may_end(u64* s) {{\n  Scene x;\n  begin(x, 0);\n  return end_formula(s, x) == TRUE;\n}}");
 }
 
 /// Registers that are not parameters, and the frame, all zero.

@@ -4,9 +4,9 @@ use super::code::Val;
 use super::parts::{command_name, guard_name};
 use crate::bounds::{self, Bounds};
 use std::fmt::Write;
+use wayfarer_ir::levels::Levels;
 use wayfarer_ir::walk;
 use wayfarer_ir::{Expr, Program, PropertyKind, Rule, Stmt};
-use wayfarer_space::FaultClass;
 
 /// Writes `enabled`, `guard_again`, `fire`, `check` and `is_limit`.
 pub(super) fn write(program: &Program, bounds: &Bounds, guard_parts: usize, out: &mut String) {
@@ -56,7 +56,33 @@ fn write_enabled(program: &Program, bounds: &Bounds, guard_parts: usize, limited
             let _ = writeln!(out, "    mask[rule >> 6] |= (u64)(g != FALSE) << (rule & 63);{noted}\n  }}");
         }
     }
+    write_levels(program, out);
     let _ = writeln!(out, "  return faulty;\n}}");
+}
+
+/// A rule is enabled only if no rule of a smaller level is.
+fn write_levels(program: &Program, out: &mut String) {
+    let Some(levels) = Levels::of(program) else { return };
+    let total: u64 = program.rules.iter().map(Rule::instances).sum();
+    let words = (total.div_ceil(64).max(1)) as usize;
+    let masks: Vec<Vec<u64>> = levels
+        .rules()
+        .map(|ranges| {
+            let mut mask = vec![0u64; words];
+            ranges.iter().cloned().flatten().for_each(|rule| mask[rule as usize / 64] |= 1 << (rule % 64));
+            mask
+        })
+        .collect();
+    for (number, mask) in masks.iter().enumerate().take(masks.len() - 1) {
+        let some: Vec<String> =
+            mask.iter().enumerate().filter(|(_, bits)| **bits != 0).map(|(word, bits)| format!("mask[{word}] & {bits:#x}ull")).collect();
+        let if_some = if some.is_empty() { "false".to_string() } else { some.join(" || ") };
+        let _ = writeln!(out, "  {}if ({if_some}) {{", if number == 0 { "" } else { "else " });
+        mask.iter().enumerate().for_each(|(word, bits)| {
+            let _ = writeln!(out, "    mask[{word}] &= {bits:#x}ull;");
+        });
+        let _ = writeln!(out, "  }}");
+    }
 }
 
 /// The guard of one rule, asked again where some guard met a fault.
@@ -134,7 +160,7 @@ fn write_limits(program: &Program, out: &mut String) {
         out,
         "\n// Whether a fault speaks about a limit, and not against the model.\nWF_INLINE bool is_limit(int fault) {{\n  switch (fault) {{"
     );
-    for (number, _) in program.faults.iter().enumerate().filter(|(_, site)| site.class != FaultClass::Violation) {
+    for (number, _) in program.faults.iter().enumerate().filter(|(_, site)| !site.class.is_violation()) {
         let _ = writeln!(out, "  case FAULT({number}): return true;");
     }
     let _ = writeln!(out, "  }}\n  return false;\n}}");

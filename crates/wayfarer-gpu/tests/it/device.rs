@@ -1,11 +1,14 @@
 //! The same searches on a real device, where `WAYFARER_DEVICE` names one by its number: all models over every store, and thousands of generated programs.
 
 use crate::harness::not_run;
+use crate::lanes::{SEARCHES, ways_are_ways};
 use crate::models::models;
+use crate::orbits::same_orbits;
 use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_again};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer_gpu::{Device, LoadError, Search, Slots, Source};
+use wayfarer_ir::symmetry::Symmetry;
 use wayfarer_ir::{Interpreter, Limits, Program};
 
 /// The device that tests may use.
@@ -42,7 +45,7 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     if !fits(&source, slots) {
         return false;
     }
-    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth) {
+    let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth, &mut || true) {
         Ok(loaded) => loaded,
         Err(LoadError::Unsupported(_)) => return false,
         Err(error) => panic!("{name}: {error}"),
@@ -50,7 +53,7 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     let interpreter = Interpreter::new(program.clone(), limits);
     same_search(name, &interpreter, &loaded, &source, slots, 256 << 20, most);
     if slots.is_exact() {
-        let walks = device.load(&source, Search::Walks, limits.call_depth).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let walks = device.load(&source, Search::Walks, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{name}: {error}"));
         walks_can_be_walked_again(name, &interpreter, &walks, &source);
     }
     true
@@ -67,6 +70,47 @@ fn models_agree_on_a_device() {
     };
     in_parallel(models.len() * STORES.len(), run, number);
     eprintln!("{} searches of {} models agree on device {number}", ran.into_inner(), models.len());
+}
+
+#[test]
+fn lanes_find_ways_on_a_device() {
+    let Some(number) = number() else { return };
+    let models = models();
+    let (ran, ways) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let run = |job: usize, device: &Device| {
+        let ((name, program), own) = (&models[job / 2], SEARCHES[(job / 2 + job % 2 * 4) % SEARCHES.len()]);
+        let limits = Limits::default();
+        let Ok(source) = Source::new(program, limits) else { return };
+        let loaded = match device.load(&source, Search::Own(own), limits.call_depth, &mut || true) {
+            Ok(loaded) => loaded,
+            Err(LoadError::Unsupported(_)) => return,
+            Err(error) => panic!("{name}, {own:?}: {error}"),
+        };
+        let found = ways_are_ways(name, &Interpreter::new(program.clone(), limits), &loaded, &source, own);
+        ran.fetch_add(1, Ordering::Relaxed);
+        ways.fetch_add(found, Ordering::Relaxed);
+    };
+    in_parallel(models.len() * 2, run, number);
+    eprintln!("{} searches by lanes found {} ways on device {number}", ran.into_inner(), ways.into_inner());
+}
+
+#[test]
+fn orbits_agree_on_a_device() {
+    let Some(number) = number() else { return };
+    let symmetric = |program: &Program| program.asymmetries.is_empty() && matches!(Symmetry::of(program), Ok(Some(_)));
+    let models: Vec<_> = models().into_iter().filter(|(_, program)| symmetric(program)).collect();
+    let ran = AtomicUsize::new(0);
+    let run = |job: usize, device: &Device| {
+        let (name, program) = &models[job];
+        let limits = Limits::default();
+        let Ok(source) = Source::symmetric(program, limits) else { return };
+        let slots = Slots::exact(source.bits, device.has_wide_swap());
+        let loaded = device.load(&source, Search::Levels(slots), limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{name}: {error}"));
+        same_orbits(name, program, &Interpreter::new(program.clone(), limits), &loaded, &source, slots, 3_000);
+        ran.fetch_add(1, Ordering::Relaxed);
+    };
+    in_parallel(models.len(), run, number);
+    eprintln!("{} searches up to symmetry agree on device {number}", ran.into_inner());
 }
 
 #[test]

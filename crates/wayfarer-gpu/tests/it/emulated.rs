@@ -29,6 +29,16 @@ impl Kernels {
         Kernels { library: compile(compiler, &text, "-O0") }
     }
 
+    /// One search of each program.
+    pub(crate) fn of(compiler: &str, searches: &[(Source, Search)]) -> Self {
+        let mut text = searches.first().map_or_else(String::new, |(source, _)| source.parts().0.to_string());
+        for (number, (source, search)) in searches.iter().enumerate() {
+            let body = source.kernels(*search);
+            let _ = writeln!(text, "#undef WF_NAME\n#define WF_NAME(name) p{number}_##name\nnamespace p{number} {{\n{body}\n}}");
+        }
+        Kernels { library: compile(compiler, &text, "-O0") }
+    }
+
     /// The device on which one of the programs runs.
     pub(crate) fn device(&self, program: usize) -> Emulated<'_> {
         Emulated { kernels: self, program, taken: RefCell::default() }

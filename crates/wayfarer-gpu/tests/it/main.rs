@@ -5,10 +5,13 @@ mod device;
 mod emulated;
 mod generated;
 mod harness;
+mod lanes;
 mod models;
+mod orbits;
+mod passing;
 mod searches;
 
-/// A generated program without what devices do not run: levels of rules.
+/// A generated program.
 fn plain(seed: u64) -> wayfarer_ir::Program {
-    wayfarer_ir::Program { levels: Vec::new(), ..wayfarer_ir::generate::generate(seed) }
+    wayfarer_ir::generate::generate(seed)
 }

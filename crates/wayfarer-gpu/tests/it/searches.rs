@@ -5,28 +5,28 @@ use crate::harness::compiler;
 use crate::models::models;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wayfarer_gpu::{Asked, Levels, Machine, Slots, Source, Walks, What};
+use wayfarer_gpu::{Asked, Levels, Machine, Search, Slots, Source, Walks, What};
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
 /// What a search by the interpreter found in one level.
-struct Level {
-    states: Vec<Vec<Word>>,
-    totals: Totals,
+pub(crate) struct Level {
+    pub(crate) states: Vec<Vec<Word>>,
+    pub(crate) totals: Totals,
     /// What is wrong in this level's states, or shows when the one before it is expanded.
-    notes: Vec<(What, Vec<Word>)>,
+    pub(crate) notes: Vec<(What, Vec<Word>)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    states: u64,
-    firings: Vec<u64>,
-    discarded: u64,
+pub(crate) struct Totals {
+    pub(crate) states: u64,
+    pub(crate) firings: Vec<u64>,
+    pub(crate) discarded: u64,
     reached: Vec<u32>,
 }
 
 /// Breadth-first search by the interpreter, by levels, until there are more than `most` states.
-fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
+pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec<Level> {
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
     let mut known: HashSet<Vec<Word>> = HashSet::new();
@@ -47,9 +47,13 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
                 totals.discarded += steps.discarded;
                 steps.firings.iter().chain(steps.faults.iter().map(|step| &step.firing)).for_each(|firing| totals.firings[firing.rule as usize] += 1);
                 reached.union(&steps.reached);
-                notes.extend(steps.faults.iter().map(|step| (What::Fault(step.firing.rule, step.fault.0), state.clone())));
+                let fault = |step: &wayfarer_space::FaultStep| match step.firing {
+                    Firing { rule, outcome: 0 } => What::Fault(rule, step.fault.0),
+                    Firing { rule, outcome } => What::PathFault(rule, outcome, step.fault.0),
+                };
+                notes.extend(steps.faults.iter().map(|step| (fault(step), state.clone())));
                 let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty();
-                if deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0 {
+                if (deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0) && !interpreter.may_end(state) {
                     notes.push((What::Deadlock, state.clone()));
                 }
             }
@@ -83,18 +87,18 @@ fn levels(interpreter: &Interpreter, deadlock: u64, most: usize) -> Vec<Level> {
     }
 }
 
-fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
+pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
-    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true }
+    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, rules: Vec::new() }
 }
 
-fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
+pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
     let mut words = vec![0; states.len() * source.tight];
     states.iter().zip(words.chunks_mut(source.tight)).for_each(|(state, words)| source.packing.pack(state, words));
     words
 }
 
-fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
+pub(crate) fn working(source: &Source, tight: &[Word]) -> Vec<Word> {
     let mut state = vec![0; source.words];
     source.packing.unpack(tight, &mut state);
     state
@@ -150,6 +154,15 @@ pub(crate) fn same_search(
     if starts.is_empty() {
         return spilled;
     }
+    // Narrow levels that are taken together end in the same.
+    search.start(&starts).expect("a start");
+    let mut left = expected.len() as u64 - 1;
+    while left > 0 {
+        let leapt = search.leap(left).expect("a leap");
+        left -= if leapt.ends_level { 1 + u64::from(leapt.levels_before) } else { 0 };
+    }
+    let (totals, last) = (search.totals(), &expected[expected.len() - 1].totals);
+    assert_eq!((totals.states, &totals.firings, totals.discarded), (last.states, &last.firings, last.discarded), "{name}, {slots:?}: leaps");
     let depth = expected.len() - 1 - usize::from(expected[expected.len() - 1].states.is_empty());
     if let Some(goal) = expected[depth].states.last().filter(|_| slots.is_exact() && depth > 0) {
         let goal = tight(source, std::slice::from_ref(goal));
@@ -268,7 +281,62 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
                 interpreter.expand(&batch, Firing::of(0), &mut steps);
                 assert!(steps.changed.iter().all(|changed| *changed == 0), "{name}: {met:?}");
             }
-            What::Found(_) => panic!("{name}: nothing was looked for"),
+            What::PathFault(..) | What::Rule(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
+    }
+}
+
+/// A search that gives up bits of its fingerprints goes on as if it had had fewer from the start.
+#[test]
+fn fingerprints_give_up_bits_in_place() {
+    let Some(compiler) = compiler() else { return };
+    let (name, program) = models().into_iter().find(|(name, _)| name.contains("german")).expect("a model");
+    let (source, interpreter) = (Source::new(&program, Limits::default()).expect("a source"), Interpreter::new(program, Limits::default()));
+    let stores = [Slots::Fingerprint, Slots::HalfFingerprint];
+    let kernels = Kernels::of(compiler, &stores.map(|slots| (source.clone(), Search::Levels(slots))));
+    let (whole, half) = (kernels.device(0), kernels.device(1));
+    let expected = levels(&interpreter, 0, 1_500);
+    let mut search = Levels::new(&whole, &source, Slots::Fingerprint, 1 << 20, &Asked::default()).expect("memory");
+    search.start(&tight(&source, &expected[0].states)).expect("a start");
+    for (depth, level) in expected.iter().enumerate().skip(1) {
+        if depth == expected.len() / 2 {
+            assert!(search.can_halve());
+            let before = search.expected_omissions();
+            search.halve(&half).expect("it halves");
+            assert!(!search.can_halve() && search.expected_omissions() >= before);
+        }
+        while !search.round().expect("a round").ends_level {}
+        assert_eq!(search.totals().states, level.totals.states, "{name}: level {depth}");
+    }
+}
+
+/// A rule that is looked for is noted where it fires, and only there.
+#[test]
+fn rules_that_are_looked_for_are_noted() {
+    let Some(compiler) = compiler() else { return };
+    let (name, program) = models().into_iter().find(|(name, _)| name.contains("german")).expect("a model");
+    let (source, interpreter) = (Source::new(&program, Limits::default()).expect("a source"), Interpreter::new(program, Limits::default()));
+    let slots = Slots::exact(source.bits, true);
+    let kernels = Kernels::of(compiler, &[(source.clone(), Search::Levels(slots))]);
+    let machine = kernels.device(0);
+    let expected = levels(&interpreter, 0, 800);
+    let last = &expected[expected.len() - 1].totals.firings;
+    let rule = last.iter().rposition(|fired| *fired > 0).expect("a rule that fires");
+    let mut rules = vec![0; last.len().div_ceil(64)];
+    rules[rule / 64] |= 1 << (rule % 64);
+    let asked = Asked { rules, ..Asked::default() };
+    let mut search = Levels::new(&machine, &source, slots, 4 << 20, &asked).expect("memory");
+    search.start(&tight(&source, &expected[0].states)).expect("a start");
+    let mut noted = 0;
+    for level in &expected[1..] {
+        loop {
+            let round = search.round().expect("a round");
+            assert!(round.notes.iter().all(|note| note.what == What::Rule(rule as u32, 0)), "{name}");
+            noted += round.noted;
+            if round.ends_level {
+                break;
+            }
+        }
+        assert_eq!(noted, level.totals.firings[rule], "{name}");
     }
 }

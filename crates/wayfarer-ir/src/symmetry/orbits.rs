@@ -1,7 +1,8 @@
 //! A space whose states are the representatives of another's orbits.
 
-use super::{Scratch, Symmetry};
+use super::{Doubts, Scratch, Symmetry};
 use std::cell::Cell;
+use std::ops::Range;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
@@ -10,6 +11,7 @@ use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, Pr
 pub struct Orbits<'a> {
     inner: &'a dyn Space,
     symmetry: &'a Symmetry,
+    doubts: Option<&'a Doubts>,
 }
 
 thread_local! {
@@ -20,7 +22,13 @@ thread_local! {
 impl<'a> Orbits<'a> {
     /// The orbits of a space whose program has the symmetry and does not break it.
     pub fn new(inner: &'a dyn Space, symmetry: &'a Symmetry) -> Self {
-        Orbits { inner, symmetry }
+        Orbits { inner, symmetry, doubts: None }
+    }
+
+    /// The same, and checks what could not be shown.
+    pub fn checking(mut self, doubts: Option<&'a Doubts>) -> Self {
+        self.doubts = doubts;
+        self
     }
 
     /// States of the underlying space that lead step by step through the orbits of `states`, the first of which must
@@ -91,7 +99,15 @@ impl Space for Orbits<'_> {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
-        let completeness = self.inner.initial(steps);
+        self.initial_some(0..u64::MAX, steps)
+    }
+
+    fn starts(&self) -> Option<u64> {
+        self.inner.starts()
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        let completeness = self.inner.initial_some(numbers, steps);
         self.with_scratch(|scratch| {
             for row in 0..steps.len() {
                 if self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {
@@ -105,6 +121,9 @@ impl Space for Orbits<'_> {
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         let completeness = self.inner.expand(batch, from, steps);
         self.with_scratch(|scratch| {
+            if let Some(doubts) = self.doubts {
+                doubts.check(self.inner, self.symmetry, batch, steps, scratch);
+            }
             for row in 0..steps.len() {
                 // A step back to a representative needs no change.
                 if steps.changed[row] != 0 && self.symmetry.canonicalise(steps.states.get_mut(row), scratch) {
@@ -117,6 +136,10 @@ impl Space for Orbits<'_> {
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
         let (firing, fired) = self.inner.sample(state, rng, out)?;
+        if let Some(doubts) = self.doubts.filter(|doubts| doubts.are_about(firing.rule)) {
+            let mut steps = Steps::new(self.inner.width());
+            self.with_scratch(|scratch| doubts.check_state(self.inner, self.symmetry, state, &mut steps, scratch));
+        }
         self.replace(fired, out);
         Some((firing, fired))
     }

@@ -25,8 +25,9 @@ pub fn print(program: &Program) -> String {
         let FaultSite { class, kind, message, at } = site;
         out.line(format!("(fault !{number} {} {} {} {})", class.word(), kind.word(), at_text(*at), quote(message)));
     }
-    for Asymmetry { at, certain, message } in &program.asymmetries {
-        out.line(format!("(asymmetry {} {} {})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
+    for Asymmetry { at, certain, message, commands } in &program.asymmetries {
+        let commands: String = commands.iter().flatten().map(|family| format!(" {family}")).collect();
+        out.line(format!("(asymmetry {} {} {}{commands})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
     }
     if !program.levels.is_empty() {
         out.line(list("levels", program.levels.iter().map(u32::to_string)));

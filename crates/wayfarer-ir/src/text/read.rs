@@ -43,7 +43,14 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
                 let function = read_function(&mut part)?;
                 program.functions.push(function);
             }
-            "asymmetry" => program.asymmetries.push(Asymmetry { at: part.at()?, certain: part.one_of(&CERTAINTY)?, message: part.string()? }),
+            "asymmetry" => {
+                let (at, certain, message) = (part.at()?, part.one_of(&CERTAINTY)?, part.string()?);
+                let mut commands = Vec::new();
+                while part.peek().is_some() {
+                    commands.push(part.number()?);
+                }
+                program.asymmetries.push(Asymmetry { at, certain, message, commands: (!commands.is_empty()).then_some(commands) });
+            }
             "levels" => {
                 while part.peek().is_some() {
                     program.levels.push(part.number()?);

@@ -2,7 +2,8 @@
 
 use super::substructures::{Runs, settings};
 use crate::desk::{Desk, LabError};
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Plot, Table};
+use crate::judging::{Verdict, both, exactly};
+use crate::{Cell, Column, Experiment, Findings, Form, Plot, Table};
 use wayfarer::space::Graph;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -11,6 +12,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "Engels, Groote, van Weerdenburg, Willemse: Search algorithms for automated validation (2009), 5.1.2, Figure 3",
     question: "How likely is each search to have found the deadlock after a number of visited states?",
     seconds: (0.5, 0.5),
+    alone: false,
+    reads: &[],
     settings,
     run,
 };
@@ -63,52 +66,57 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     });
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let random = all[0].found(&deadlock, 50);
-    findings.claim(
+    findings.judge(
         "After 50 steps random search has not found it with a significant probability",
-        if random < 0.1 { Judgement::Agrees } else { Judgement::Differs },
+        &[all[0].share(deadlock[0], 50).is_rare()],
         format!("It had found it in {} of the runs.", percent(random)),
     );
     let (depth_first, five) = (&all[1], &all[6]);
-    let better: Vec<usize> = (1..=47).filter(|visits| five.found(&deadlock, *visits) > depth_first.found(&deadlock, *visits)).collect();
-    let others =
-        all[2..6].iter().filter(|runs| (31..=47).all(|visits| runs.found(&deadlock, visits) <= depth_first.found(&deadlock, visits))).count();
-    findings.claim(
+    let ahead = |runs: &Runs, visits: usize| runs.share(deadlock[0], visits).more_than(&depth_first.share(deadlock[0], visits));
+    let better: Vec<usize> = (31..=47).filter(|visits| ahead(five, *visits) == Verdict::Agrees).collect();
+    // Better: ahead somewhere beyond 30 states and nowhere behind. The others are behind somewhere.
+    let behind =
+        |runs: &Runs| (31..=47).any(|visits| depth_first.share(deadlock[0], visits).more_than(&runs.share(deadlock[0], visits)) == Verdict::Agrees);
+    let mut cases = vec![both(exactly(!better.is_empty()), exactly(!behind(five)))];
+    cases.extend(all[2..6].iter().map(|runs| exactly(behind(runs))));
+    findings.judge(
         "Only a highway of width 5 does better than randomised depth-first search, after 30 states",
-        match better.first() {
-            Some(from) if *from >= 20 && others == 4 => Judgement::Agrees,
-            Some(_) => Judgement::Partly,
-            None => Judgement::Differs,
-        },
-        match (better.first(), better.last()) {
-            (Some(from), Some(to)) => format!(
-                "Width 5 is ahead between {from} and {to} states ({} against {} at 30); of the widths 1 to 4, {others} stay behind beyond 30 states.",
-                percent(five.found(&deadlock, 30)),
-                percent(depth_first.found(&deadlock, 30))
-            ),
-            _ => format!(
-                "Width 5 is never ahead: {} against {} at 30 states.",
-                percent(five.found(&deadlock, 30)),
-                percent(depth_first.found(&deadlock, 30))
-            ),
-        },
+        &cases,
+        format!(
+            "Beyond 30 states width 5 is ahead at {} of 17 numbers of states ({} against {} at 31, {} against {} at 40).",
+            better.len(),
+            percent(five.found(&deadlock, 31)),
+            percent(depth_first.found(&deadlock, 31)),
+            percent(five.found(&deadlock, 40)),
+            percent(depth_first.found(&deadlock, 40)),
+        ),
     );
     let ends: Vec<f64> = all[2..].iter().map(|runs| runs.found(&deadlock, usize::MAX)).collect();
-    let rising = ends.windows(2).filter(|pair| pair[1] >= pair[0]).count();
-    findings.claim(
+    // More states change nothing: after all 47 it has found what it ever finds.
+    let limits: Vec<Verdict> = all[2..].iter().map(|runs| exactly(runs.found(&deadlock, 47) == runs.found(&deadlock, usize::MAX))).collect();
+    findings.judge(
         "Each width of a highway has a share of runs that it cannot exceed, since it cannot return",
-        Judgement::of(rising, ends.len() - 1),
+        &limits,
         format!("Widths 1 to 5 end at {}.", ends.iter().map(|share| percent(*share)).collect::<Vec<_>>().join(", ")),
     );
-    let worst = all[2].found(&deadlock, SHOWN);
-    let outperformed = all.iter().enumerate().filter(|(at, runs)| *at != 2 && runs.found(&deadlock, SHOWN) >= worst).count();
-    findings.claim(
+    let one = all[2].share(deadlock[0], SHOWN);
+    let others: Vec<&Runs> = all.iter().enumerate().filter(|(at, _)| *at != 2).map(|(_, runs)| runs).collect();
+    let cases: Vec<Verdict> = others.iter().map(|runs| runs.share(deadlock[0], SHOWN).more_than(&one)).collect();
+    findings.judge(
         "A highway of width 1 is outperformed by all others",
-        Judgement::of(outperformed, all.len() - 1),
+        &cases,
         format!(
-            "It finds the deadlock in {} of the runs; {outperformed} of the {} other searches do at least as well within {SHOWN} states.",
-            percent(worst),
-            all.len() - 1
+            "Within {SHOWN} states it finds the deadlock in {} of the runs; the others in {}.",
+            percent(one.interval.value),
+            others.iter().map(|runs| format!("{} ({})", percent(runs.found(&deadlock, SHOWN)), runs.name)).collect::<Vec<_>>().join(", ")
         ),
+    );
+    let early = others.iter().all(|runs| runs.share(deadlock[0], 20).more_than(&all[2].share(deadlock[0], 20)) == Verdict::Agrees);
+    let longer: Vec<f64> = [60, 240].map(|visits| all[0].found(&deadlock, visits)).to_vec();
+    findings.because(
+        longer[1] > one.interval.value && !early,
+        "Random search catches up only after more states than the figure shows.",
+        format!("Random search has found it in {} of the runs after 60 states and in {} after 240.", percent(longer[0]), percent(longer[1])),
     );
     Ok(())
 }

@@ -1,19 +1,26 @@
 //! Figure 5 of the Abed papers: covered states over steps if the system does not fit into memory.
+//!
+//! Memory is counted in states: breadth-first search ends when it has stored as many as fit, and the re-initialised
+//! searches start anew. So runs can be made side by side and repeated, and every variant that the text allows is
+//! run: restarts from the start or from a visited state; closed states kept, out of the choice, or deleted.
 
 use super::systems::plan;
 use crate::desk::{Desk, LabError};
+use crate::judging::{Figure, RARE, Verdict, unless_growing};
 use crate::models::{self, Model};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, grouped};
-use wayfarer::memory::{Budget, taken};
-use wayfarer::{Plan, StrategySpec};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped};
+use wayfarer::memory::Budget;
+use wayfarer::{Loaded, Plan, StrategySpec};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "beyond-memory",
     title: "Covered states beyond the memory",
     source: "Abed, Tripakis, Vincent (SPIN 2008), Figure 5; Resource-Aware Verification, Figure 5",
-    question: "Given memory for a part of a large system, how many distinct states do breadth-first search, RURS, RSDRS and auto cover?",
-    seconds: (6.0, 600.0),
+    question: "Given memory for a part of a large system, how many distinct states do breadth-first search, RURS and RSDRS cover, in each variant that the text allows?",
+    seconds: (10.0, 900.0),
+    alone: false,
+    reads: &[],
     settings,
     run,
 };
@@ -23,137 +30,325 @@ struct System {
     model: Model,
     constants: &'static [(&'static str, i64)],
     quick: &'static [(&'static str, i64)],
-    /// States, in full and quick, as counted by breadth-first search with enough memory.
-    states: (u64, u64),
 }
 
 const SYSTEMS: [System; 3] = [
     System {
         name: "Token",
         model: models::TOKEN_RING_LAN,
-        constants: &[("StationCount", 5), ("MessageCount", 3), ("Rest", 1)],
-        quick: &[("StationCount", 5), ("MessageCount", 2), ("Rest", 1)],
-        states: (2_781_155, 482_105),
+        constants: &[("StationCount", 3), ("MessageCount", 4), ("Rest", 1)],
+        quick: &[("StationCount", 3), ("MessageCount", 3), ("Rest", 1)],
     },
     System {
         name: "Fischer",
         model: models::FISCHER,
-        constants: &[("ProcessCount", 6), ("WriteWithin", 6), ("WaitFor", 7)],
-        quick: &[("ProcessCount", 5), ("WriteWithin", 6), ("WaitFor", 7)],
-        states: (4_731_824, 405_056),
+        constants: &[("ProcessCount", 6), ("WriteWithin", 1), ("WaitFor", 2)],
+        quick: &[("ProcessCount", 5), ("WriteWithin", 1), ("WaitFor", 2)],
     },
     System {
         name: "Server",
         model: models::CLIENT_SERVER,
-        constants: &[("ClientCount", 5), ("WorkerCount", 2), ("OutstandingMax", 3), ("QuestionCount", 1)],
-        quick: &[("ClientCount", 4), ("WorkerCount", 2), ("OutstandingMax", 3), ("QuestionCount", 1)],
-        states: (1_570_000, 76_000),
+        constants: &[("ClientCount", 4), ("WorkerCount", 1), ("OutstandingMax", 3), ("QuestionCount", 1)],
+        quick: &[("ClientCount", 3), ("WorkerCount", 1), ("OutstandingMax", 3), ("QuestionCount", 1)],
     },
 ];
 
-/// The memory and the steps of a run. Unlike seconds, steps are the same on every machine.
-fn scale(quick: bool) -> (usize, u64) {
-    if quick { (2 << 20, 400_000) } else { (8 << 20, 60_000_000) }
+/// The shares of the states that fit into memory. If RURS stagnates near 90 % and is then 40 % beyond the limit, the limit is at two thirds.
+const MEMORY: [f64; 3] = [0.15, 0.3, 0.6];
+
+/// The variants that the text allows: where restarts begin, and what becomes of closed states.
+const VARIANTS: [(&str, &str); 6] = [
+    ("from the start", "from=initial,close=off"),
+    ("from the start, closed out", "from=initial,close=on"),
+    ("from the start, closed deleted", "from=initial,close=delete"),
+    ("from visited", "from=visited,close=off"),
+    ("from visited, closed out", "from=visited,close=on"),
+    ("from visited, closed deleted", "from=visited,close=delete"),
+];
+
+const SEARCHES: [&str; 2] = ["rurs", "rsdrs"];
+
+fn runs(quick: bool) -> u64 {
+    if quick { 2 } else { 4 }
 }
 
-fn searches() -> Vec<&'static str> {
-    let mut all = vec!["bfs", "rurs", "rsdrs"];
-    if StrategySpec::names().any(|name| name == "auto") {
-        all.push("auto");
-    }
-    all
+/// Steps for each state of the system.
+fn steps(quick: bool) -> u64 {
+    if quick { 10 } else { 30 }
 }
 
 fn settings(quick: bool) -> Settings {
-    let (memory, steps) = scale(quick);
+    let words = |system: &System| {
+        let constants = if quick { system.quick } else { system.constants };
+        format!(
+            "{} = {} {}",
+            system.name,
+            system.model.file,
+            constants.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        )
+    };
     vec![
-        ("systems", SYSTEMS.iter().map(|system| system.name).collect::<Vec<_>>().join(", ")),
-        ("memory", format!("{} MiB for each run", memory >> 20)),
-        ("steps", format!("{} for each run", grouped(steps as i64))),
-        ("strategies", searches().join(", ")),
+        ("systems", SYSTEMS.iter().map(words).collect::<Vec<_>>().join("; ")),
+        ("memory", "15, 30 and 60 % of the states; breadth-first search ends there".to_string()),
+        ("steps", format!("{} for each state of the system", steps(quick))),
+        ("variants", VARIANTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("; ")),
+        ("repetitions", runs(quick).to_string()),
     ]
 }
 
-struct Run {
-    covered: u64,
-    error: f64,
-    stop: &'static str,
+/// One run to be made.
+#[derive(Clone)]
+struct Task {
+    system: usize,
+    memory: usize,
+    variant: usize,
+    search: usize,
+    seed: u64,
+}
+
+struct Done {
+    /// Distinct states as a share of those that fit into memory.
+    gain: f64,
+    /// The share of all states at the end, and at half of the steps.
+    covered: [f64; 2],
     curve: Vec<(f64, f64)>,
 }
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
-    let searches = searches();
-    desk.expect(SYSTEMS.len() * searches.len());
-    let mut columns = vec![Column::new("system"), Column::new("states").form(Form::Count)];
-    columns.extend(searches.iter().map(|name| Column::new(format!("{name}: covered")).form(Form::Count)));
-    columns.extend(searches.iter().skip(1).map(|name| Column::new(format!("{name} against bfs"))));
-    columns.push(Column::new("bfs ended by"));
-    let mut table = Table::new("Distinct states covered with the same memory", columns);
-    let mut gains: Vec<(String, f64)> = Vec::new();
-    let mut most_error: f64 = 0.0;
-    for system in &SYSTEMS {
-        let loaded = desk.load(system.model, if desk.quick { system.quick } else { system.constants })?;
-        let states = if desk.quick { system.states.1 } else { system.states.0 };
-        let mut runs = Vec::new();
-        for strategy in &searches {
-            // Sequentially, because memory is accounted for the whole program.
-            let (memory, steps) = scale(desk.quick);
-            let limit = taken() + memory;
-            let plan = Plan { memory: Some(limit), steps: Some(steps), record: None, seed: desk.seed, ..plan(spec(strategy)?) };
-            let (mut curve, mut next) = (vec![(0.0, 0.0)], 0);
-            let report = desk.run_watched(&loaded.subject(), &plan, &Budget::new(limit, 0), &mut |progress| {
-                if progress.steps >= next {
-                    curve.push((progress.steps as f64, progress.states as f64));
-                    next = progress.steps + steps / 150;
+    let loaded: Vec<Loaded> =
+        SYSTEMS.iter().map(|system| desk.load(system.model, if desk.quick { system.quick } else { system.constants })).collect::<Result<_, _>>()?;
+    let states: Vec<u64> =
+        loaded.iter().map(|loaded| Ok(desk.run(loaded, &plan(StrategySpec::default()))?.states)).collect::<Result<_, LabError>>()?;
+    let mut tasks = Vec::new();
+    for system in 0..SYSTEMS.len() {
+        for memory in 0..MEMORY.len() {
+            for variant in 0..VARIANTS.len() {
+                for search in 0..SEARCHES.len() {
+                    tasks.extend((0..runs(desk.quick)).map(|run| Task { system, memory, variant, search, seed: desk.seed.wrapping_add(run) }));
                 }
-            })?;
-            // A breadth-first search that ended keeps its states.
-            curve.extend([(report.steps as f64, report.states as f64), (steps.max(report.steps) as f64, report.states as f64)]);
-            runs.push(Run { covered: report.states, error: report.states_error, stop: report.stop.word(), curve });
-            desk.tick()?;
+            }
         }
-        let breadth_first = runs[0].covered.max(1) as f64;
-        let mut row = vec![Cell::from(system.name), states.into()];
-        row.extend(runs.iter().map(|run| Cell::from(run.covered)));
-        row.extend(runs.iter().skip(1).map(|run| Cell::from(format!("{:+.0} %", 100.0 * (run.covered as f64 / breadth_first - 1.0)))));
-        row.push(runs[0].stop.into());
-        table.row(row);
-        gains.extend(
-            searches.iter().zip(&runs).skip(1).map(|(name, run)| (format!("{name} on {}", system.name), run.covered as f64 / breadth_first - 1.0)),
-        );
-        most_error = runs.iter().map(|run| run.error).fold(most_error, f64::max);
-        let lines = searches.iter().zip(&runs).map(|(name, run)| Line::new(*name, run.curve.iter().copied()));
-        findings.plots.push(Plot {
-            title: system.name.to_string(),
+    }
+    desk.expect(tasks.len());
+    let done = desk.each(&tasks, |task| measure(desk, &loaded[task.system], states[task.system], task))?;
+    let all = All { tasks, done, states };
+    all.table(findings);
+    (0..SYSTEMS.len()).for_each(|system| findings.plots.push(all.plot(system, steps(desk.quick))));
+    all.judge(findings);
+    findings.note(
+        "The paper draws seconds and bytes; steps and states stand for them here, which are the same on every machine and let runs be repeated.",
+    );
+    Ok(())
+}
+
+fn measure(desk: &Desk, loaded: &Loaded, states: u64, task: &Task) -> Result<Done, LabError> {
+    let room = ((MEMORY[task.memory] * states as f64) as u64).max(2);
+    let strategy = spec(&format!("{}:capacity={room},choice=states,{}", SEARCHES[task.search], VARIANTS[task.variant].1))?;
+    let most = steps(desk.quick) * states;
+    let plan = Plan { steps: Some(most), seed: task.seed, ..plan(strategy) };
+    let (mut curve, mut next) = (vec![(0.0, 0.0)], 0);
+    let mut half = 0.0;
+    let report = desk.run_watched(&loaded.subject(), &plan, &Budget::new(usize::MAX / 2, 0), &mut |progress| {
+        if progress.steps >= next {
+            curve.push((progress.steps as f64, progress.states as f64));
+            next = progress.steps + most / 150;
+        }
+        if 2 * progress.steps <= most {
+            half = progress.states as f64;
+        }
+    })?;
+    let covered = report.states as f64;
+    curve.push((report.steps as f64, covered));
+    let share = |covered: f64| covered / states as f64;
+    Ok(Done { gain: covered / room as f64 - 1.0, covered: [share(covered), share(half)], curve })
+}
+
+/// All runs.
+struct All {
+    tasks: Vec<Task>,
+    done: Vec<Done>,
+    states: Vec<u64>,
+}
+
+impl All {
+    fn of(&self, system: usize, memory: usize, variant: usize, search: usize) -> impl Iterator<Item = &Done> {
+        let fits = move |task: &Task| (task.system, task.memory, task.variant, task.search) == (system, memory, variant, search);
+        self.tasks.iter().zip(&self.done).filter(move |(task, _)| fits(task)).map(|(_, done)| done)
+    }
+
+    fn gain(&self, system: usize, memory: usize, variant: usize, search: usize) -> Figure {
+        Figure::mean(&self.of(system, memory, variant, search).map(|done| done.gain).collect::<Vec<_>>())
+    }
+
+    /// The share of the covered states that the second half of the steps added.
+    fn growth(&self, system: usize, memory: usize, variant: usize, search: usize) -> Figure {
+        Figure::mean(&self.of(system, memory, variant, search).map(|done| 1.0 - done.covered[1] / done.covered[0]).collect::<Vec<_>>())
+    }
+
+    fn table(&self, findings: &mut Findings) {
+        let mut columns = vec![Column::new("system"), Column::new("memory").form(Form::Percent), Column::new("search")];
+        columns.extend(VARIANTS.iter().map(|(name, _)| Column::new(*name).form(Form::Percent)));
+        let mut table = Table::new("Distinct states beyond the limit of breadth-first search with the same memory", columns);
+        for (at, system) in SYSTEMS.iter().enumerate() {
+            for (memory, share) in MEMORY.iter().enumerate() {
+                for (search, name) in SEARCHES.iter().enumerate() {
+                    let label = format!("{}, {} states", system.name, grouped(self.states[at] as i64));
+                    let gains = (0..VARIANTS.len()).map(|variant| Cell::from(self.gain(at, memory, variant, search).interval));
+                    table.row([Cell::from(label), (*share).into(), Cell::from(*name)].into_iter().chain(gains));
+                }
+            }
+        }
+        findings.tables.push(table);
+    }
+
+    /// Curves at 30 % of the memory, with the limit of breadth-first search.
+    fn plot(&self, system: usize, steps: u64) -> Plot {
+        let (memory, total) = (1, self.states[system] as f64);
+        let best = self.best_variant(system, memory);
+        let mut shown = vec![(0, VARIANTS[0].0)];
+        shown.extend((best != 0).then_some((best, VARIANTS[best].0)));
+        let mut lines: Vec<Line> = shown
+            .iter()
+            .flat_map(|(variant, name)| SEARCHES.iter().enumerate().map(move |(search, which)| (*variant, search, format!("{which} {name}"))))
+            .filter_map(|(variant, search, name)| Some(Line::new(name, self.of(system, memory, variant, search).next()?.curve.iter().copied())))
+            .collect();
+        let limit = MEMORY[memory] * total;
+        // Breadth-first search goes up to its limit, a step or more for each state, and stays there.
+        lines.push(Line::new("limit of bfs", [(0.0, limit), (steps as f64 * total, limit)]));
+        lines.push(Line::new("all states", [(0.0, total), (steps as f64 * total, total)]));
+        Plot {
+            title: format!("{}, memory for 30 % of {} states", SYSTEMS[system].name, grouped(total as i64)),
             across: "steps".into(),
             up: "distinct states".into(),
             log: (false, false),
-            lines: lines.collect(),
-        });
+            lines,
+        }
     }
-    findings.tables.push(table);
-    let random: Vec<&(String, f64)> = gains.iter().filter(|(name, _)| name.starts_with('r')).collect();
-    let ahead = random.iter().filter(|(_, gain)| *gain > 0.0).count();
-    let best = random.iter().map(|(_, gain)| *gain).fold(f64::NEG_INFINITY, f64::max);
-    let listed: Vec<String> = gains.iter().map(|(name, gain)| format!("{name} {:+.0} %", 100.0 * gain)).collect();
-    findings.claim(
-        "RURS and RSDRS go beyond the limit of breadth-first search, by up to 40 %",
-        Judgement::of(ahead, random.len()),
-        format!(
-            "Compared with the coverage of breadth-first search with the same memory: {}. The best is {:+.0} %.",
-            listed.join(", "),
-            100.0 * best
-        ),
-    );
-    let uniform: Vec<bool> = gains.chunks(searches.len() - 1).map(|both| both[0].1 > both[1].1).collect();
-    findings.claim(
-        "URS is generally better than SDRS",
-        Judgement::of(uniform.iter().filter(|better| **better).count(), uniform.len()),
-        format!("RURS covers more than RSDRS on {} of {} systems.", uniform.iter().filter(|better| **better).count(), uniform.len()),
-    );
-    if !searches.contains(&"auto") {
-        findings.note("This version has no strategy `auto` yet; it is measured as soon as it has.");
+
+    /// The variant in which both searches go furthest.
+    fn best_variant(&self, system: usize, memory: usize) -> usize {
+        let sum = |variant: usize| (0..2).map(|search| self.gain(system, memory, variant, search).interval.value).sum::<f64>();
+        (0..VARIANTS.len()).max_by(|one, other| sum(*one).total_cmp(&sum(*other))).unwrap_or(0)
     }
-    findings.note(format!("The paper draws seconds; steps stand for them here. Memory counts everything the program takes; distinct states of strategies that forget are estimated, with a standard error of {:.1} % at most.", 100.0 * most_error));
-    Ok(())
+
+    fn judge(&self, findings: &mut Findings) {
+        let cells: Vec<(usize, usize, usize)> =
+            (0..3).flat_map(|system| (0..MEMORY.len()).flat_map(move |memory| (0..2).map(move |search| (system, memory, search)))).collect();
+        let verdicts = |variant: usize| -> Vec<Verdict> {
+            let one = |(system, memory, search): &(usize, usize, usize)| {
+                unless_growing(self.gain(*system, *memory, variant, *search).above(0.0), &self.growth(*system, *memory, variant, *search))
+            };
+            cells.iter().map(one).collect()
+        };
+        let agreeing = |variant: usize| verdicts(variant).iter().filter(|verdict| **verdict == Verdict::Agrees).count();
+        let best = (0..VARIANTS.len()).rev().max_by_key(|variant| agreeing(*variant)).unwrap_or(0);
+        let ranked: Vec<String> = (0..VARIANTS.len()).map(|variant| format!("{} {}", VARIANTS[variant].0, agreeing(variant))).collect();
+        let listed = |variant: usize| {
+            let gain = |system: usize, search: usize| {
+                let at = |memory: usize| format!("{:+.0}", 100.0 * self.gain(system, memory, variant, search).interval.value);
+                format!("{} on {} {}", SEARCHES[search], SYSTEMS[system].name, (0..MEMORY.len()).map(at).collect::<Vec<_>>().join("/"))
+            };
+            (0..3)
+                .flat_map(|system| (0..2).map(move |search| (system, search)))
+                .map(|(system, search)| gain(system, search))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        findings.judge(
+            "RURS and RSDRS go beyond the limit of breadth-first search",
+            &verdicts(best),
+            format!(
+                "Of {} cells, so many are beyond the limit in each variant: {}. Judged by the best, {}: per cent beyond the limit with memory for 15/30/60 % of the states: {}.",
+                cells.len(),
+                ranked.join("; "),
+                VARIANTS[best].0,
+                listed(best)
+            ),
+        );
+        let token: Vec<String> = (0..VARIANTS.len())
+            .map(|variant| {
+                format!(
+                    "{} {:+.0}/{:+.0} %",
+                    VARIANTS[variant].0,
+                    100.0 * self.gain(0, 1, variant, 0).interval.value,
+                    100.0 * self.gain(0, 1, variant, 1).interval.value
+                )
+            })
+            .collect();
+        findings.because(
+            agreeing(best) > agreeing(0),
+            "The variant decides, most of all on Token.",
+            format!("RURS/RSDRS on Token with memory for 30 %: {}.", token.join("; ")),
+        );
+        // The most that can be: all states. The paper's figure needs a limit of at most 1/1.4 of the system.
+        let most: Vec<Figure> = (0..MEMORY.len())
+            .map(|memory| {
+                let all = (0..3).flat_map(|system| (0..2).map(move |search| (system, search)));
+                all.map(|(system, search)| self.gain(system, memory, best, search))
+                    .max_by(|one, other| one.interval.value.total_cmp(&other.interval.value))
+                    .unwrap_or(Figure::mean(&[]))
+            })
+            .collect();
+        findings.judge(
+            "They cover up to 40 % more than breadth-first search, or more",
+            &[most[0].above(0.4), most[1].above(0.4), most[2].above(0.4)],
+            format!(
+                "The best at each memory: {}. With memory for 60 % at most 67 % more is there to be covered.",
+                most.iter()
+                    .zip(MEMORY)
+                    .map(|(gain, memory)| format!("{:+.0} % ({:.0} % of the states)", 100.0 * gain.interval.value, 100.0 * memory))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+        );
+        let places: Vec<(usize, usize)> = (0..3).flat_map(|system| (0..MEMORY.len()).map(move |memory| (system, memory))).collect();
+        let better = |variant: usize| -> Vec<Verdict> {
+            places
+                .iter()
+                .map(|(system, memory)| self.gain(*system, *memory, variant, 0).more_than(&self.gain(*system, *memory, variant, 1)))
+                .collect()
+        };
+        let count = |variant: usize, wanted: Verdict| better(variant).iter().filter(|verdict| **verdict == wanted).count();
+        let (ahead, behind) = (count(best, Verdict::Agrees), count(best, Verdict::Differs));
+        // Generally: in more than half of the cells.
+        let generally = match (2 * ahead > places.len(), 2 * behind >= places.len()) {
+            (true, _) => Verdict::Agrees,
+            (_, true) => Verdict::Differs,
+            _ => Verdict::Open(None),
+        };
+        let names: Vec<String> = places
+            .iter()
+            .zip(better(best))
+            .filter(|(_, verdict)| *verdict == Verdict::Differs)
+            .map(|((system, memory), _)| format!("{} at {:.0} %", SYSTEMS[*system].name, 100.0 * MEMORY[*memory]))
+            .collect();
+        findings.judge(
+            "URS is generally better than SDRS",
+            &[generally],
+            format!(
+                "RURS covers more than RSDRS for certain in {ahead} of {} cells, and less in {behind}: {}.",
+                places.len(),
+                if names.is_empty() { "none".to_string() } else { names.join(", ") }
+            ),
+        );
+        let each: Vec<String> = (0..VARIANTS.len()).map(|variant| format!("{} {}", VARIANTS[variant].0, count(variant, Verdict::Agrees))).collect();
+        findings.because(
+            (0..VARIANTS.len()).any(|variant| 2 * count(variant, Verdict::Agrees) > places.len()),
+            "The variant decides.",
+            format!("Cells in which RURS is ahead for certain: {}.", each.join("; ")),
+        );
+        let late: Vec<Figure> = (0..2)
+            .map(|search| Figure::mean(&self.of(1, 2, best, search).map(|done| done.covered[0] - done.covered[1]).collect::<Vec<_>>()))
+            .collect();
+        let end: Vec<f64> =
+            (0..2).map(|search| Figure::mean(&self.of(1, 2, best, search).map(|done| done.covered[0]).collect::<Vec<_>>()).interval.value).collect();
+        findings.judge(
+            "On Fischer the randomised searches also stagnate, close to 90 % of the graph",
+            &late.iter().map(|late| unless_growing(late.below(RARE), late)).collect::<Vec<_>>(),
+            format!(
+                "With memory for 60 %, RURS and RSDRS end at {:.0} and {:.0} % of the states; the second half of the steps added {:.1} and {:.1} points. Stagnation is less than five points.",
+                100.0 * end[0], 100.0 * end[1], 100.0 * late[0].interval.value, 100.0 * late[1].interval.value
+            ),
+        );
+    }
 }

@@ -1,8 +1,10 @@
 //! Difference storage: space and time against δ, in the paper's accounting and in actual bytes.
 
+use super::scanning;
 use crate::desk::{Desk, LabError};
+use crate::judging::{ABOUT, Figure, Verdict, exactly};
 use crate::nets::{Costs, DELTAS, NETS, Net};
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, grouped};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped};
 use wayfarer::theory::TableOne;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -11,6 +13,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "Mukherjee, Tari, Bertok: Memory Efficient State-Space Analysis in Software Model-Checking (2010), Tables 1 to 3, Figures 8 to 10",
     question: "What does storing every δ-th state whole and the others as differences save, and what does it cost in time?",
     seconds: (2.5, 30.0),
+    alone: true,
+    reads: &[],
     settings,
     run,
 };
@@ -26,7 +30,7 @@ const SPACE: [[u64; 6]; 6] = [
 ];
 
 /// Table 2: milliseconds for them.
-const TIME: [[f64; 6]; 6] = [
+pub(super) const TIME: [[f64; 6]; 6] = [
     [0.0, 20.0, 90.0, 160.0, 430.0, 1490.0],
     [20.0, 40.0, 80.0, 100.0, 210.0, 570.0],
     [80.0, 130.0, 170.0, 200.0, 320.0, 680.0],
@@ -45,7 +49,7 @@ const OTHERS: [(&str, f64, f64); 4] = [
 ];
 
 fn scale(quick: bool) -> (usize, usize) {
-    if quick { (51_200, 1) } else { (102_400, 3) }
+    if quick { (25_600, 3) } else { (102_400, 6) }
 }
 
 fn settings(quick: bool) -> Settings {
@@ -53,32 +57,41 @@ fn settings(quick: bool) -> Settings {
     vec![
         ("nets", NETS.iter().map(|(places, tokens)| format!("{places} places and {tokens} tokens")).collect::<Vec<_>>().join(", ")),
         ("paper", "the first 500 states of a depth-first search".to_string()),
-        ("measured", format!("{} visits by 64 walks side by side, the best of {runs} interleaved runs of each batch", grouped(steps as i64))),
+        ("measured", format!("{} visits by 64 walks side by side, {runs} interleaved runs", grouped(steps as i64))),
     ]
 }
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let (steps, runs) = scale(desk.quick);
     desk.expect(NETS.len());
-    let mut all: Vec<(usize, Costs)> = Vec::new();
+    let mut all: All = Vec::new();
     for (at, (places, tokens)) in NETS.into_iter().enumerate() {
         // Sequentially, because this measures time.
-        let costs = Net::new(places, tokens, steps).best(runs).ok_or_else(|| LabError::Failed("there is no room for the store".to_string()))?;
+        let costs = Net::new(places, tokens, steps).repeated(runs).ok_or_else(|| LabError::Failed("there is no room for the store".to_string()))?;
         desk.tick()?;
         all.push((at, costs));
     }
     space(findings, &all);
     time(findings, &all);
+    scanning::explain(findings, desk.quick);
     others(findings, &all);
     plots(findings, &all);
     Ok(())
+}
+
+/// A net of [`NETS`] with its costs in each run.
+type All = Vec<(usize, Vec<Costs>)>;
+
+/// Time as a multiple of keeping states whole.
+fn ratio(costs: &[Costs], index: usize) -> Figure {
+    Figure::mean(&costs.iter().map(|costs| costs.difference[index].nanoseconds() / costs.explicit.nanoseconds()).collect::<Vec<_>>())
 }
 
 fn name(at: usize) -> String {
     format!("{} places, {} tokens", NETS[at].0, NETS[at].1)
 }
 
-fn space(findings: &mut Findings, all: &[(usize, Costs)]) {
+fn space(findings: &mut Findings, all: &All) {
     let columns = vec![
         Column::new("net"),
         Column::new("δ"),
@@ -92,6 +105,7 @@ fn space(findings: &mut Findings, all: &[(usize, Costs)]) {
         Table::new("Table 1: space in the paper's accounting (4 bytes a token, 4 a difference, no links, no table) and in actual bytes", columns);
     let mut equal = 0;
     for (at, costs) in all {
+        let costs = &costs[0];
         let formula = TableOne::new(NETS[*at].1 as u64);
         table.row([
             Cell::from(name(*at)),
@@ -116,23 +130,49 @@ fn space(findings: &mut Findings, all: &[(usize, Costs)]) {
     }
     findings.tables.push(table);
     let cells = all.len() * DELTAS.len();
-    findings.claim(
+    findings.judge(
         "Table 1 is the accounting of whole states every δ steps",
-        Judgement::of(equal, cells),
+        &[exactly(equal == cells)],
         format!("{equal} of {cells} printed values equal ⌈499/δ⌉ whole states and 4 bytes for each of the others."),
     );
-    let true_savings: Vec<f64> = all.iter().map(|(_, costs)| 1.0 - costs.difference[4].bytes / costs.explicit.bytes).collect();
-    let large = true_savings.iter().skip(2).filter(|saved| **saved >= 0.9).count();
+    let true_savings: Vec<f64> = all.iter().map(|(_, costs)| 1.0 - costs[0].difference[4].bytes / costs[0].explicit.bytes).collect();
     let listed: Vec<String> =
         all.iter().zip(&true_savings).skip(1).map(|((at, _), saved)| format!("{} {:.1} %", NETS[*at].1, 100.0 * saved)).collect();
-    findings.claim(
-        "At δ = 20 large models need 95 % less",
-        Judgement::of(large, all.len() - 2),
-        format!("In true bytes, links and table included, against a store that packs whole states to the bit: by tokens {}. Narrow states do not pay: a link is as large as they are.", listed.join(", ")),
+    findings.judge(
+        "At δ = 20 large models need 95 % less memory",
+        // What remains is about a twentieth; bytes are counted and not measured.
+        &true_savings.iter().skip(2).map(|saved| exactly(1.0 - saved < 0.05 * ABOUT)).collect::<Vec<_>>(),
+        format!(
+            "In true bytes, links and table included, against a store that packs whole states to the bit: by tokens {}. Judged from 400 tokens on.",
+            listed.join(", ")
+        ),
+    );
+    let fixed: Vec<(f64, f64)> = all
+        .iter()
+        .skip(1)
+        .map(|(_, costs)| {
+            // bytes(δ) = fixed + (whole − fixed)/δ through δ = 7 and δ = 20.
+            let (seven, twenty) = (costs[0].difference[3].bytes, costs[0].difference[4].bytes);
+            let slope = (seven - twenty) / (1.0 / 7.0 - 1.0 / 20.0);
+            (twenty - slope / 20.0, costs[0].explicit.bytes)
+        })
+        .collect();
+    findings.because(
+        fixed.iter().all(|(fixed, whole)| *fixed > 4.0 && *fixed < *whole),
+        "The paper counts four bytes for a token and nothing for links and table; packed to the bit, a state is a third as large, and what every state costs besides weighs more.",
+        format!(
+            "From δ = 7 and 20, what remains for each state if δ grows without bound, against a whole one: {}.",
+            all.iter().skip(1).zip(&fixed).map(|((at, _), (fixed, whole))| format!("{fixed:.0} of {whole:.0} bytes ({} tokens)", NETS[*at].1)).collect::<Vec<_>>().join(", ")
+        ),
+    );
+    findings.judge(
+        "The reduction is larger for larger models",
+        &true_savings[1..].windows(2).map(|pair| exactly(pair[1] > pair[0])).collect::<Vec<_>>(),
+        format!("In true bytes by tokens: {}.", listed.join(", ")),
     );
 }
 
-fn time(findings: &mut Findings, all: &[(usize, Costs)]) {
+fn time(findings: &mut Findings, all: &All) {
     let mut columns = vec![Column::new("net")];
     columns.extend(DELTAS.iter().map(|delta| Column::paper(format!("δ = {delta}"))));
     columns.extend(DELTAS.iter().map(|delta| Column::new(format!("δ = {delta}, ours"))));
@@ -140,39 +180,80 @@ fn time(findings: &mut Findings, all: &[(usize, Costs)]) {
     let mut table = Table::new("Table 2: time as a multiple of keeping states whole", columns);
     for (at, costs) in all {
         let paper = (1..6).map(|index| if TIME[*at][0] > 0.0 { Cell::from(TIME[*at][index] / TIME[*at][0]) } else { Cell::from("∞") });
-        let ours = costs.difference.iter().map(|visits| Cell::from(visits.nanoseconds() / costs.explicit.nanoseconds()));
-        table.row(std::iter::once(Cell::from(name(*at))).chain(paper).chain(ours).chain([Cell::from(costs.explicit.nanoseconds())]));
+        let ours = (0..DELTAS.len()).map(|index| Cell::from(ratio(costs, index).interval));
+        let whole = Figure::mean(&costs.iter().map(|costs| costs.explicit.nanoseconds()).collect::<Vec<_>>());
+        table.row(std::iter::once(Cell::from(name(*at))).chain(paper).chain(ours).chain([Cell::from(whole.interval)]));
     }
     findings.tables.push(table);
-    let ratio = |costs: &Costs, index: usize| costs.difference[index].nanoseconds() / costs.explicit.nanoseconds();
-    let slower = all.iter().filter(|(_, costs)| ratio(costs, 4) > ratio(costs, 0)).count();
-    findings.claim(
+    findings.judge(
         "The delay grows with δ",
-        Judgement::of(slower, all.len()),
+        &all.iter().map(|(_, costs)| ratio(costs, 4).more_than(&ratio(costs, 0))).collect::<Vec<_>>(),
         format!(
             "From δ = 1 to 20 the time against whole states goes {}.",
             all.iter()
-                .map(|(at, costs)| format!("from {:.2} to {:.2} ({} tokens)", ratio(costs, 0), ratio(costs, 4), NETS[*at].1))
+                .map(|(at, costs)| format!(
+                    "from {:.2} to {:.2} ({} tokens)",
+                    ratio(costs, 0).interval.value,
+                    ratio(costs, 4).interval.value,
+                    NETS[*at].1
+                ))
                 .collect::<Vec<_>>()
                 .join(", ")
         ),
     );
-    let first = ratio(&all[1].1, 4);
-    let last = all.last().map_or(f64::NAN, |(_, costs)| ratio(costs, 4));
-    findings.claim(
+    let stalls: Vec<String> = all
+        .iter()
+        .map(|(at, costs)| {
+            format!(
+                "{} of {} bytes a state ({} tokens)",
+                crate::plain(costs[0].difference[4].bytes),
+                crate::plain(costs[0].explicit.bytes),
+                NETS[*at].1
+            )
+        })
+        .collect();
+    findings.because(
+        true,
+        "Our store compares only where a fingerprint of 64 bits is equal, so that it hardly ever goes back; what is left of the delay is less than what smaller states save in memory traffic.",
+        format!("δ = 20 writes {}.", stalls.join(", ")),
+    );
+    let slower: Vec<Verdict> = all.iter().skip(1).map(|(_, costs)| ratio(costs, 4).above(1.0)).collect();
+    findings.judge(
+        "With the algorithm the delay is higher than without it, for every model",
+        &slower,
+        format!(
+            "At δ = 20 against whole states: {}.",
+            all.iter()
+                .skip(1)
+                .map(|(at, costs)| format!("{:.2} ({} tokens)", ratio(costs, 4).interval.value, NETS[*at].1))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    );
+    findings.because(
+        true,
+        "The same: no comparison with states that are not equal, and less memory to write.",
+        "See the reading with a list below, which has the paper's delays.",
+    );
+    let (first, last) = (ratio(&all[1].1, 4), all.last().map_or(Figure::mean(&[]), |(_, costs)| ratio(costs, 4)));
+    findings.judge(
         "The delay is massive for small models and doubles the time of the largest at δ = 20",
-        Judgement::of(usize::from(first > 5.0) + usize::from((1.5..=4.0).contains(&last)), 2),
-        format!("At δ = 20 the paper's times are 28.5 and 3.0 of whole states' for 90 and 2,000 tokens (its text says twice, its table three times); ours are {first:.2} and {last:.2}. Why was not examined; the time of whole states includes the system's clearing of fresh pages, which weighs most on the largest net."),
+        &[first.about(28.5), last.about(3.0)],
+        format!(
+            "At δ = 20 the paper's times are 28.5 and 3.0 of whole states' for 90 and 2,000 tokens (its text says twice, its table three times); ours are {:.2} and {:.2}.",
+            first.interval.value, last.interval.value
+        ),
     );
 }
 
-fn others(findings: &mut Findings, all: &[(usize, Costs)]) {
+fn others(findings: &mut Findings, all: &All) {
     let mut table = Table::new(
         "Table 3: against keeping states whole; others' figures are quoted",
         vec![Column::new("method"), Column::new("run time").form(Form::Percent), Column::new("memory").form(Form::Percent), Column::new("origin")],
     );
     OTHERS.iter().for_each(|(name, time, memory)| table.row([Cell::from(*name), (*time).into(), (*memory).into(), "quoted from the paper".into()]));
     if let Some((at, costs)) = all.last() {
+        let costs = &costs[0];
         let whole = &costs.explicit;
         for index in [3, 4] {
             let (visits, store) = (&costs.difference[index], format!("difference, δ = {}", DELTAS[index]));
@@ -188,12 +269,13 @@ fn others(findings: &mut Findings, all: &[(usize, Costs)]) {
     findings.tables.push(table);
 }
 
-fn plots(findings: &mut Findings, all: &[(usize, Costs)]) {
+fn plots(findings: &mut Findings, all: &All) {
     // The smallest net has too few states to be measured.
     let all = &all[1..];
     let deltas = || DELTAS.iter().map(|delta| f64::from(*delta));
-    let space =
-        all.iter().map(|(at, costs)| Line::new(format!("{} tokens", NETS[*at].1), deltas().zip(costs.difference.iter().map(|visits| visits.bytes))));
+    let space = all
+        .iter()
+        .map(|(at, costs)| Line::new(format!("{} tokens", NETS[*at].1), deltas().zip(costs[0].difference.iter().map(|visits| visits.bytes))));
     findings.plots.push(Plot {
         title: "True bytes a state (Figure 8)".into(),
         across: "δ".into(),
@@ -202,22 +284,20 @@ fn plots(findings: &mut Findings, all: &[(usize, Costs)]) {
         lines: space.collect(),
     });
     let time = all.iter().map(|(at, costs)| {
-        Line::new(
-            format!("{} tokens", NETS[*at].1),
-            deltas().zip(costs.difference.iter().map(|visits| visits.nanoseconds() / costs.explicit.nanoseconds())),
-        )
+        Line::new(format!("{} tokens", NETS[*at].1), deltas().zip((0..DELTAS.len()).map(|index| ratio(costs, index).interval.value)))
     });
+    let mut lines: Vec<Line> = time.collect();
+    lines.push(Line::new("2,000 tokens, the paper", deltas().zip((1..6).map(|index| TIME[5][index] / TIME[5][0]))));
     findings.plots.push(Plot {
         title: "Time against whole states (Figure 9)".into(),
         across: "δ".into(),
         up: "times as long".into(),
         log: (false, false),
-        lines: time.collect(),
+        lines,
     });
     let both = DELTAS.iter().enumerate().skip(1).map(|(index, delta)| {
-        let point = |(_, costs): &(usize, Costs)| {
-            let visits = &costs.difference[index];
-            (100.0 * (1.0 - visits.bytes / costs.explicit.bytes).max(0.0), visits.nanoseconds() / costs.explicit.nanoseconds())
+        let point = |(_, costs): &(usize, Vec<Costs>)| {
+            (100.0 * (1.0 - costs[0].difference[index].bytes / costs[0].explicit.bytes).max(0.0), ratio(costs, index).interval.value)
         };
         Line::new(format!("δ = {delta}"), all.iter().map(point))
     });

@@ -1,9 +1,11 @@
 //! The dining philosophers' deadlock: 17 of them with at most 5,000 states, and 5 at every width of a highway.
 
+use super::bounded::Bounded;
 use crate::desk::{Desk, LabError};
+use crate::judging::{Figure, Verdict, exactly};
 use crate::searches::find;
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Table, models};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Table, models};
 use wayfarer::search::{Deadlock, Limits};
 use wayfarer::space::Space;
 use wayfarer::theory::walks_needed;
@@ -15,6 +17,8 @@ pub(super) const SEVENTEEN: Experiment = Experiment {
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.3, Figure 8, left; Grosu, Smolka 2005 for the number of walks",
     question: "How likely does each search find the one deadlock within 5,000 states, and how likely does a random run of 68 states?",
     seconds: (2.0, 20.0),
+    alone: false,
+    reads: &[],
     settings: |quick| {
         vec![
             ("model", "dining.m PhilosopherCount=17 Slow=1".to_string()),
@@ -31,6 +35,8 @@ pub(super) const FIVE: Experiment = Experiment {
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2.3, Figure 8, right",
     question: "How does the total probability to find the deadlock depend on a highway's width, ideal and approximate?",
     seconds: (2.0, 30.0),
+    alone: false,
+    reads: &[],
     settings: |quick| {
         vec![
             ("model", "dining.m PhilosopherCount=5 Slow=1".to_string()),
@@ -43,11 +49,11 @@ pub(super) const FIVE: Experiment = Experiment {
 const MOST: u64 = 5_000;
 
 fn many(quick: bool) -> u32 {
-    if quick { 200 } else { 2_000 }
+    if quick { 200 } else { 1_000 }
 }
 
 fn runs_of_five(quick: bool) -> u32 {
-    if quick { 400 } else { 4_000 }
+    if quick { 400 } else { 2_000 }
 }
 
 /// The number of states at which each run found the deadlock; `None` if it did not.
@@ -69,7 +75,11 @@ fn finds(desk: &Desk, space: &dyn Space, strategy: &str, limits: Limits, runs: u
 }
 
 fn share(finds: &[Option<u64>], within: u64) -> Interval {
-    Interval::of_share(finds.iter().flatten().filter(|states| **states <= within).count(), finds.len())
+    figure(finds, within).interval
+}
+
+fn figure(finds: &[Option<u64>], within: u64) -> Figure {
+    Figure::share(finds.iter().flatten().filter(|states| **states <= within).count(), finds.len())
 }
 
 fn philosophers(desk: &Desk, count: i64) -> Result<Box<dyn Space>, LabError> {
@@ -84,7 +94,7 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         .into_iter()
         .chain((2..=5).map(|width| (format!("highway {width}"), format!("highway:width={width},restarts=0"))))
         .collect();
-    desk.expect((searches.len() + 1) * 8);
+    desk.expect((searches.len() + 12) * 8);
     let mut all = Vec::new();
     for (name, strategy) in &searches {
         let limits = if name == "random" { Limits { steps: MOST, ..Limits::default() } } else { Limits { states: MOST, ..Limits::default() } };
@@ -109,31 +119,88 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     });
     let end = |at: usize| share(&all[at].1, MOST).value;
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let best = (1..all.len()).all(|at| end(at) <= end(0));
     let ends: Vec<String> = all.iter().enumerate().map(|(at, (name, _))| format!("{name} {}", percent(end(at)))).collect();
-    findings.claim(
+    // Two searches that always find it are told apart by how soon they do.
+    let outperforms = |at: usize| match figure(&all[0].1, MOST).more_than(&figure(&all[at].1, MOST)) {
+        Verdict::Agrees => Verdict::Agrees,
+        _ => states(&all[at].1).more_than(&states(&all[0].1)),
+    };
+    findings.judge(
         "Random search outperforms all others",
-        if best { Judgement::Agrees } else { Judgement::Differs },
-        format!("Found within {MOST} states: {}.", ends.join(", ")),
+        &(1..all.len()).map(outperforms).collect::<Vec<_>>(),
+        format!(
+            "Found within {MOST} states: {}. Mean states of those that found it: {}.",
+            ends.join(", "),
+            all.iter().map(|(name, finds)| format!("{name} {}", crate::plain(states(finds).interval.value))).collect::<Vec<_>>().join(", ")
+        ),
     );
-    findings.claim(
+    let bounded = finds(desk, &*space, "rdfs", Limits { states: MOST, depth: 136, ..Limits::default() }, runs)?;
+    findings.because(
+        figure(&all[0].1, MOST).more_than(&figure(&bounded, MOST)) == Verdict::Agrees,
+        "The paper's randomised depth-first searches often fail; ours do so if their depth is bounded, and then random search is ahead.",
+        format!(
+            "With paths of at most 136 steps, eight for each philosopher, {:.1} % of them find the deadlock.",
+            100.0 * share(&bounded, MOST).value
+        ),
+    );
+    findings.judge(
         "Only 70 % of the randomised depth-first searches find the deadlock",
-        if (0.55..=0.85).contains(&end(1)) { Judgement::Agrees } else { Judgement::Differs },
-        format!("Here {} do, nearly as soon as random search; the paper does not say why the others failed.", percent(end(1))),
+        &[figure(&all[1].1, MOST).about(0.7)],
+        format!("Here {} do.", percent(end(1))),
     );
-    let falling = (2..all.len() - 1).filter(|at| end(at + 1) <= end(*at)).count();
-    findings.claim(
+    why_not_all(desk, findings, &*space, runs)?;
+    findings.judge(
         "Wider highways do worse",
-        Judgement::of(falling, all.len() - 3),
+        &(2..all.len() - 1).map(|at| figure(&all[at].1, MOST).more_than(&figure(&all[at + 1].1, MOST))).collect::<Vec<_>>(),
         format!("Widths 2 to 5 find it in {}.", (2..all.len()).map(|at| percent(end(at))).collect::<Vec<_>>().join(", ")),
     );
-    let rate = share(&short, u64::MAX);
-    findings.claim(
+    let rate = figure(&short, u64::MAX);
+    findings.judge(
         "A random run of at most 68 states finds it in 20 % of the cases",
-        if rate.low <= 0.2 && 0.2 <= rate.high { Judgement::Agrees } else if rate.value > 0.1 { Judgement::Partly } else { Judgement::Differs },
-        format!("Here {} of the runs ({} to {} at 95 %), so that the eight hours without a find that Godefroid and Khurshid report are not confirmed either.", percent(rate.value), percent(rate.low), percent(rate.high)),
+        &[rate.about(0.2)],
+        format!("Here {} of the runs ({} to {} at 95 %), so that the eight hours without a find that Godefroid and Khurshid report are not confirmed either.", percent(rate.interval.value), percent(rate.interval.low), percent(rate.interval.high)),
     );
-    walks(findings, &short, rate.value);
+    walks(findings, &short, rate.interval.value);
+    Ok(())
+}
+
+/// Mean states to the find, over runs that found it.
+fn states(finds: &[Option<u64>]) -> Figure {
+    Figure::mean(&finds.iter().flatten().map(|states| *states as f64).collect::<Vec<_>>())
+}
+
+/// Variants of randomised depth-first search that may fail: with bounded memory, or with a bounded stack.
+fn why_not_all(desk: &Desk, findings: &mut Findings, space: &dyn Space, runs: u32) -> Result<(), LabError> {
+    let percent = |finds: &[Option<u64>]| format!("{:.1} %", 100.0 * share(finds, MOST).value);
+    let limits = |depth: u32| Limits { states: MOST, depth, ..Limits::default() };
+    let mut told = Vec::new();
+    let mut near = false;
+    // 68 is the length of the paper's short runs, four steps for each philosopher.
+    for depth in [68, 136, 500] {
+        let finds = finds(desk, space, "rdfs", limits(depth), runs)?;
+        near |= figure(&finds, MOST).about(0.7) == Verdict::Agrees;
+        told.push(format!("{} with paths of at most {depth} steps", percent(&finds)));
+    }
+    findings.because(near, "Its depth was bounded, as that of the paper's short random runs.", format!("Found by {}.", told.join(", ")));
+    let mut told = Vec::new();
+    let mut near = false;
+    for (list, remembers) in [(4, true), (16, true), (64, true), (256, true), (16, false), (256, false)] {
+        let seeds: Vec<u64> = (0..u64::from(runs.min(400))).map(|run| desk.seed.wrapping_add(run)).collect();
+        let parts: Vec<&[u64]> = seeds.chunks(seeds.len().div_ceil(8).max(1)).collect();
+        let search = Bounded { list, remembers, most: MOST };
+        let finds = desk.each(&parts, |seeds| Ok(seeds.iter().map(|seed| search.find_deadlock(space, *seed)).collect::<Vec<_>>()))?.concat();
+        near |= figure(&finds, MOST).about(0.7) == Verdict::Agrees;
+        told.push(format!("{} with room for {list}{}", percent(&finds), if remembers { "" } else { " and nothing remembered" }));
+    }
+    findings.because(near, "Its list of states to do was bounded, and the oldest ones were dropped.", format!("Found by {}.", told.join(", ")));
+    let marks = [50, 100, 200, 500];
+    let all = finds(desk, space, "rdfs", limits(u32::MAX), runs)?;
+    let at: Vec<String> = marks.iter().map(|mark| format!("{:.1} % after {mark}", 100.0 * share(&all, *mark).value)).collect();
+    findings.because(
+        false,
+        "Far fewer states were allowed than the paper says.",
+        format!("Unbounded, it has found the deadlock in {} states: the share passes 70 % long before 5,000.", at.join(", ")),
+    );
     Ok(())
 }
 
@@ -146,9 +213,9 @@ fn walks(findings: &mut Findings, short: &[Option<u64>], rate: f64) {
     let groups: Vec<&[Option<u64>]> = short.chunks_exact(group.max(1)).collect();
     let missed = groups.iter().filter(|group| group.iter().all(Option::is_none)).count();
     let odds = Interval::of_share(missed, groups.len().max(1));
-    findings.claim(
-        "R = ln δ / ln(1 − ε) walks miss with probability δ (Grosu, Smolka)",
-        if odds.low <= error && error <= odds.high { Judgement::Agrees } else { Judgement::Differs },
+    findings.judge(
+        "R = ln δ / ln(1 − ε) walks miss with probability at most δ (Grosu, Smolka)",
+        &[exactly(odds.low <= error)],
         format!("With ε = {rate:.3} and δ = {error}, R = {group}; {missed} of {} groups of R runs found nothing.", groups.len()),
     );
 }
@@ -187,22 +254,39 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         lines: vec![line("approximate", &both[0]), line("ideal", &both[1])],
     });
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let least = |rates: &[Interval]| {
-        rates
-            .iter()
-            .zip(&widths)
-            .min_by(|one, another| one.0.value.total_cmp(&another.0.value))
-            .map_or((0.0, 0), |(rate, width)| (rate.value, *width))
-    };
-    let falls = [0, 1].map(|at| (both[at][0].value, least(&both[at])));
-    let falling = falls.iter().filter(|(first, (lowest, _))| *first > lowest + 0.05).count();
-    findings.claim(
+    let figures = both.each_ref().map(|rates| rates.iter().map(|rate| Figure::of(*rate, runs as usize)).collect::<Vec<_>>());
+    // Falling: each width from the best one up to 32 against the next one shown.
+    let to = widths.iter().position(|width| *width == 32).unwrap_or(widths.len() - 1);
+    let peak = |rates: &[Interval]| (0..=to).max_by(|one, other| rates[*one].value.total_cmp(&rates[*other].value)).unwrap_or(0);
+    let told: Vec<String> = ["approximate", "ideal"]
+        .iter()
+        .zip(&both)
+        .map(|(name, rates)| {
+            let at = peak(rates);
+            format!(
+                "{name}: {} at width 1, {} at its best ({}), {} at 32, {} at 48",
+                percent(rates[0].value),
+                percent(rates[at].value),
+                widths[at],
+                percent(rates[to].value),
+                percent(rates[widths.len() - 1].value)
+            )
+        })
+        .collect();
+    let falls: Vec<Verdict> = [0, 1]
+        .iter()
+        .flat_map(|at| [figures[*at][peak(&both[*at])].more_than(&figures[*at][to]), figures[*at][0].more_than(&figures[*at][to])])
+        .collect();
+    findings.judge(
         "The probability to find the deadlock falls as highways become wider",
-        if falling == 0 { Judgement::Differs } else { Judgement::Partly },
-        format!(
-            "Approximate: {} at width 1, least {} at width {}; ideal: {} at width 1, least {} at width {}. The fall is not monotonic: width 1 finds it less often than the next widths, and 48 more often than 32. The paper's range of widths is not readable; widths 1 to 12 alone showed no fall below width 1, so wider ones were added.",
-            percent(falls[0].0), percent(falls[0].1.0), falls[0].1.1, percent(falls[1].0), percent(falls[1].1.0), falls[1].1.1
-        ),
+        &falls,
+        format!("{}. Judged from the best width and from width 1 to width 32.", told.join("; ")),
+    );
+    let states = find(&*space, &spec("bfs")?, desk.seed, Limits::default(), Deadlock::Off).states;
+    findings.because(
+        both.iter().all(|rates| rates[widths.len() - 1].value > rates[to].value),
+        "A highway that is nearly as wide as the widest level is a breadth-first search, which finds everything, so that the fall must end.",
+        format!("The system has {states} states, and at width 48 the share rises again for both."),
     );
     let apart: Vec<u32> = widths
         .iter()
@@ -210,14 +294,15 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         .filter(|(at, _)| both[0][*at].low > both[1][*at].high || both[1][*at].low > both[0][*at].high)
         .map(|(_, width)| *width)
         .collect();
-    let better = widths.iter().enumerate().filter(|(at, _)| both[0][*at].low > both[1][*at].high).count();
-    findings.claim(
+    let better: Vec<Verdict> = (0..widths.len()).map(|at| figures[0][at].more_than(&figures[1][at])).collect();
+    let decided: Vec<Verdict> = better.into_iter().filter(|verdict| !matches!(verdict, Verdict::Open(_))).collect();
+    findings.judge(
         "Ideal and approximate highways differ here, and the approximate one does better",
-        Judgement::of(better, apart.len().max(1)),
+        &if decided.is_empty() { vec![Verdict::Open(None)] } else { decided },
         if apart.is_empty() {
             "At no width do the 95 % intervals lie apart.".to_string()
         } else {
-            format!("The 95 % intervals lie apart at the widths {apart:?}, at {better} of them in favour of the approximate one.")
+            format!("The 95 % intervals lie apart at the widths {apart:?}; judged by the widths at which the difference is certain.")
         },
     );
     Ok(())

@@ -3,8 +3,9 @@
 use super::cover_models::correlation;
 use super::systems::{SYSTEMS, plan};
 use crate::desk::{Desk, LabError};
+use crate::judging::{FITS, exactly};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Line, Plot, Settings, Table, plain};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, plain};
 use wayfarer::Plan;
 use wayfarer::search::StoreSpec;
 
@@ -14,6 +15,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     source: "Engels, Groote, van Weerdenburg, Willemse (2009), 5.2, after Pelánek et al. 2005",
     question: "How unevenly does a random walk visit the states, and do the frequencies follow a power law?",
     seconds: (1.0, 30.0),
+    alone: false,
+    reads: &[],
     settings,
     run,
 };
@@ -95,11 +98,10 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         log: (true, true),
         lines,
     });
-    let fitting = straight.iter().filter(|(_, slope, fit)| *fit > 0.9 && *slope < 0.0).count();
     let listed: Vec<String> = straight.iter().map(|(name, slope, fit)| format!("{name} {} (R² {})", plain(*slope), plain(*fit))).collect();
-    findings.claim(
+    findings.judge(
         "Visit frequencies of a random walk follow a power law: a few states take most visits",
-        Judgement::of(fitting, straight.len()),
+        &straight.iter().map(|(_, slope, fit)| exactly(*fit > FITS && *slope < 0.0)).collect::<Vec<_>>(),
         format!("On a log-log plot, a straight line of this slope fits: {}.", listed.join(", ")),
     );
     Ok(())

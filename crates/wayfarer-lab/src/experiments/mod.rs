@@ -2,7 +2,9 @@
 
 mod back_loops;
 mod beyond_memory;
+mod bounded;
 mod buffers;
+mod coloured_nets;
 mod components;
 mod cover;
 mod cover_models;
@@ -10,10 +12,14 @@ mod diamond;
 mod difference;
 mod dining;
 mod frequencies;
+mod garage;
 mod rbfs;
 mod rbfs_sensitivity;
+mod readings;
 mod restarts;
 mod restarts_on_shapes;
+mod scanning;
+mod specifications;
 mod substructures;
 mod systems;
 mod witnesses;
@@ -30,6 +36,7 @@ pub(crate) const ALL: &[&Experiment] = &[
     &restarts::EXPERIMENT,
     &beyond_memory::EXPERIMENT,
     &difference::EXPERIMENT,
+    &coloured_nets::EXPERIMENT,
     &rbfs::SCI,
     &rbfs::KERBEROS,
     &rbfs_sensitivity::EXPERIMENT,
@@ -40,5 +47,7 @@ pub(crate) const ALL: &[&Experiment] = &[
     &dining::SEVENTEEN,
     &dining::FIVE,
     &witnesses::EXPERIMENT,
+    &specifications::EXPERIMENT,
+    &garage::EXPERIMENT,
     &frequencies::EXPERIMENT,
 ];

@@ -1,50 +1,110 @@
 //! The sensitivity of randomised breadth-first search to its parameters, and its errors of both types.
 
-use super::rbfs::{Known, SHARING_LIST, is_accepted, mean, overhead};
+use super::rbfs::{Known, SHARING_LIST, TICKETS, is_accepted, overhead};
 use crate::desk::{Desk, LabError};
-use crate::{Cell, Column, Experiment, Findings, Form, Judgement, Settings, Table};
+use crate::judging::{Figure, Verdict, exactly, never};
+use crate::{Cell, Column, Experiment, Findings, Form, Settings, Table};
+use wayfarer::Report;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "rbfs-sensitivity",
     title: "Randomised breadth-first search: maxpom, samples, g, and errors of both types",
     source: "Tronci, Della Penna, Intrigila, Venturini Zilli (2001), section 4",
     question: "Do MAXPOM (0.01, 0.05, 0.1), the number of samples (Reach/100, Reach/1000) and g (0.1, 0.8) matter, and how often is a run wrongly accepted or wrongly refused?",
-    seconds: (6.0, 100.0),
+    seconds: (6.0, 200.0),
+    alone: false,
+    reads: &["sci.m"],
     settings,
     run,
 };
 
-const MEMORY: [f64; 5] = [1.0, 0.9, 0.85, 0.8, 0.7];
+const MEMORY: [f64; 6] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5];
 /// maxpom, the divisor of Reach that gives the number of samples, g.
 const CHOICES: [(f64, u64, f64); 5] = [(0.01, 100, 0.8), (0.05, 100, 0.8), (0.1, 100, 0.8), (0.01, 1000, 0.8), (0.01, 100, 0.1)];
+/// The shares at which g is compared on the second system.
+const SOME: [f64; 4] = [0.9, 0.7, 0.5, 0.4];
 
 fn runs(quick: bool) -> u32 {
-    if quick { 2 } else { 20 }
+    if quick { 2 } else { 10 }
 }
 
 fn settings(quick: bool) -> Settings {
     vec![
-        ("model", "sharing_list.m, with symmetry".to_string()),
-        ("memory", format!("{MEMORY:?} of M")),
-        ("chosen", "shares up to 1.0, after a first look at 0.8 and below had next to no accepted run at g = 0.8".to_string()),
+        ("model", "sci.m of the user's folder, or sharing_list.m; kerberos.m for g; with symmetry".to_string()),
+        ("memory", format!("{MEMORY:?} of M; {SOME:?} on the second system")),
         ("repetitions", runs(quick).to_string()),
     ]
 }
 
-/// The results of all runs of one choice.
-#[derive(Default)]
-struct Tally {
-    accepted: usize,
-    wrongly_accepted: usize,
-    wrongly_refused: usize,
-    /// The smallest share of memory at which every run was accepted.
-    least: f64,
+/// All runs with one choice at one share of the memory.
+struct Point {
+    choice: usize,
+    share: f64,
+    reports: Vec<Report>,
+}
+
+impl Point {
+    fn accepted(&self) -> usize {
+        self.reports.iter().filter(|report| is_accepted(report)).count()
+    }
+
+    fn wrongly_accepted(&self, known: &Known) -> usize {
+        self.reports.iter().filter(|report| is_accepted(report) && known.missed(report)).count()
+    }
+
+    fn wrongly_refused(&self, known: &Known) -> usize {
+        self.reports.iter().filter(|report| !is_accepted(report) && !known.missed(report)).count()
+    }
+
+    fn overhead(&self) -> Figure {
+        Figure::mean(&self.reports.iter().map(overhead).collect::<Vec<_>>())
+    }
+}
+
+/// A system with its runs.
+struct Measured {
+    name: &'static str,
+    known: Known,
+    points: Vec<Point>,
+}
+
+impl Measured {
+    fn of(desk: &Desk, name: &'static str, known: Known, shares: &[f64], choices: &[usize]) -> Result<Measured, LabError> {
+        let mut points = Vec::new();
+        for choice in choices {
+            let (maxpom, part, queue) = CHOICES[*choice];
+            let samples = (known.reach / part).max(1);
+            for share in shares {
+                let slots = known.slots(*share, queue);
+                let strategy = format!("rbfs:slots={slots},queue={queue},samples={samples},maxpom={maxpom},levels=40");
+                points.push(Point { choice: *choice, share: *share, reports: known.repeat(desk, &strategy, runs(desk.quick))? });
+            }
+        }
+        Ok(Measured { name, known, points })
+    }
+
+    fn with(&self, choice: usize) -> impl Iterator<Item = &Point> {
+        self.points.iter().filter(move |point| point.choice == choice)
+    }
+
+    fn least(&self, choice: usize) -> f64 {
+        self.with(choice).filter(|point| point.accepted() == point.reports.len()).map(|point| point.share).fold(f64::INFINITY, f64::min)
+    }
 }
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
+    desk.expect((CHOICES.len() * MEMORY.len() + 2 * SOME.len()) * runs(desk.quick) as usize);
     let known = Known::of(desk, &SHARING_LIST)?;
-    desk.expect(CHOICES.len() * MEMORY.len() * runs(desk.quick) as usize);
+    let first = Measured::of(desk, if known.original { "sci.m" } else { "sharing_list.m" }, known, &MEMORY, &[0, 1, 2, 3, 4])?;
+    let second = Measured::of(desk, "kerberos.m", Known::of(desk, &TICKETS)?, &SOME, &[0, 4])?;
+    table(findings, &[&first, &second]);
+    judge(findings, &first, &second);
+    Ok(())
+}
+
+fn table(findings: &mut Findings, all: &[&Measured]) {
     let columns = vec![
+        Column::new("model"),
         Column::new("maxpom"),
         Column::new("samples").form(Form::Count),
         Column::new("g"),
@@ -55,78 +115,79 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         Column::new("refused, none missed (type 2)"),
     ];
     let mut table = Table::new("Errors of both types", columns);
-    let mut tallies = Vec::new();
-    for (maxpom, part, queue) in CHOICES {
-        let samples = (known.reach / part).max(1);
-        let mut tally = Tally { least: f64::INFINITY, ..Tally::default() };
-        for share in MEMORY {
-            let slots = known.slots(share, queue);
-            let reports =
-                known.repeat(desk, &format!("rbfs:slots={slots},queue={queue},samples={samples},maxpom={maxpom},levels=40"), runs(desk.quick))?;
-            let accepted = reports.iter().filter(|report| is_accepted(report)).count();
-            let first = reports.iter().filter(|report| is_accepted(report) && known.missed(report)).count();
-            let second = reports.iter().filter(|report| !is_accepted(report) && !known.missed(report)).count();
+    for measured in all {
+        for point in &measured.points {
+            let (maxpom, part, queue) = CHOICES[point.choice];
             table.row([
+                Cell::from(measured.name),
                 maxpom.into(),
-                samples.into(),
+                (measured.known.reach / part).max(1).into(),
                 queue.into(),
-                share.into(),
-                Cell::from(mean(&reports, overhead)),
-                accepted.into(),
-                first.into(),
-                second.into(),
+                point.share.into(),
+                Cell::from(point.overhead().interval),
+                point.accepted().into(),
+                point.wrongly_accepted(&measured.known).into(),
+                point.wrongly_refused(&measured.known).into(),
             ]);
-            tally = Tally {
-                accepted: tally.accepted + accepted,
-                wrongly_accepted: tally.wrongly_accepted + first,
-                wrongly_refused: tally.wrongly_refused + second,
-                least: if accepted == reports.len() { tally.least.min(share) } else { tally.least },
-            };
         }
-        tallies.push(tally);
     }
     findings.tables.push(table);
-    let down_to = |at: usize| match tallies[at].least.is_finite() {
-        true => format!("down to {} of the memory", tallies[at].least),
-        false => "at none of these shares".to_string(),
-    };
-    let wrong = |at: &[usize]| at.iter().map(|at| tallies[*at].wrongly_accepted).sum::<usize>();
-    let counts: Vec<String> =
-        [0, 1, 2].iter().map(|at| format!("{} of {} at {}", tallies[*at].wrongly_accepted, tallies[*at].accepted, CHOICES[*at].0)).collect();
-    findings.claim(
-        "MAXPOM is not critical: 0.05 works as well as 0.01, and 0.1 nearly always",
-        match wrong(&[0, 1]) {
-            0 if tallies[0].accepted > 0 => Judgement::Agrees,
-            0 => Judgement::Open,
-            _ => Judgement::Differs,
-        },
+}
+
+fn judge(findings: &mut Findings, first: &Measured, second: &Measured) {
+    let accepted = |choice: usize| first.with(choice).map(Point::accepted).sum::<usize>();
+    let wrongly = |choice: usize| first.with(choice).map(|point| point.wrongly_accepted(&first.known)).sum::<usize>();
+    let counts: Vec<String> = [0, 1, 2].iter().map(|at| format!("{} of {} at {}", wrongly(*at), accepted(*at), CHOICES[*at].0)).collect();
+    findings.judge(
+        "MAXPOM is not critical: 0.05 works as well as 0.01, and so does 0.1 in nearly all cases",
+        &[0, 1, 2].map(|choice| never(wrongly(choice), accepted(choice))),
         format!("Accepted runs that had missed a state: {}.", counts.join(", ")),
     );
-    findings.claim(
+    let down_to = |choice: usize| match first.least(choice) {
+        least if least.is_finite() => format!("down to {least} of the memory"),
+        _ => "at none of these shares".to_string(),
+    };
+    findings.judge(
         "A thousandth of the states is enough as samples",
-        if tallies[3].wrongly_accepted == 0 && tallies[3].least == tallies[0].least { Judgement::Agrees } else { Judgement::Partly },
+        &[never(wrongly(3), accepted(3)), exactly(first.least(3) <= first.least(0))],
         format!(
             "With Reach/1000 samples every run is accepted {}, with Reach/100 {}; wrongly accepted: {} and {}.",
             down_to(3),
             down_to(0),
-            tallies[3].wrongly_accepted,
-            tallies[0].wrongly_accepted
+            wrongly(3),
+            wrongly(0)
         ),
     );
-    findings.claim(
+    let pairs = |measured: &Measured| -> Vec<(f64, Figure, Figure)> {
+        measured.with(0).zip(measured.with(4)).map(|(large, small)| (large.share, large.overhead(), small.overhead())).collect()
+    };
+    let words = |measured: &Measured| {
+        let one =
+            |(share, large, small): &(f64, Figure, Figure)| format!("{:.2} against {:.2} at {share}", large.interval.value, small.interval.value);
+        format!("{}: {}", measured.name, pairs(measured).iter().map(one).collect::<Vec<_>>().join(", "))
+    };
+    let cases: Vec<Verdict> = [first, second].iter().flat_map(|measured| pairs(measured)).map(|(_, large, small)| small.more_than(&large)).collect();
+    findings.judge(
         "A queue of g = 0.8 performs better than one of 0.1",
-        if tallies[0].least < tallies[4].least { Judgement::Agrees } else { Judgement::Differs },
+        &cases,
+        format!("Insertions a state with g = 0.8 against g = 0.1, in the same bytes: {}; {}.", words(first), words(second)),
+    );
+    // A queue of a tenth of the slots holds the widest level, or it does not.
+    let room = |measured: &Measured| (measured.known.slots(0.7, 0.1) as f64 * 0.1, measured.known.widest as f64);
+    let (narrow, wide) = (room(first), room(second));
+    let worse = |measured: &Measured| pairs(measured).iter().filter(|(_, large, small)| small.more_than(large) == Verdict::Agrees).count();
+    findings.because(
+        narrow.0 > narrow.1 && wide.0 < wide.1 && worse(second) > worse(first),
+        "In the same bytes a small queue leaves more slots to the cache, so that it wins as long as the widest level fits into it, and loses if states must be dropped from it.",
         format!(
-            "With g = 0.8 every run is accepted {}, with g = 0.1 {}. In the same bytes a small queue leaves more slots to the cache.",
-            down_to(0),
-            down_to(4)
+            "At 0.7 of the memory a queue of g = 0.1 has {:.0} places for a widest level of {:.0} on {}, and {:.0} for {:.0} on {}; g = 0.8 is ahead for certain at {} and {} shares.",
+            narrow.0, narrow.1, first.name, wide.0, wide.1, second.name, worse(first), worse(second)
         ),
     );
-    let refused: usize = tallies.iter().map(|tally| tally.wrongly_refused).sum();
-    findings.claim(
+    let refused: usize = first.points.iter().map(|point| point.wrongly_refused(&first.known)).sum();
+    findings.judge(
         "Errors of type 2 occur if memory is just too small",
-        if refused > 0 { Judgement::Agrees } else { Judgement::Differs },
+        &[exactly(refused > 0)],
         format!("{refused} runs that had visited every state were refused."),
     );
-    Ok(())
 }

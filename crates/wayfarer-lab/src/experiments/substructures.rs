@@ -2,6 +2,7 @@
 //! having found something after a number of visited states.
 
 use crate::desk::{Desk, LabError};
+use crate::judging::Figure;
 use crate::searches;
 use crate::shapes::spec;
 use crate::{Line, Settings};
@@ -46,6 +47,33 @@ impl Runs {
     pub(super) fn found(&self, nodes: &[u32], visits: usize) -> f64 {
         let all: usize = self.firsts.iter().map(|firsts| firsts.iter().filter(|(node, at)| *at <= visits && nodes.contains(node)).count()).sum();
         all as f64 / self.firsts.len() as f64
+    }
+
+    /// The share of runs that have visited a node after `visits` visits.
+    pub(super) fn share(&self, node: u32, visits: usize) -> Figure {
+        let found = self.firsts.iter().filter(|firsts| firsts.iter().any(|(visited, at)| *visited == node && *at <= visits)).count();
+        Figure::share(found, self.firsts.len())
+    }
+
+    /// The number of the given nodes that each run has visited after `visits` visits.
+    pub(super) fn counts(&self, nodes: &[u32], visits: usize) -> Figure {
+        let count = |firsts: &Vec<(u32, usize)>| firsts.iter().filter(|(node, at)| *at <= visits && nodes.contains(node)).count() as f64;
+        Figure::mean(&self.firsts.iter().map(count).collect::<Vec<_>>())
+    }
+
+    /// The visits of each run until it has visited all the given nodes, over the runs that did.
+    pub(super) fn until_all(&self, nodes: &[u32]) -> Figure {
+        let last = |firsts: &Vec<(u32, usize)>| {
+            let found: Vec<usize> = firsts.iter().filter(|(node, _)| nodes.contains(node)).map(|(_, at)| *at).collect();
+            (found.len() == nodes.len()).then(|| found.iter().max().copied().unwrap_or(0) as f64)
+        };
+        Figure::mean(&self.firsts.iter().filter_map(last).collect::<Vec<_>>())
+    }
+
+    /// The visits of each run until it has visited one of the given nodes.
+    pub(super) fn until_any(&self, nodes: &[u32]) -> Figure {
+        let first = |firsts: &Vec<(u32, usize)>| firsts.iter().find(|(node, _)| nodes.contains(node)).map(|(_, at)| *at as f64);
+        Figure::mean(&self.firsts.iter().filter_map(first).collect::<Vec<_>>())
     }
 
     /// The same at 1, 2, … visits, as a line of a plot.

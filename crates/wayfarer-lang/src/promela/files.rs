@@ -86,13 +86,17 @@ impl Files {
     fn settle_one(&self, mut diagnostic: Diagnostic) -> Diagnostic {
         let main = self.main_end();
         diagnostic.labels.retain(|(span, _)| span.start <= main);
+        let mut placed = false;
         for _ in 0..=self.sources.len() {
             if diagnostic.span.start <= main {
                 break;
             }
             let (source, base, included_at) = self.find(diagnostic.span.start);
             let place = source.position(diagnostic.span.start - base);
-            diagnostic.message = format!("{}:{}:{}: {}", source.name(), place.line, place.column, diagnostic.message);
+            // The innermost place is named; the files around it are known by their `#include`.
+            if !std::mem::replace(&mut placed, true) {
+                diagnostic.message = format!("{}:{}:{}: {}", source.name(), place.line, place.column, diagnostic.message);
+            }
             diagnostic.span = included_at;
         }
         diagnostic

@@ -50,6 +50,8 @@ pub struct Learned {
     pub lengths: BTreeMap<usize, u32>,
     /// How often something was too narrow.
     pub effort: u32,
+    /// How often each was.
+    pub met: BTreeMap<Limit, u32>,
 }
 
 /// Something that turned out to be too narrow.
@@ -223,7 +225,7 @@ impl Learned {
     fn look_further(&mut self, model: &Model) {
         let machine = Machine::new(model);
         let Ok(start) = machine.start() else { return };
-        let most = WORK;
+        let most = WORK << self.effort.min(4);
         let mut rng = Rng::new(u64::from(self.effort), "look-ahead");
         while machine.work() < most {
             let before = machine.work();
@@ -237,6 +239,10 @@ impl Learned {
     }
 
     fn widen_one(&mut self, model: &Model, limit: Limit) -> bool {
+        // What was too narrow twice is most likely far too narrow.
+        let met = self.met.entry(limit).or_insert(0);
+        *met += 1;
+        let doublings = [1, 4, 8, 32][(*met as usize - 1).min(3)];
         match limit {
             Limit::Range(home, id) => {
                 let ty = model.leaf(id).ty;
@@ -248,7 +254,7 @@ impl Learned {
                     return set.len() > before;
                 }
                 let range = self.ranges.entry((home, id)).or_insert((0, 0));
-                let wider = doubled(*range, ty);
+                let wider = (0..doublings).fold(*range, |range, _| doubled(range, ty));
                 let changed = std::mem::replace(range, wider) != wider;
                 // Other processes of the type will need as much.
                 for ((_, other), range) in &mut self.ranges {
@@ -268,20 +274,30 @@ impl Learned {
                     return set.len() > before;
                 }
                 let range = self.fields.entry((channel, number)).or_insert((0, 0));
-                let wider = doubled(*range, ty);
+                let wider = (0..doublings).fold(*range, |range, _| doubled(range, ty));
                 std::mem::replace(range, wider) != wider
             }
             Limit::Length(channel) => {
                 let capacity = model.channels[channel].capacity;
                 let length = self.lengths.entry(channel).or_insert(0);
-                let wider = (*length * 2).clamp(1, capacity.max(1));
+                let wider = (*length << doublings.min(8)).clamp(1, capacity.max(1));
                 std::mem::replace(length, wider) != wider
             }
             Limit::Slot(slot, ty) => {
                 while self.slots.len() <= slot {
                     self.slots.push(BTreeSet::new());
                 }
-                self.slots[slot].insert(ty)
+                let new = self.slots[slot].insert(ty);
+                // Where a type came once it may come again: behind it, and in the slots of processes that were started as it was.
+                if self.effort > 2 {
+                    let started = model.active.len().max(1);
+                    let last = (slot + doublings.min(8)).min(254);
+                    self.slots.resize_with(self.slots.len().max(last + 1), BTreeSet::new);
+                    for types in self.slots.iter_mut().take(last + 1).skip(started.min(slot)) {
+                        types.insert(ty);
+                    }
+                }
+                new
             }
         }
     }

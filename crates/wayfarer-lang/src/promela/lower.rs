@@ -5,15 +5,20 @@
 
 mod acts;
 mod blocks;
+mod chains;
 mod channels;
+mod follow;
+mod jumps;
 mod layout;
 mod rules;
 mod values;
 
 use super::learned::{Learned, Limit};
 use super::model::Model;
+use chains::Chains;
 use layout::Layout;
 use std::collections::HashMap;
+use std::rc::Rc;
 use wayfarer_ir::{At, BinaryOp, Expr, FaultId, FaultKind, FaultSite, Place, Program, Property, PropertyKind, Reg, Root, Stmt, UnaryOp};
 use wayfarer_space::FaultClass;
 
@@ -44,8 +49,18 @@ pub struct RuleOf {
 
 /// Compiles a model; an error says what is too large.
 pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
+    lower_as(model, learned, false)
+}
+
+/// Compiles a model to the same rules, whose commands print the statements that they execute, one after the other.
+pub fn lower_telling(model: &Model, learned: &Learned) -> Result<Lowered, String> {
+    lower_as(model, learned, true)
+}
+
+fn lower_as(model: &Model, learned: &Learned, telling: bool) -> Result<Lowered, String> {
     let mut program = Program { source: model.source.clone(), ..Program::default() };
-    let layout = Layout::new(model, learned, &mut program)?;
+    let chains = Chains::new(model, learned);
+    let layout = Layout::new(model, learned, &chains, &mut program)?;
     let mut lowering = Lowering {
         model,
         learned,
@@ -55,7 +70,11 @@ pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
         sites: HashMap::new(),
         rules: Vec::new(),
         registers: 0,
-        passed: passed(model),
+        chains: Rc::new(chains),
+        asserted: Vec::new(),
+        failures: Vec::new(),
+        pending: None,
+        telling,
         lenient: false,
     };
     lowering.rules()?;
@@ -68,15 +87,14 @@ pub fn lower(model: &Model, learned: &Learned) -> Result<Lowered, String> {
     }
 }
 
-/// The control states of each process type from which a process may go on alone.
-fn passed(model: &Model) -> Vec<Vec<bool>> {
-    let of_type = |ty: &super::model::ProcessType| {
-        let mut passed = vec![false; ty.automaton.states.len()];
-        let ways = ty.automaton.states.iter().flat_map(|state| &state.transitions);
-        ways.filter(|way| way.keeps_control).filter_map(|way| way.to).for_each(|to| passed[to] = true);
-        passed
-    };
-    model.types.iter().map(of_type).collect()
+/// The assertions of a command that is being written.
+struct Pending {
+    /// The number of the assertion that failed first, plus one.
+    register: Reg,
+    /// The numbers of its assertions.
+    failed: Vec<usize>,
+    /// Whether its process may go on alone, or lose control, after it.
+    ends: [bool; 2],
 }
 
 struct Lowering<'a> {
@@ -89,8 +107,16 @@ struct Lowering<'a> {
     rules: Vec<RuleOf>,
     /// Registers of the formula or command that is being written.
     registers: u32,
-    /// The control states of each process type from which a process may go on alone.
-    passed: Vec<Vec<bool>>,
+    /// What follows each transition in the same command.
+    chains: Rc<Chains<'a>>,
+    /// Assertions that may fail in the middle of a command.
+    asserted: Vec<FaultId>,
+    /// Those that may fail, and the type of the process.
+    failures: Vec<(follow::Failure, usize)>,
+    /// The register that says which of them failed first in the command that is being written.
+    pending: Option<Pending>,
+    /// Commands print the statements that they execute, and nothing else.
+    telling: bool,
     /// Variables of a process that is not there are zero, and no fault.
     lenient: bool,
 }

@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
             let value = match &leaf.initial {
                 Start::Zero => 0,
                 Start::Value(value) => self.value(state, pid.unwrap_or(0), value, false)?,
-                Start::List(values) => match values.get(element as usize) {
+                Start::List(values) => match values.get(element as usize).or(values.last()) {
                     Some(value) => self.value(state, pid.unwrap_or(0), value, false)?,
                     None => 0,
                 },

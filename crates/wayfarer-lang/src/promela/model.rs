@@ -47,6 +47,8 @@ pub struct Leaf {
     pub cell: u32,
     /// It is no part of the state.
     pub hidden: bool,
+    /// Its value may be asked for.
+    pub read: bool,
     /// Something other than its first value may be stored there.
     pub written: bool,
     pub initial: Start,
@@ -60,7 +62,7 @@ pub enum Start {
     Zero,
     /// All elements with this value.
     Value(Value),
-    /// The elements with these; zero beyond.
+    /// The elements with these; the last one goes on beyond.
     List(Vec<Value>),
     /// Each element with a new channel.
     Channel(usize),
@@ -252,6 +254,11 @@ impl Scalar {
 }
 
 impl Leaf {
+    /// Whether it is hidden and nobody asks for its value, so that nothing need be stored.
+    pub fn is_ignored(&self) -> bool {
+        self.hidden && !self.read
+    }
+
     /// How many scalars it has.
     pub fn cells(&self) -> u32 {
         self.dimensions.iter().product()

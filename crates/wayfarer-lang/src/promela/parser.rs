@@ -238,7 +238,6 @@ pub(super) fn is_keyword(word: &str) -> bool {
             | "goto"
             | "hidden"
             | "if"
-            | "in"
             | "init"
             | "inline"
             | "int"

@@ -44,6 +44,7 @@ fn rounds_that_can_run_in_any_order() {
         "b := some();",
         "for p: id do assert a[p] < 9; if isundefined(a[p]) then error \"unset\"; end; end;",
         "for p: id do m.size := 0; undefine m.from; end;",
+        "for p: id do assert multisetcount(s: net[home], true) < 4; k.from := p; k.size := 0; multisetadd(k, net[home]); end;",
         "for p: id do if p != h & multisetcount(s: sharers, sharers[s] = p) != 0 then send(p, h); multisetremovepred(s: sharers, sharers[s] = p); end; end;",
         "for p: node do if multisetcount(s: sharers, (p = sharers[s])) = 0 then multisetadd(p, sharers); end; end;",
         "for p: id do multisetadd(p, sharers); multisetadd(h, sharers); end;",
@@ -69,6 +70,13 @@ fn what_tells_elements_apart_is_said() {
         ("for p: id do a[p] := a[h]; end;", false, reads("a")),
         ("for p: id; q: id do t[p][q] := t[q][p]; end;", false, reads("t")),
         ("for p: id do append(p); end;", true, last("log")),
+        // An assertion may fail in some orders only.
+        ("for p: id do if a[p] = 0 then x := x + 1; else assert x = 0; end; end;", false, reads("x")),
+        (
+            "for p: id do if a[p] = 0 then multisetadd(p, sharers); else assert multisetcount(s: sharers, true) < 4; end; end;",
+            false,
+            reads("sharers"),
+        ),
         (
             "i := first();",
             false,

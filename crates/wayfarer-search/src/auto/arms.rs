@@ -3,7 +3,7 @@
 //! fading, an arm that has run dry is tried again.
 
 use super::Auto;
-use crate::explore::{Entering, work};
+use crate::explore::{Entering, has_many_starts, work};
 use crate::strategies::{Site, StrategySpec};
 use crate::{
     Candidates, Control, Fidelity, Figures, Forget, Handle, Limits, NoStore, Outcome, Progress, Recall, Record, Remember, Room, Seat, Settings, Stop,
@@ -126,6 +126,9 @@ impl<'a> Arms<'a> {
             let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = spec.build(&site);
+            if has_many_starts(space) && !strategy.starts_in_pieces() {
+                continue;
+            }
             self.arms.push(Arm {
                 spec,
                 waited: waits,

@@ -29,8 +29,8 @@ pub struct Standing {
     pub states: u64,
     /// States known but not expanded.
     pub frontier: u64,
-    /// The depth reached.
-    pub depth: u32,
+    /// The depth reached, if it is counted.
+    pub depth: Option<u32>,
     /// Steps, if they are not the rules fired.
     pub steps: Option<u64>,
     /// How often each rule fired.
@@ -47,6 +47,10 @@ pub struct Standing {
     pub at_border: bool,
     /// Whether there is nothing left to do.
     pub done: bool,
+    /// Why it ends where there is nothing left to do, if that does not mean that everything was visited.
+    pub ended: Option<Stop>,
+    /// About how many distinct states it met, if its stores do not say.
+    pub covered: Option<Estimate>,
     /// Figures of its own.
     pub details: Details,
     /// The size and fidelity of the device's store.
@@ -119,13 +123,13 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
         let ended = if standing.at_border { run.enough() } else { None };
         let ended = ended.or_else(|| (settings.end_at_limit && run.outcome.limit.is_some()).then_some(Stop::Limit));
         if ended.is_some() || standing.done && !standing.full {
-            break ended;
+            break ended.or(standing.ended);
         }
         let taken = standing.steps.unwrap_or(run.outcome.fired);
         let limits = &settings.limits;
         let beyond = [
             (standing.full, Stop::Memory),
-            (standing.at_border && standing.depth >= limits.depth, Stop::Depth),
+            (standing.at_border && standing.depth.is_some_and(|depth| depth >= limits.depth) && standing.ended.is_none(), Stop::Depth),
             (standing.states >= limits.states, Stop::States),
             (taken >= limits.steps, Stop::Steps),
         ];
@@ -133,7 +137,8 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
             break run.enough().or(Some(stop));
         }
         let violations = run.outcome.violations.len();
-        let Standing { states, frontier, depth, .. } = standing;
+        let Standing { states, frontier, .. } = standing;
+        let depth = standing.depth.unwrap_or(0);
         if let Some(stop) = control.ask(&Progress { states, fired: run.outcome.fired, steps: taken, frontier, depth, violations, phase: "" }) {
             break run.enough().or(Some(stop));
         }
@@ -145,11 +150,11 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
     outcome.discarded = before + standing.discarded;
     outcome.reached = reached;
     outcome.reached.union(&standing.reached);
-    outcome.depth = Some(standing.depth);
+    outcome.depth = standing.depth;
     outcome.frontier = standing.frontier;
     outcome.steps = standing.steps.unwrap_or(outcome.fired);
     outcome.details = standing.details;
-    outcome.covered = Estimate { value: outcome.states as f64, error: 0.0 };
+    outcome.covered = standing.covered.unwrap_or(Estimate { value: outcome.states as f64, error: 0.0 });
     outcome.exhaustive = device.is_exhaustive() && run.complete;
     outcome.shortest = device.is_exhaustive() && standing.away.fidelity == Fidelity::Exact;
     outcome.stop = stop.unwrap_or(if outcome.limit.is_some() { Stop::Limit } else { Stop::Exhausted });
@@ -173,6 +178,7 @@ fn take(run: &mut Run, findings: &mut Vec<Finding>, kept: &mut Vec<Finding>) {
             Cause::Property(property) | Cause::Found(property) => run.looked_for(property),
             Cause::PropertyFault(property, fault) => run.looked_for(property) && run.speaks_against_model(Firing::of(0), fault),
             Cause::Fault(firing, fault) => run.speaks_against_model(firing, fault),
+            Cause::Deadlock => !run.space.may_end(&finding.state),
             _ => true,
         };
         if speaks {

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::witness::chain;
 use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation};
-use wayfarer_space::{Fault, FaultClass, Firing, Word};
+use wayfarer_space::{Fault, Firing, Word};
 
 /// A violation that was just found, with the words of the state in which it shows.
 pub(super) struct Found<'a> {
@@ -108,7 +108,7 @@ impl Run<'_> {
 
     /// Whether a fault is a violation. A fault that only means that a representation ran out is remembered as a limit.
     pub(super) fn speaks_against_model(&mut self, firing: Firing, fault: Fault) -> bool {
-        if self.space.fault_class(fault) == FaultClass::Violation {
+        if self.space.fault_class(fault).is_violation() {
             return true;
         }
         self.outcome.limit.get_or_insert((firing, fault));

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// States in a piece of a level that several workers share, at most.
-const PIECE: u64 = 256;
+const PIECE: u64 = 4096;
 /// Pieces for each worker that the rest of a level is cut into at least, if it is large enough.
 const PIECES: u64 = 8;
 

@@ -64,7 +64,7 @@ impl Waypoints {
         Waypoints { packing, rows: [const { OnceLock::new() }; ROWS], grounds: Mutex::default(), most: usize::MAX, alone: workers < 2 }
     }
 
-    /// The same in at most `most` bytes.
+    /// The same in at most so many bytes.
     pub(crate) fn within(self, most: usize) -> Self {
         Waypoints { most, ..self }
     }
@@ -141,7 +141,7 @@ impl Waypoints {
         Some((self.rows.get(row)?.get()?[place].get()?, waypoint as usize % BLOCK))
     }
 
-    /// The bytes that `more` further waypoints would take.
+    /// The bytes that so many waypoints would take besides those that are there.
     pub(crate) fn bytes_for(&self, more: u64) -> u64 {
         more.saturating_sub(self.grounds().free.len() as u64).saturating_mul(self.one() as u64)
     }
@@ -152,7 +152,7 @@ impl Waypoints {
         state + 12
     }
 
-    /// Adds `more` uses of a waypoint.
+    /// So many more need it.
     #[inline]
     pub(crate) fn hold(&self, waypoint: u32, more: u32) {
         if waypoint != NOWHERE
@@ -167,7 +167,7 @@ impl Waypoints {
         }
     }
 
-    /// Removes `fewer` uses of a waypoint. After the last use the waypoint is freed, and so are those that only it needed.
+    /// So many fewer need it. If none does any more, it and those that only it needed are freed.
     #[inline]
     pub(crate) fn release(&self, mut waypoint: u32, mut fewer: u32, spare: &mut Spare) {
         while waypoint != NOWHERE

@@ -4,7 +4,8 @@
 //! [crew](crate::crew) has a part of it, and all meet at the end of a level. A single worker goes on to the next level
 //! by itself.
 
-use super::{Crewing, Nature, Row, SYSTEMATIC, exact};
+use super::batch::Batch;
+use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
 use crate::crew::{Crew, Met};
 use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
@@ -15,7 +16,7 @@ use wayfarer_store::spec::Entry;
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "bfs", help: "breadth-first: level by level, so that witnesses are shortest", parameters: &[] },
     store: exact,
-    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, ..SYSTEMATIC },
+    nature: |_| Nature { crewing: Crewing::Together, by_levels: true, device: OnDevice::Levels, ..SYSTEMATIC },
     build: |_, site| {
         let can = site.store.abilities();
         match can.recalls && can.in_order {
@@ -27,8 +28,6 @@ pub(super) static ROW: Row = Row {
 
 /// The most states expanded per round: enough that a round's fixed cost does not show.
 const BATCH: u32 = 64;
-/// The steps that a round should have at most, so that the successors of three rounds stay in the cache, and in the budget if every state has many.
-const STEPS: usize = 1024;
 
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
@@ -59,7 +58,7 @@ pub struct Bfs<'a> {
     /// States left unexpanded because of the depth limit.
     beyond: u64,
     limit: u32,
-    batch: u32,
+    batch: Batch,
     /// Levels that were begun, those included that others expanded while this worker slept.
     turns: u64,
     /// The work that a state makes, about.
@@ -121,7 +120,7 @@ impl<'a> Bfs<'a> {
             under_way: 0,
             beyond: 0,
             limit: limits.depth,
-            batch: 1,
+            batch: Batch::new(BATCH),
             turns: 0,
             weight: 1,
             heavy: true,
@@ -220,7 +219,7 @@ impl<'a> Bfs<'a> {
         if self.level.depth >= self.limit {
             self.beyond += self.frontier.pass_over();
         } else {
-            self.frontier.take(store, self.batch, selection);
+            self.frontier.take(store, self.batch.states(), selection);
         }
     }
 }
@@ -232,6 +231,10 @@ impl Strategy for Bfs<'_> {
             self.take(store, selection);
         }
         self.under_way += selection.handles.len() as u64;
+    }
+
+    fn starts_in_pieces(&self) -> bool {
+        true
     }
 
     fn lag(&self) -> usize {
@@ -254,11 +257,7 @@ impl Strategy for Bfs<'_> {
                 place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
         }
-        if steps > STEPS {
-            self.batch = (self.batch / 2).max(1);
-        } else if sources as u32 >= self.batch && 2 * steps <= STEPS {
-            self.batch = (self.batch * 2).min(BATCH);
-        }
+        self.batch.learn(sources, steps);
     }
 
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {

@@ -9,7 +9,7 @@
 
 mod stack;
 
-use super::{Nature, Row, SYSTEMATIC, exact};
+use super::{Nature, OnDevice, Row, SYSTEMATIC, exact};
 use crate::strategies::drawing::distinct;
 use crate::{Account, Admission, Candidates, Ground, Handle, Limits, Position, Selection, Stepping, Stop, Store, Strategy, Unlimited, Visit};
 use stack::Stack;
@@ -26,7 +26,7 @@ pub(super) static ROW: Row = Row {
 pub(super) static RANDOMISED: Row = Row {
     entry: Entry { name: "rdfs", help: "depth-first, successors in random order", parameters: &[] },
     store: exact,
-    nature: |_| Nature { seeded: true, ..SYSTEMATIC },
+    nature: |_| Nature { seeded: true, device: OnDevice::Swarm, ..SYSTEMATIC },
     build: |_, site| {
         let own = (!site.store.abilities().recalls).then(|| site.packing.clone());
         Box::new(Dfs::over(site.limits, own, site.account, Some(Rng::new(site.seed, "rdfs"))))

@@ -16,7 +16,8 @@
 //! Departures: of several start states, at most N are drawn for level 0. A level's successors are gathered in batches
 //! of sources, which changes nothing.
 
-use super::{Nature, Need, RANDOM, Row};
+use super::batch::Batch;
+use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
 use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Position, Selection, Stepping, Stop, Store, Strategy, Visit};
 use std::collections::{HashMap, HashSet};
@@ -34,7 +35,10 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |_| PoolStore::spec(None, None),
-    nature: |_| Nature { needs: Need::Emptying, counts_depth: true, ..RANDOM },
+    nature: |given| {
+        let device = OnDevice::Highways { ideal: given.is("ideal", "on") };
+        Nature { needs: Need::Emptying, counts_depth: true, device, ..RANDOM }
+    },
     build: |given, site| {
         let highway = Highway::new(given.number("width").unwrap_or(1) as usize, given.is("ideal", "on"), site.seed);
         Box::new(Highway { restarts: given.number("restarts").unwrap_or(0), limit: site.limits.depth, ..highway })
@@ -42,7 +46,7 @@ pub(super) static ROW: Row = Row {
 };
 
 /// Sources expanded in one round.
-const BATCH: usize = 64;
+const BATCH: u32 = 64;
 
 /// Highway search.
 #[derive(Clone, Debug)]
@@ -64,6 +68,7 @@ pub struct Highway {
     again: bool,
     ended: Option<Stop>,
     scratch: Vec<u32>,
+    batch: Batch,
 }
 
 /// The selection for the next level so far.
@@ -101,6 +106,7 @@ impl Highway {
             again: false,
             ended: None,
             scratch: Vec::new(),
+            batch: Batch::new(BATCH),
         }
     }
 
@@ -158,7 +164,7 @@ impl Strategy for Highway {
             self.next = self.level.len();
         }
         if self.next < self.level.len() {
-            let until = self.level.len().min(self.next + BATCH);
+            let until = self.level.len().min(self.next + self.batch.states() as usize);
             selection.handles.extend_from_slice(&self.level[self.next..until]);
             store.states(&selection.handles, &mut selection.states);
             self.next = until;
@@ -216,9 +222,10 @@ impl Strategy for Highway {
         self.scratch = scratch;
     }
 
-    fn update(&mut self, selection: &Selection, _kept: usize, _candidates: Candidates, visits: &[Visit]) {
+    fn update(&mut self, selection: &Selection, _kept: usize, candidates: Candidates, visits: &[Visit]) {
         let start = selection.handles.is_empty();
         if !start && selection.stepping != Stepping::Given {
+            self.batch.learn(selection.handles.len(), candidates.steps.len());
             return;
         }
         self.level = visits.iter().filter_map(|visit| if let Visit::New(handle) = visit { Some(*handle) } else { None }).collect();

@@ -4,7 +4,7 @@
 //!
 //! Departures: `restarts=K` makes K more simulations, and `length=N` ends one after N steps, as the paper's experiments with bounded runs do.
 
-use super::{Nature, RANDOM, Row, Walk};
+use super::{Nature, OnDevice, RANDOM, Row, Walk};
 use crate::NoStore;
 use wayfarer_store::spec::{Accepts, Entry, Parameter};
 
@@ -18,7 +18,7 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |_| NoStore::spec(),
-    nature: |_| Nature { counts_depth: true, ..RANDOM },
+    nature: |_| Nature { counts_depth: true, device: OnDevice::Random, ..RANDOM },
     build: |given, site| {
         let length = given.number("length").map_or(u32::MAX, |number| number as u32);
         Box::new(Walk::new(1, site.seed).searching(given.number("restarts").unwrap_or(0), length.min(site.limits.depth)))

@@ -27,6 +27,16 @@ impl Renewal {
         true
     }
 
+    /// Whether it begins anew from a visited state.
+    pub(crate) fn from_visited(&self) -> bool {
+        self.from_visited
+    }
+
+    /// The depth of the state where the search began anew.
+    pub(crate) fn depth(&self) -> u32 {
+        self.way.len().saturating_sub(1) as u32
+    }
+
     pub(crate) fn times(&self) -> u64 {
         self.times
     }

@@ -15,9 +15,11 @@
 //! before any of their successors enters V (1 is the paper's algorithm). With `choice=firings` successors are weighted
 //! by the number of firings that lead to them.
 
+use super::classes::{CLOSE, Classes, Close, closing, exact_or_pool, is_closed};
+use super::depths::Depths;
 use super::walk::choice;
-use super::{Crewing, Nature, Need, RANDOM, Row, exact};
-use crate::strategies::drawing::{Choice, distinct, of_source, pick};
+use super::{Nature, Need, OnDevice, Row};
+use crate::strategies::drawing::{Choice, of_source, pick};
 use crate::strategies::renewal::Renewal;
 use crate::{
     Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Position, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy,
@@ -30,12 +32,6 @@ use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 pub(super) const CAPACITY: Parameter = Parameter::open("capacity", Accepts::Number(1..=1 << 30), "as many as fit", "the most states in V");
 const MIX: Parameter =
     Parameter::open("mix", Accepts::RealOr(0.0, 1.0, "auto"), "uniform", "the share of choices among leaves of the exploration tree");
-const CLOSE: Parameter = Parameter::new(
-    "close",
-    Accepts::OneOf(&["off", "on", "delete"]),
-    "off",
-    "whether a state leaves the choice, or V, once all its successors were visited",
-);
 pub(super) const CHOICE: Parameter =
     Parameter::new("choice", Accepts::OneOf(&["firings", "states"]), "firings", "whether steps or successor states are equally likely");
 const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "32", "states that are drawn together; 1 is the paper's algorithm");
@@ -51,8 +47,11 @@ pub(super) const REPLACE: Parameter = Parameter::new(
 
 pub(super) static ROW: Row = Row {
     entry: Entry { name: "urs", help: "a random successor of a random visited state", parameters: &[CAPACITY, MIX, CLOSE, CHOICE, BATCH] },
-    store: |given| if given.is("close", "delete") { PoolStore::spec(None, None) } else { exact(given) },
-    nature: |given| nature(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall }),
+    store: exact_or_pool,
+    nature: |given| Nature {
+        device: on_device(given, false),
+        ..closing(given, if given.is("close", "delete") { Need::Emptying } else { Need::Recall })
+    },
     build: |given, site| Box::new(Urs::given(given, site.seed, None)),
 };
 
@@ -63,19 +62,28 @@ pub(super) static REINITIALISED: Row = Row {
         parameters: &[CAPACITY, FROM, REPLACE, MIX, CLOSE, CHOICE, BATCH],
     },
     store: pool,
-    nature: |given| nature(given, Need::Emptying),
+    nature: |given| Nature { device: on_device(given, true), ..closing(given, Need::Emptying) },
     build: |given, site| Box::new(Urs::given(given, site.seed, Some(Renewal::new(given.is("from", "visited"))))),
 };
+
+/// For rows: why lanes with a V of their own cannot carry out what the parameters ask for.
+pub(super) fn refused_by_lanes(given: &Given) -> Option<&'static str> {
+    let wrong = [
+        (given.is("from", "visited"), "searches there start anew in start states: `from=initial`"),
+        (given.text("replace").and_then(Replacement::named).is_some(), "states are not replaced there: `replace=none`"),
+        (given.text("mix").is_some(), "states of V are drawn uniformly there, without `mix`"),
+        (given.text("close").is_some_and(|close| close != "off"), "states are not closed there: `close=off`"),
+    ];
+    wrong.into_iter().find_map(|(is, why)| is.then_some(why))
+}
+
+fn on_device(given: &Given, renews: bool) -> OnDevice {
+    refused_by_lanes(given).map_or(OnDevice::Uniform { by_states: choice(given) == Choice::States, renews }, OnDevice::No)
+}
 
 /// For rows: the pool that the parameters ask for.
 pub(super) fn pool(given: &Given) -> StoreSpec {
     PoolStore::spec(given.number("capacity"), given.text("replace").and_then(Replacement::named))
-}
-
-/// A search that closes states knows when it has visited everything; that takes one worker.
-fn nature(given: &Given, needs: Need) -> Nature {
-    let closes = given.is("close", "on");
-    Nature { needs, crewing: if closes { Crewing::Alone } else { Crewing::Apart }, exhaustive: closes, ..RANDOM }
 }
 
 /// Uniform random search.
@@ -90,19 +98,13 @@ pub struct Urs {
     classes: Option<Classes>,
     /// How to go on when V is full.
     renewal: Option<Renewal>,
+    depths: Depths,
     rng: Rng,
     steps: u64,
     closed: u64,
     /// The step drawn from each source in this round, and whether it leaves the source without unvisited successors.
     drawn: Vec<(Option<usize>, bool)>,
     scratch: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Close {
-    Off,
-    On,
-    Delete,
 }
 
 impl Urs {
@@ -116,6 +118,7 @@ impl Urs {
             mix: None,
             classes: None,
             renewal: None,
+            depths: Depths::default(),
             rng: Rng::new(seed, "urs"),
             steps: 0,
             closed: 0,
@@ -130,11 +133,7 @@ impl Urs {
     }
 
     fn given(given: &Given, seed: u64, renewal: Option<Renewal>) -> Self {
-        let close = match given.text("close") {
-            Some("on") => Close::On,
-            Some("delete") => Close::Delete,
-            _ => Close::Off,
-        };
+        let close = Close::given(given);
         let mix = given.text("mix").map(|_| Mix::new(given.real("mix")));
         // A pool that replaces is never full for its owner, and a state it forgets can no longer be chosen.
         let replaces = given.text("replace").and_then(Replacement::named).is_some();
@@ -177,7 +176,8 @@ impl Urs {
             classes.enter(handle);
             classes.becomes_inner(source);
         }
-        if closed && self.close != Close::Off {
+        // If there was no room for the drawn state, it was not visited.
+        if closed && self.close != Close::Off && visit != Some(Visit::Full) {
             self.closed += u64::from(classes.leave(source));
             if self.close == Close::Delete {
                 classes.forgotten.push(source);
@@ -199,18 +199,18 @@ impl Strategy for Urs {
                 store.forget(handle);
             });
         }
-        if store.len() >= self.capacity
-            && let Some(renewal) = &mut self.renewal
-        {
-            renewal.ask();
-        }
-        if let Some(renewal) = &mut self.renewal
-            && renewal.select(store, &mut self.rng, selection)
-        {
-            if let Some(classes) = &mut self.classes {
-                *classes = Classes::default();
+        if let Some(renewal) = &mut self.renewal {
+            let spent = self.classes.as_ref().is_some_and(|classes| classes.len() == 0);
+            if store.len() >= self.capacity || spent && (renewal.from_visited() || self.close == Close::Delete) {
+                renewal.ask();
             }
-            return;
+            if renewal.select(store, &mut self.rng, selection) {
+                self.depths.begin(renewal.depth());
+                if let Some(classes) = &mut self.classes {
+                    *classes = Classes::default();
+                }
+                return;
+            }
         }
         if store.len() >= self.capacity {
             return;
@@ -252,38 +252,28 @@ impl Strategy for Urs {
             from = range.end;
             let drawn = pick(self.choice, steps, range.clone(), &mut self.rng, &mut self.scratch);
             drawn.into_iter().for_each(|index| mask[index] = true);
-            let mut closed = false;
-            if self.close != Close::Off {
-                let same = |one: usize, other: usize| steps.hashes[one] == steps.hashes[other];
-                distinct(steps, range, &mut self.scratch);
-                let drawn = drawn.unwrap_or(usize::MAX);
-                closed = !self.scratch.iter().any(|index| {
-                    let index = *index as usize;
-                    matches!(visits[index], Visit::New(_)) && steps.changed[index] != 0 && !same(index, drawn)
-                });
-            }
+            let closed = self.close != Close::Off && is_closed(steps, range, visits, drawn, &mut self.scratch);
             self.drawn.push((drawn, closed));
         }
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         if selection.handles.is_empty() {
+            self.depths.start(visits);
             if let Some(classes) = &mut self.classes {
-                visits.iter().for_each(|visit| {
-                    if let Visit::New(handle) = visit {
-                        classes.enter(*handle);
-                    }
-                });
+                classes.start(visits);
             }
             return;
         }
         self.steps += kept as u64;
+        self.depths.from(&selection.handles[..kept]);
         let mut from = 0;
         for source in 0..kept {
             let range = of_source(candidates.steps, from, source);
             from = range.end;
+            let step = self.taken(range, source, visits);
+            step.into_iter().for_each(|visit| self.depths.learn(source, visit));
             if self.classes.is_some() {
-                let step = self.taken(range, source, visits);
                 let closed = self.drawn.get(source).is_some_and(|drawn| drawn.1);
                 self.learn(selection.handles[source], step, closed);
             }
@@ -327,7 +317,7 @@ impl Position for Urs {
     }
 
     fn depth(&self) -> Option<u32> {
-        None
+        Some(self.depths.deepest())
     }
 
     fn frontier(&self) -> u64 {
@@ -335,7 +325,8 @@ impl Position for Urs {
     }
 
     fn exhaustive(&self) -> bool {
-        self.close == Close::On
+        // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
+        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::from_visited)
     }
 }
 
@@ -362,64 +353,5 @@ impl Mix {
             // Neither class is ever given up: what it gives can change.
             self.leaves = (success[1] / (success[0] + success[1]).max(f64::MIN_POSITIVE)).clamp(0.05, 0.95);
         }
-    }
-}
-
-/// The states to choose from, leaves apart from inner states.
-#[derive(Clone, Debug, Default)]
-struct Classes {
-    members: [Vec<u32>; 2],
-    /// Class and place of each handle; none for those that are not members.
-    places: Vec<Option<(u8, u32)>>,
-    /// Handles that V is to forget before the next choice.
-    forgotten: Vec<Handle>,
-}
-
-impl Classes {
-    const INNER: usize = 0;
-    const LEAVES: usize = 1;
-
-    fn len(&self) -> u64 {
-        (self.members[0].len() + self.members[1].len()) as u64
-    }
-
-    fn draw(&self, class: usize, rng: &mut Rng) -> Option<Handle> {
-        let members = if self.members[class].is_empty() { &self.members[1 - class] } else { &self.members[class] };
-        members.get(rng.below(members.len() as u64) as usize).map(|handle| Handle(*handle))
-    }
-
-    fn is_leaf(&self, handle: Handle) -> bool {
-        matches!(self.places.get(handle.0 as usize), Some(Some((class, _))) if *class as usize == Classes::LEAVES)
-    }
-
-    fn enter(&mut self, handle: Handle) {
-        let at = handle.0 as usize;
-        if at >= self.places.len() {
-            self.places.resize(at + 1, None);
-        }
-        self.leave(handle);
-        self.put(handle, Classes::LEAVES);
-    }
-
-    fn put(&mut self, handle: Handle, class: usize) {
-        self.places[handle.0 as usize] = Some((class as u8, self.members[class].len() as u32));
-        self.members[class].push(handle.0);
-    }
-
-    fn becomes_inner(&mut self, handle: Handle) {
-        if self.is_leaf(handle) {
-            self.leave(handle);
-            self.put(handle, Classes::INNER);
-        }
-    }
-
-    fn leave(&mut self, handle: Handle) -> bool {
-        let Some((class, place)) = self.places.get_mut(handle.0 as usize).and_then(Option::take) else { return false };
-        let members = &mut self.members[class as usize];
-        members.swap_remove(place as usize);
-        if let Some(moved) = members.get(place as usize) {
-            self.places[*moved as usize] = Some((class, place));
-        }
-        true
     }
 }

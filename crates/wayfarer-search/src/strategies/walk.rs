@@ -8,13 +8,12 @@
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
 use super::urs::CHOICE;
-use super::{Nature, Need, RANDOM, Row};
-use crate::strategies::drawing::{Choice, of_source, pick, pick_onward};
+use super::{Nature, Need, OnDevice, RANDOM, Row};
+use crate::strategies::drawing::Choice;
+use crate::strategies::walking::{Lanes, Law, Moved, again};
 use crate::witness::chain;
-use crate::{
-    Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Position, Selection, Stepping, Stop, Store, StoreSpec, Strategy, Visit,
-};
-use wayfarer_space::{Fired, Firing, Rng, Space, States, Steps, Word};
+use crate::{Admission, Candidates, Details, Figures, Ground, Handle, NoStore, Position, Selection, Stop, Store, StoreSpec, Strategy, Visit};
+use wayfarer_space::{Rng, Space, States, Word};
 use wayfarer_store::spec::{Accepts, Entry, Given, Parameter};
 
 pub(super) static ROW: Row = Row {
@@ -30,21 +29,32 @@ pub(super) static ROW: Row = Row {
         ],
     },
     store: |given| if from_visited(given) { StoreSpec::exact() } else { NoStore::spec() },
-    nature: |given| Nature { needs: if from_visited(given) { Need::Place } else { Need::Nothing }, counts_depth: true, ..RANDOM },
+    nature: |given| {
+        let needs = if from_visited(given) { Need::Place } else { Need::Nothing };
+        Nature { needs, counts_depth: true, device: on_device(given), ..RANDOM }
+    },
     build: |given, site| {
         let most = |name: &str| given.number(name).map_or(u32::MAX, |number| number as u32);
         Box::new(Walk {
             restart: most("restart"),
             limit: most("depth").min(site.limits.depth),
             from_visited: from_visited(given),
-            choice: choice(given),
-            ..Walk::new(given.number("lanes").unwrap_or(1) as usize, site.seed)
+            ..Walk::of(if choice(given) == Choice::States { Law::States } else { Law::Firings }, given.number("lanes").unwrap_or(1), site.seed)
         })
     },
 };
 
 fn from_visited(given: &Given) -> bool {
     given.is("from", "visited")
+}
+
+/// Walks that start in start states and draw firings need no memory, so that each lane of a device can make one.
+fn on_device(given: &Given) -> OnDevice {
+    match choice(given) {
+        _ if from_visited(given) => OnDevice::No("walks there start in start states: `from=initial`"),
+        Choice::States => OnDevice::No("walks there draw firings: `choice=firings`"),
+        Choice::Firings => OnDevice::Walks,
+    }
 }
 
 /// The choice that the parameter of this name asks for.
@@ -55,126 +65,96 @@ pub(super) fn choice(given: &Given) -> Choice {
 /// Random walks.
 #[derive(Clone, Debug)]
 pub struct Walk {
-    lanes: Vec<Lane>,
+    lanes: Lanes,
+    /// What this search knows of each walk.
+    since: Vec<Since>,
     starts: Option<States>,
     start_handles: Vec<Handle>,
     restart: u32,
     limit: u32,
     from_visited: bool,
-    choice: Choice,
     /// Whether every successor counts as looked at, and how many walks are made then.
     search: Option<u64>,
     steps: u64,
     restarts: u64,
     deadlocks: u64,
     deepest: u32,
-    /// For each lane the step that was drawn in the running round.
-    drawn: Vec<Option<usize>>,
-    scratch: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
-struct Lane {
-    state: Vec<Word>,
+struct Since {
     handle: Handle,
-    rng: Rng,
-    /// The stream as it was when this walk began.
+    /// The stream as it was when the walk began.
     origin: Rng,
-    /// Steps since then.
-    length: u32,
-    /// Whether the lane stands in a state.
-    live: bool,
     depth: u32,
 }
 
 impl Walk {
     /// `lanes` walks with the given seed, uniform over firings, restarted only if no step leads on.
     pub fn new(lanes: usize, seed: u64) -> Self {
+        Walk::of(Law::Firings, lanes as u64, seed)
+    }
+
+    fn of(law: Law, lanes: u64, seed: u64) -> Self {
         let rng = Rng::new(seed, "walk");
-        let lane = |number| {
-            let rng: Rng = rng.split(number);
-            Lane { state: Vec::new(), handle: Handle(u32::MAX), origin: rng.clone(), rng, length: 0, live: false, depth: 0 }
-        };
+        let streams = || (0..lanes.max(1)).map(|number| rng.split(number));
         Walk {
-            lanes: (0..lanes.max(1) as u64).map(lane).collect(),
+            lanes: Lanes::new(law, streams()),
+            since: streams().map(|origin| Since { handle: Handle(u32::MAX), origin, depth: 0 }).collect(),
             starts: None,
             start_handles: Vec::new(),
             restart: u32::MAX,
             limit: u32::MAX,
             from_visited: false,
-            choice: Choice::Firings,
             search: None,
             steps: 0,
             restarts: 0,
             deadlocks: 0,
             deepest: 0,
-            drawn: Vec::new(),
-            scratch: Vec::new(),
         }
     }
 
     /// The same, uniform over the set of successors.
     pub fn over_states(self) -> Self {
-        Walk { choice: Choice::States, ..self }
+        Walk { lanes: self.lanes.with(Law::States), ..self }
     }
 
     /// Walks that look at every successor, one after another, `restarts` times after the first, each of at most `length` steps.
     pub(super) fn searching(self, restarts: u64, length: u32) -> Self {
-        Walk { choice: Choice::States, search: Some(restarts), restart: length, ..self }
+        Walk { search: Some(restarts), restart: length, ..self.over_states() }
     }
 
-    /// Puts a lane into a random start state, or into a visited one if that is wanted.
-    fn begin(&mut self, lane: usize, store: Option<&dyn Store>) {
+    /// Puts a lane into a random start state, or into a visited one if that is asked for.
+    fn begin(&mut self, lane: usize, store: &dyn Store) {
         let Some(starts) = &self.starts else { return };
-        let lane = &mut self.lanes[lane];
-        lane.origin = lane.rng.clone();
-        lane.length = 0;
-        lane.depth = 0;
-        lane.live = !starts.is_empty();
-        if let Some(store) = store.filter(|store| self.from_visited && !store.is_empty()) {
-            lane.handle = store.nth(lane.rng.below(store.len()));
+        let since = &mut self.since[lane];
+        since.origin = self.lanes.rng(lane).clone();
+        since.depth = 0;
+        let mut draws = self.lanes.lane(lane).draws.clone();
+        if self.from_visited && !store.is_empty() {
+            since.handle = store.nth(draws.rng.below(store.len()));
             let mut found = States::new(starts.width());
-            if store.state(lane.handle, &mut found) {
-                lane.state = found.get(0).to_vec();
-                lane.depth = std::iter::successors(store.parent(lane.handle), |handle| store.parent(*handle)).count() as u32;
+            if store.state(since.handle, &mut found) {
+                since.depth = std::iter::successors(store.parent(since.handle), |handle| store.parent(*handle)).count() as u32;
+                self.lanes.begin(lane, found.get(0), draws);
                 return;
             }
         }
-        if lane.live {
-            let number = lane.rng.below(starts.len() as u64) as usize;
-            lane.state = starts.get(number).to_vec();
-            lane.handle = self.start_handles[number];
+        if !starts.is_empty() {
+            let number = draws.rng.below(starts.len() as u64) as usize;
+            since.handle = self.start_handles[number];
+            self.lanes.begin(lane, starts.get(number), draws);
         }
     }
 
     /// The states of a walk from its beginning.
-    fn again(&self, space: &dyn Space, lane: &Lane) -> Vec<Vec<Word>> {
+    fn again(&self, space: &dyn Space, source: usize) -> Vec<Vec<Word>> {
         let Some(starts) = &self.starts else { return Vec::new() };
-        let mut rng = lane.origin.clone();
-        let mut trail = vec![starts.get(rng.below(starts.len() as u64) as usize).to_vec()];
-        let (mut steps, mut batch) = (Steps::new(space.width()), States::new(space.width()));
-        let mut scratch = Vec::new();
-        let mut out = Vec::new();
-        for _ in 0..lane.length {
-            let state = &trail[trail.len() - 1];
-            match self.choice {
-                Choice::Firings => {
-                    if !matches!(space.sample(state, &mut rng, &mut out), Some((_, Fired::To))) {
-                        continue;
-                    }
-                }
-                Choice::States => {
-                    batch.clear();
-                    batch.push(state);
-                    space.expand(&batch, Firing::of(0), &mut steps);
-                    let Some(index) = pick(self.choice, &steps, 0..steps.len(), &mut rng, &mut scratch) else { continue };
-                    out.clear();
-                    out.extend_from_slice(steps.states.get(index));
-                }
-            }
-            trail.push(out.clone());
-        }
-        trail
+        let (lane, at) = self.lanes.behind(source);
+        let mut draws = at.draws.clone();
+        draws.rng = self.since[lane].origin.clone();
+        let first = starts.get(draws.rng.below(starts.len() as u64) as usize).to_vec();
+        again(space, self.lanes.law(), first, draws, at.steps)
     }
 }
 
@@ -183,79 +163,58 @@ impl Strategy for Walk {
         if self.search.is_some_and(|most| self.restarts > most) {
             return;
         }
-        selection.stepping = if self.choice == Choice::Firings { Stepping::One } else { Stepping::All };
+        self.lanes.open(selection);
         for lane in 0..self.lanes.len() {
-            if !self.lanes[lane].live {
-                self.begin(lane, Some(store));
+            if !self.lanes.lane(lane).live {
+                self.begin(lane, store);
             }
-            let lane = &self.lanes[lane];
-            if lane.live {
-                selection.handles.push(lane.handle);
-                selection.states.push(&lane.state);
-                selection.draws.push(lane.rng.clone());
+            if self.lanes.lane(lane).live {
+                self.lanes.select(lane, self.since[lane].handle, selection);
             }
         }
     }
 
+    fn starts_in_pieces(&self) -> bool {
+        true
+    }
+
     fn admission(&self) -> Admission {
-        if self.choice == Choice::Firings { Admission::AllNew } else { Admission::Drawn }
+        self.lanes.admission()
     }
 
     fn considers(&self) -> bool {
         self.search.is_some()
     }
 
-    fn admit(&mut self, selection: &Selection, candidates: Candidates, _visits: &[Visit], mask: &mut Vec<bool>) {
-        let steps = candidates.steps;
-        mask.clear();
-        mask.resize(steps.len(), candidates.sources.is_empty());
-        self.drawn.clear();
-        let mut from = 0;
-        for (source, lane) in self.lanes.iter_mut().enumerate().take(selection.handles.len()) {
-            let range = of_source(steps, from, source);
-            from = range.end;
-            let drawn = pick_onward(self.choice, steps, range, &mut lane.rng, &mut self.scratch);
-            drawn.into_iter().for_each(|index| mask[index] = true);
-            self.drawn.push(drawn);
-        }
+    fn admit(&mut self, _selection: &Selection, candidates: Candidates, _visits: &[Visit], mask: &mut Vec<bool>) {
+        self.lanes.admit(candidates, mask);
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            self.starts = Some(steps.states.clone());
-            self.start_handles =
-                visits.iter().map(|visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) }).collect();
+            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
+            steps.states.iter().for_each(|state| starts.push(state));
+            let place = |visit: &Visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) };
+            self.start_handles.extend(visits.iter().map(place));
             return;
         }
-        let mut next = 0;
         for source in 0..kept {
-            let lane = &mut self.lanes[source];
-            let step = if self.choice == Choice::Firings {
-                lane.rng = selection.draws[source].clone();
-                let range = of_source(steps, next, source);
-                next = range.end;
-                // If no step leads on, the drawn one leads back to its source.
-                range.clone().next().filter(|_| steps.enabled[source] > 0)
-            } else {
-                self.drawn[source]
-            };
+            let Moved { lane, step, goes_on } = self.lanes.go(source, selection, steps);
+            let since = &mut self.since[lane];
             self.steps += 1;
-            lane.length += 1;
-            lane.depth += 1;
-            let mut live = step.is_some() || (steps.enabled[source] > 0 && self.choice == Choice::Firings);
-            self.deadlocks += u64::from(!live);
-            if let Some(index) = step {
-                lane.state.clear();
-                lane.state.extend_from_slice(steps.states.get(index));
+            since.depth += 1;
+            self.deadlocks += u64::from(!goes_on);
+            if let Some(index) = step.filter(|_| goes_on) {
                 if let Visit::New(handle) | Visit::Seen(handle) = visits[index] {
-                    lane.handle = handle;
+                    since.handle = handle;
                 }
-                self.deepest = self.deepest.max(lane.depth);
+                self.deepest = self.deepest.max(since.depth);
             }
-            live &= lane.length < self.restart && lane.depth < self.limit;
-            lane.live = live;
-            self.restarts += u64::from(!live);
+            if !goes_on || self.lanes.lane(lane).steps >= self.restart || since.depth >= self.limit {
+                self.lanes.end(lane);
+                self.restarts += 1;
+            }
         }
     }
 
@@ -263,7 +222,7 @@ impl Strategy for Walk {
         if self.from_visited {
             return chain(ground.space, ground.store, selection.handles[source]).ok();
         }
-        Some(self.again(ground.space, &self.lanes[source]))
+        Some(self.again(ground.space, source))
     }
 }
 

@@ -1,156 +1,212 @@
 //! Makes a witness shorter.
 //!
-//! A breadth-first search from the start states looks for the same kind of violation. If it ends within its bound, the
-//! witness is a shortest one. Bounded searches from states of the witness look for later states of it, the farthest
-//! ahead first, and a shorter way replaces the one between. The two take turns, and their bounds grow from turn to turn
-//! until nothing is left to gain, memory is short, or the outside ends it.
+//! A breadth-first search from the start states looks for the same thing: if it ends within its bound, the witness is a shortest one. Rules that the violation
+//! cannot depend on are left out of it. Then firings are left out of the witness as long as it replays, a search with only the rules that are left looks for a
+//! shorter way, and searches near the witness look for short cuts. All take turns with growing bounds, until nothing is left to gain or the work is spent.
 
-use crate::witness::{Stage, chain, stage_store};
+use super::dependence::{self, Dependence};
+use super::effort::Effort;
+use super::eliminate::eliminated;
+use super::goal::Goal;
+use super::nearby::nearby;
+use super::stage::RuleSet;
+use super::windows::one_pass;
+use super::{Stage, WitnessError, chain, stage_store};
 use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Job, Limits, Settings, Sought, Stop, Witness};
-use std::collections::HashMap;
 use wayfarer_space::{Space, Word};
 
-/// States that a search from the start and one along the witness may visit, at first; the bounds grow alike.
-const FROM_START: u64 = 1 << 17;
-const WINDOW: u64 = 1 << 11;
-/// The number of times that the bounds grow, and the factor.
-const TURNS: u32 = 4;
+/// States that a search from the start, one near the witness and one from each state of it may visit, at first; the bounds grow alike.
+const FROM_START: u64 = 1 << 15;
+const NEARBY: usize = 1 << 13;
+const WINDOW: u64 = 1 << 8;
+/// How often the bounds grow, and by what factor.
+const TURNS: u32 = 6;
 const GROWTH: u64 = 4;
-/// Meetings with later states that a window looks at.
-const MEETINGS: usize = 64;
 
-/// A witness to the same violation, at most as long. A fault must be in the same rule unless `any_rule`, which compares
-/// only the place in the source. `deadlock` is the rule for deadlocks by which it was found.
-pub fn shortened(
-    space: &dyn Space,
-    witness: Witness,
-    (deadlock, any_rule): (Deadlock, bool),
-    account: &dyn Account,
-    control: &mut dyn Control,
-) -> Witness {
-    let mut witness = witness.without_loops();
-    if witness.states.len() < 2 {
-        return witness;
-    }
-    for turn in 0..TURNS {
-        let factor = GROWTH.pow(turn);
-        let (direct, stop) = from_start(space, &witness, FROM_START * factor, (deadlock, any_rule), account, control);
-        match (direct, stop) {
-            (Some(direct), _) if direct.len() <= witness.len() => return direct,
-            // Everything up to the end of the witness was looked at: there is no shorter one.
-            (_, Stop::Time | Stop::Interrupted | Stop::Depth | Stop::Exhausted) => return witness,
-            _ => {}
+/// Representatives of symmetric states, and the states themselves.
+pub trait Forms {
+    /// The space of the states themselves.
+    fn space(&self) -> &dyn Space;
+
+    /// The witness of states that leads through what a witness of representatives stands for.
+    fn concrete(&self, witness: Witness) -> Result<Witness, WitnessError>;
+
+    /// Replaces a state by its representative.
+    fn represent(&self, state: &mut Vec<Word>);
+}
+
+/// How a witness is made shorter.
+pub struct Shortening<'a> {
+    /// The space in which the witness was found.
+    pub space: &'a dyn Space,
+    /// Present if that is a space of representatives.
+    pub forms: Option<&'a dyn Forms>,
+    /// What rules depend on, if it is known.
+    pub dependence: Option<&'a dyn Dependence>,
+    /// What counted as a deadlock when the witness was found.
+    pub deadlock: Deadlock,
+    /// Whether a fault at the same place in the source is the same, whichever rule comes there.
+    pub any_rule: bool,
+    /// The memory.
+    pub account: &'a dyn Account,
+    /// The firings and states that it may take.
+    pub effort: u64,
+}
+
+/// A witness that was made shorter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortened {
+    /// The witness, of states themselves.
+    pub witness: Witness,
+    /// Whether it is known that there is no shorter one.
+    pub shortest: bool,
+    /// Whether the outside ended it, so that it may be another one next time.
+    pub stopped: bool,
+}
+
+impl Shortening<'_> {
+    /// A witness to the same thing, at most as long.
+    pub fn shortened(&self, witness: Witness, control: &mut dyn Control) -> Result<Shortened, WitnessError> {
+        let mut effort = Effort::new(self.effort, control);
+        let effort = &mut effort;
+        let witness = witness.without_loops();
+        let done = |witness, shortest, effort: &Effort| Ok(Shortened { witness, shortest, stopped: effort.is_stopped() });
+        if witness.states.is_empty() || witness.firings.is_empty() {
+            return done(self.concrete(witness)?, true, effort);
         }
-        loop {
-            let (states, stop) = one_pass(space, &witness.states, WINDOW * factor, account, control);
-            let gained = states.len() < witness.states.len();
-            if gained && let Ok(shorter) = Witness::through(space, states, witness.ending) {
-                witness = shorter;
+        let ending = witness.ending;
+        let (direct, ended) = self.from_start(ending, witness.firings.len(), FROM_START, effort);
+        if ended {
+            return done(self.concrete(direct.unwrap_or(witness))?, true, effort);
+        }
+        let mut witness = self.concrete(witness)?;
+        let cone = self.dependence.and_then(|dependence| dependence::cone(dependence, witness.ending));
+        // Another rule may fail at the same place and depend on other rules.
+        let proves = !(self.any_rule && matches!(witness.ending, Ending::Fault(..)));
+        let goal = Goal { space: self.inner(), ending: witness.ending, deadlock: self.deadlock };
+        let (mut eliminated_at, mut searched_at) = (usize::MAX, usize::MAX);
+        for turn in 0..TURNS {
+            let factor = GROWTH.pow(turn);
+            if turn > 0 {
+                let (direct, ended) = self.from_start(ending, witness.firings.len(), FROM_START * factor, effort);
+                if ended {
+                    return done(direct.map_or(Ok(witness), |direct| self.concrete(direct))?, true, effort);
+                }
             }
-            if stop.is_some() {
-                return witness;
+            if let Some(cone) = &cone {
+                let (states, ended) = self.among(&goal, &witness, cone, FROM_START * factor, effort);
+                witness = replaced(&goal, witness, states);
+                if ended && proves {
+                    return done(witness, true, effort);
+                }
             }
-            if !gained {
+            loop {
+                let before = witness.firings.len();
+                if before < eliminated_at {
+                    witness = eliminated(&goal, self.dependence, witness, effort);
+                    eliminated_at = witness.firings.len();
+                }
+                let rules: RuleSet = witness.firings.iter().map(|firing| firing.rule).collect();
+                if witness.firings.len() < searched_at {
+                    let (states, ended) = self.among(&goal, &witness, &rules, FROM_START * factor, effort);
+                    witness = replaced(&goal, witness, states);
+                    searched_at = if ended { witness.firings.len() } else { usize::MAX };
+                }
+                let most = NEARBY * factor as usize;
+                let near = nearby(&goal, &witness.states, Some(&rules), most, self.account, effort);
+                witness = replaced(&goal, witness, near);
+                let near = nearby(&goal, &witness.states, None, most, self.account, effort);
+                witness = replaced(&goal, witness, near);
+                witness = self.by_windows(witness, WINDOW * factor, effort)?;
+                if witness.firings.len() == before || effort.left() == 0 {
+                    break;
+                }
+            }
+            if effort.left() == 0 || witness.firings.is_empty() {
                 break;
             }
         }
+        let shortest = witness.firings.is_empty();
+        done(witness, shortest, effort)
     }
-    witness
-}
 
-/// Looks for the same thing from the start states.
-fn from_start(
-    space: &dyn Space,
-    witness: &Witness,
-    states: u64,
-    (deadlock, any_rule): (Deadlock, bool),
-    account: &dyn Account,
-    control: &mut dyn Control,
-) -> (Option<Witness>, Stop) {
-    let Some(store) = stage_store(space, account) else { return (None, Stop::Memory) };
-    let sought = match witness.ending {
-        Ending::Found(property) => {
-            let mut sought = Sought::default();
-            sought.properties.insert(property);
-            Some(sought)
-        }
-        Ending::Rule(firing) => {
-            let mut sought = Sought::default();
-            sought.rules.insert(firing.rule);
-            Some(sought)
-        }
-        _ => None,
-    };
-    let depth = witness.firings.len() as u32;
-    let limits = Limits { states, depth, ..Limits::default() };
-    let settings = Settings { limits, deadlock, sought, aim: Some(Aim { ending: witness.ending, any_rule }), ..Settings::default() };
-    let outcome = Job::new(space, &store, &mut Bfs::new(&limits), &settings).run(control);
-    let found = outcome.violations.first().and_then(|violation| Witness::trace(space, &store, violation, account).ok());
-    (found, outcome.stop)
-}
+    /// The space of states themselves.
+    fn inner(&self) -> &dyn Space {
+        self.forms.map_or(self.space, |forms| forms.space())
+    }
 
-/// Goes along a witness once and takes every short cut it finds.
-fn one_pass(
-    space: &dyn Space,
-    states: &[Vec<Word>],
-    window: u64,
-    account: &dyn Account,
-    control: &mut dyn Control,
-) -> (Vec<Vec<Word>>, Option<Stop>) {
-    let places: HashMap<&[Word], usize> = states.iter().enumerate().map(|(place, state)| (state.as_slice(), place)).collect();
-    let mut way = vec![states[0].clone()];
-    let mut at = 0;
-    let mut stop = None;
-    while at + 1 < states.len() {
-        let cut = if stop.is_none() { short_cut(space, states, &places, at, window, account, control) } else { Ok(None) };
-        match cut {
-            Ok(Some((to, through))) => {
-                way.extend(through);
-                at = to;
+    fn concrete(&self, witness: Witness) -> Result<Witness, WitnessError> {
+        self.forms.map_or(Ok(witness.clone()), |forms| forms.concrete(witness))
+    }
+
+    /// Looks for the same thing from the start states, at most as far away as `depth`. Returns a witness if one was found, and whether everything nearer was looked
+    /// at, so that it is a shortest one, or the given one if none was found.
+    fn from_start(&self, ending: Ending, depth: usize, states: u64, effort: &mut Effort) -> (Option<Witness>, bool) {
+        let Some(store) = stage_store(self.space, self.account) else { return (None, false) };
+        let sought = match ending {
+            Ending::Found(property) => {
+                let mut sought = Sought::default();
+                sought.properties.insert(property);
+                Some(sought)
             }
-            Ok(None) => {
-                at += 1;
-                way.push(states[at].clone());
+            Ending::Rule(firing) => {
+                let mut sought = Sought::default();
+                sought.rules.insert(firing.rule);
+                Some(sought)
             }
-            Err(why) => stop = Some(why),
+            _ => None,
+        };
+        let limits = Limits { states: states.min(effort.left()), depth: depth as u32, ..Limits::default() };
+        let aim = Some(Aim { ending, any_rule: self.any_rule });
+        let settings = Settings { limits, deadlock: self.deadlock, sought, aim, ..Settings::default() };
+        let outcome = Job::new(self.space, &store, &mut Bfs::new(&limits), &settings).run(effort);
+        effort.spend_search(outcome.states, outcome.stop);
+        let found = outcome.violations.first().and_then(|violation| Witness::trace(self.space, &store, violation, self.account).ok());
+        let ended = found.is_some() || outcome.limit.is_none() && matches!(outcome.stop, Stop::Depth | Stop::Exhausted);
+        (found.filter(|found| found.firings.len() <= depth), ended)
+    }
+
+    /// Looks for a shorter way from the start states with some rules only. Returns its states if there is one, and whether the search ended.
+    fn among(&self, goal: &Goal, witness: &Witness, rules: &RuleSet, states: u64, effort: &mut Effort) -> (Option<Vec<Vec<Word>>>, bool) {
+        if witness.firings.is_empty() {
+            return (None, true);
+        }
+        let Some(store) = stage_store(goal.space, self.account) else { return (None, false) };
+        let is_met = |state: &[Word]| goal.is_met(state);
+        let stage = Stage { space: goal.space, from: None, only: Some(rules), goal: &is_met };
+        let depth = (witness.firings.len() - 1) as u32;
+        let limits = Limits { states: states.min(effort.left()), depth, ..Limits::default() };
+        let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
+        let outcome = Job::new(&stage, &store, &mut Bfs::new(&limits), &settings).run(effort);
+        effort.spend_search(outcome.states, outcome.stop);
+        let end = outcome.violations.first().and_then(|violation| violation.state);
+        let found = end.and_then(|end| chain(goal.space, &store, end).ok());
+        let ended = found.is_some() || outcome.limit.is_none() && matches!(outcome.stop, Stop::Depth | Stop::Exhausted);
+        (found, ended)
+    }
+
+    /// Takes short cuts along the witness; among representatives, if there are any, which are fewer.
+    fn by_windows(&self, witness: Witness, window: u64, effort: &mut Effort) -> Result<Witness, WitnessError> {
+        let mut states = witness.states.clone();
+        if let Some(forms) = self.forms {
+            states.iter_mut().for_each(|state| forms.represent(state));
+        }
+        let way = one_pass(self.space, &states, window, self.account, effort);
+        if way.len() >= witness.states.len() {
+            return Ok(witness);
+        }
+        match Witness::through(self.space, way, witness.ending).and_then(|shorter| self.concrete(shorter)) {
+            Ok(shorter) if shorter.len() < witness.len() => Ok(shorter),
+            _ => Ok(witness),
         }
     }
-    (way, stop)
 }
 
-/// A place ahead, and a way there with fewer steps than the witness takes.
-type ShortCut = (usize, Vec<Vec<Word>>);
-
-/// The short cut from a place that saves most.
-fn short_cut(
-    space: &dyn Space,
-    states: &[Vec<Word>],
-    places: &HashMap<&[Word], usize>,
-    at: usize,
-    window: u64,
-    account: &dyn Account,
-    control: &mut dyn Control,
-) -> Result<Option<ShortCut>, Stop> {
-    let Some(store) = stage_store(space, account) else { return Err(Stop::Memory) };
-    let ahead = |state: &[Word]| places.get(state).is_some_and(|place| *place > at + 1);
-    let stage = Stage { space, from: Some(&states[at]), goal: &ahead };
-    let limits = Limits { states: window, ..Limits::default() };
-    let settings = Settings { limits, deadlock: Deadlock::Off, max_errors: MEETINGS, ..Settings::default() };
-    let outcome = Job::new(&stage, &store, &mut Bfs::new(&limits), &settings).run(control);
-    if matches!(outcome.stop, Stop::Time | Stop::Interrupted | Stop::Memory) {
-        return Err(outcome.stop);
-    }
-    let mut best: Option<(usize, ShortCut)> = None;
-    for handle in outcome.violations.iter().filter_map(|violation| violation.state) {
-        let Ok(mut way) = chain(space, &store, handle) else { continue };
-        let Some(place) = way.last().and_then(|state| places.get(state.as_slice())) else { continue };
-        let saved = (place - at).saturating_sub(way.len() - 1);
-        if saved > 0 && best.as_ref().is_none_or(|(most, _)| saved > *most) {
-            way.remove(0);
-            best = Some((saved, (*place, way)));
-        }
-    }
-    Ok(best.map(|(_, cut)| cut))
+/// The witness through other states, if they lead from a start state to the same end.
+fn replaced(goal: &Goal, witness: Witness, states: Option<Vec<Vec<Word>>>) -> Witness {
+    let shorter = states.filter(|states| states.len() < witness.states.len());
+    let shorter = shorter.and_then(|states| Witness::through(goal.space, states, witness.ending).ok());
+    shorter.unwrap_or(witness)
 }
 
 #[cfg(test)]
@@ -182,26 +238,6 @@ mod tests {
     }
 
     #[test]
-    fn passes_along_a_witness_keep_its_ends_and_take_short_cuts() {
-        let mut rng = Rng::new(6, "shorten");
-        let (mut before, mut after) = (0, 0);
-        for _ in 0..40 {
-            // A ring with chords, so that every walk can go on.
-            let edges = (0..120u32).map(|node| vec![(node + 1) % 120, (node + 7) % 120, (node + 41) % 120]).collect();
-            let graph = Graph::new(edges, vec![0]);
-            let states = walk(&graph, &mut rng, 60);
-            let last = states[60].clone();
-            let witness = Witness::through(&graph, states, Ending::Deadlock).unwrap().without_loops();
-            let (way, stop) = one_pass(&graph, &witness.states, 60, &Unlimited, &mut Unbounded);
-            assert_eq!((way.first(), way.last(), stop), (Some(&vec![0]), Some(&last), None));
-            assert!(Witness::through(&graph, way.clone(), Ending::Deadlock).is_ok());
-            before += witness.states.len();
-            after += way.len();
-        }
-        assert!(after * 2 < before, "{before} states became {after}");
-    }
-
-    #[test]
     fn where_the_search_from_the_start_ends_the_witness_is_a_shortest_one() {
         let mut rng = Rng::new(7, "shorten");
         for target in [3, 50, 99, 118] {
@@ -211,7 +247,18 @@ mod tests {
             let Some(first) = states.iter().position(|state| state[0] == Word::from(target)) else { continue };
             states.truncate(first + 1);
             let witness = Witness::through(&graph, states, Ending::Property(0)).unwrap();
-            let shorter = shortened(&graph, witness, (Deadlock::Off, true), &Unlimited, &mut Unbounded);
+            let shortening = Shortening {
+                space: &graph,
+                forms: None,
+                dependence: None,
+                deadlock: Deadlock::Off,
+                any_rule: true,
+                account: &Unlimited,
+                effort: 1 << 20,
+            };
+            let shorter = shortening.shortened(witness, &mut Unbounded).unwrap();
+            assert!(shorter.shortest && !shorter.stopped);
+            let shorter = shorter.witness;
             shorter.replay(&graph, true).unwrap();
             assert_eq!(shorter.len(), distance(&graph, target));
         }

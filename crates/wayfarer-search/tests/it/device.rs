@@ -80,7 +80,7 @@ impl Device for Sets<'_> {
         Standing {
             states: self.known.len() as u64,
             frontier: self.level.len() as u64,
-            depth: self.depth,
+            depth: Some(self.depth),
             firings: self.firings.clone(),
             full: self.full,
             at_border: true,

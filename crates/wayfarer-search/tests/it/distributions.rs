@@ -337,6 +337,7 @@ fn components_absorb_narrow_searches() {
 #[test]
 fn an_empty_choice_means_that_everything_was_visited() {
     let mut rng = Rng::new(8, "close");
+    let mut ended = 0;
     for seed in 0..60 {
         let graph = crate::graphs::random(&mut rng, 40, 3);
         let starts: Vec<u32> = run(&graph, "bfs", 0, Limits { depth: 0, ..Limits::default() }).1;
@@ -346,7 +347,48 @@ fn an_empty_choice_means_that_everything_was_visited() {
             assert!(outcome.is_complete(), "{plan}: {:?}", outcome.stop);
             assert_eq!(left.len(), reachable, "{plan}");
         }
+        // A walk that no step leads out of may never come to where unvisited states are left.
+        for plan in ["sdrs:close=on", "sdrs:close=on,batch=1,choice=states"] {
+            let (outcome, left) = run(&graph, plan, seed, steps(20_000));
+            assert_eq!(outcome.is_complete(), outcome.stop == Stop::Exhausted, "{plan}: {:?}", outcome.stop);
+            assert!(!outcome.is_complete() || left.len() == reachable, "{plan}");
+            ended += u32::from(outcome.is_complete());
+        }
     }
+    assert!(ended > 40, "{ended} of 120 walks ended");
+}
+
+/// The depth of a state is the length of the way to it: no less than its distance, and no more than the number of states.
+#[test]
+fn random_searches_count_the_depth_of_their_tree() {
+    for plan in
+        ["urs", "urs:choice=states,batch=1", "sdrs", "sdrs:close=delete,choice=states", "rurs:capacity=100", "rsdrs:capacity=100,from=visited"]
+    {
+        // A line has one way to each state.
+        let line = Graph::new((0..40).map(|node| if node < 39 { vec![node + 1] } else { vec![] }).collect(), vec![0]);
+        let (outcome, _) = run(&line, plan, 3, steps(20_000));
+        assert_eq!((outcome.depth, outcome.covered.value), (Some(39), 40.0), "{plan}");
+    }
+    // From a visited state it goes on where it was: a V of four states gets to the end of the line.
+    for plan in ["rurs:capacity=4,from=visited,batch=1", "rsdrs:capacity=4,from=visited,batch=1"] {
+        let line = Graph::new((0..12).map(|node| if node < 11 { vec![node + 1] } else { vec![] }).collect(), vec![0]);
+        assert_eq!(run(&line, plan, 1, steps(20_000)).0.depth, Some(11), "{plan}");
+    }
+}
+
+/// Deleting closed states leaves room in V, so that more is covered; a search whose V ran empty starts anew.
+#[test]
+fn deleting_closed_states_covers_more_in_the_same_memory() {
+    for strategy in ["rurs", "rsdrs"] {
+        let covered = |close: &str| -> f64 {
+            let plan = format!("{strategy}:capacity=6,close={close},choice=states,batch=1");
+            (0..400).map(|seed| run(&Tree::new(3, 3).unwrap().graph(), &plan, seed, steps(120)).0.covered.value).sum::<f64>() / 400.0
+        };
+        let (kept, deleted) = (covered("off"), covered("delete"));
+        assert!(deleted > kept + 0.1, "{strategy}: {deleted} against {kept}");
+    }
+    let (outcome, _) = run(&Tree::new(2, 2).unwrap().graph(), "rsdrs:capacity=50,close=delete", 1, steps(5000));
+    assert_eq!((outcome.stop, outcome.steps >= 5000), (Stop::Steps, true));
 }
 
 /// The way to any violation is made of steps of the graph.
@@ -367,6 +409,9 @@ fn every_strategy_gives_a_witness_that_replays() {
             "urs:mix=auto,batch=3",
             "urs:close=delete,batch=2",
             "sdrs",
+            "sdrs:close=delete,batch=2",
+            "rsdrs:capacity=9,close=delete,from=visited",
+            "rsdrs:capacity=9,close=on",
             "rurs:capacity=9,batch=2",
             "rurs:capacity=9,from=visited",
             "rurs:capacity=12,replace=lru,batch=3",

@@ -35,6 +35,9 @@ pub(crate) fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
+/// The least that an arena takes at once.
+const SMALLEST: usize = 1 << 16;
+
 /// A chunk of raw memory, given back on drop.
 pub(crate) struct Chunk {
     start: NonNull<u8>,
@@ -90,7 +93,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// No memory yet; blocks up to `chunk` bytes (a power of two) share chunks of that size.
+    /// No memory yet; blocks share chunks of up to `chunk` bytes, a power of two.
     pub(crate) fn new(chunk: usize) -> Self {
         Arena { chunk, chunks: Vec::new(), free: BTreeSet::new(), bytes: 0 }
     }
@@ -122,7 +125,9 @@ impl Arena {
                 address
             }
             None => {
-                let chunk = Chunk::take(size.max(self.chunk), account)?;
+                // While there is little, less is taken at once, so that what lies empty stays a small share.
+                let chunk = (self.bytes / 8).next_power_of_two().clamp(SMALLEST.min(self.chunk), self.chunk);
+                let chunk = Chunk::take(size.max(chunk), account)?;
                 let (start, bytes) = (chunk.start() as usize, chunk.bytes());
                 self.bytes += bytes;
                 self.chunks.push(chunk);

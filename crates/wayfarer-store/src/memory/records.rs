@@ -12,13 +12,16 @@ const LINK: usize = 4;
 const NO_PARENT: u32 = u32::MAX;
 /// Handles that a worker takes at once. Segments hold a multiple of this.
 const RUN: usize = 64;
+/// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
+/// empty stays a small share.
+const GROUP: usize = 8;
 
 /// A growing array of records: a tight state and the handle of the state it was reached from.
 pub(crate) struct Records {
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
     table: Box<[AtomicPtr<u8>]>,
-    /// The segments themselves; those given back leave their places.
-    chunks: Mutex<Vec<Option<Chunk>>>,
+    /// The memory of the segments, with the number of the first segment behind it; what was given back leaves its place.
+    chunks: Mutex<Vec<(usize, Option<Chunk>)>>,
     /// Bytes of a tight state.
     tight: usize,
     /// The bits of a tight state that is shorter than a word.
@@ -42,7 +45,7 @@ pub(crate) struct Run {
 }
 
 impl Records {
-    /// No records yet. Segments have about `segment` bytes, and there may be as many as `most` bytes allow.
+    /// No records yet. Memory is taken in pieces of `segment` bytes at most, and there may be as many as `most` bytes allow.
     pub(crate) fn new(tight: usize, segment: usize, most: usize) -> Self {
         Self::of(tight, tight + LINK, segment, most)
     }
@@ -55,9 +58,10 @@ impl Records {
     fn of(tight: usize, record: usize, segment: usize, most: usize) -> Self {
         // A record has at least eight bytes, so that a short state can be compared with one load.
         let record = record.max(8);
+        let segment = segment / GROUP;
         let per_segment = (segment / record / RUN * RUN).max(RUN);
         let segment = segment.max((per_segment * record).next_multiple_of(64));
-        let most = (most / segment).saturating_add(2).min(u32::MAX as usize / per_segment + 1).min(1 << 20);
+        let most = (most / segment).saturating_add(2 + GROUP).min(u32::MAX as usize / per_segment + 1).min(1 << 22);
         Records {
             table: (0..most).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
             chunks: Mutex::new(Vec::new()),
@@ -73,7 +77,7 @@ impl Records {
 
     /// Bytes taken by segments.
     pub(crate) fn bytes(&self) -> usize {
-        self.chunks.lock().map_or(0, |chunks| chunks.iter().flatten().map(Chunk::bytes).sum())
+        self.chunks.lock().map_or(0, |chunks| chunks.iter().filter_map(|(_, chunk)| chunk.as_ref()).map(Chunk::bytes).sum())
     }
 
     /// The address of a record.
@@ -187,9 +191,11 @@ impl Records {
     pub(crate) fn release(&mut self, below: u32) {
         let whole = self.split(below).0;
         let Ok(chunks) = self.chunks.get_mut() else { return };
-        for (chunk, address) in chunks.iter_mut().zip(&mut self.table).take(whole) {
+        let mut first = 0;
+        for (end, chunk) in chunks.iter_mut().take_while(|(end, _)| *end <= whole) {
             *chunk = None;
-            *address.get_mut() = std::ptr::null_mut();
+            self.table[first..*end].iter_mut().for_each(|address| *address.get_mut() = std::ptr::null_mut());
+            first = *end;
         }
     }
 
@@ -203,9 +209,15 @@ impl Records {
             return false;
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
-            let Some(chunk) = Chunk::take(self.segment, account) else { return false };
-            self.table[segment].store(chunk.start(), Ordering::Release);
-            chunks.push(Some(chunk));
+            // An eighth of what there is, so that little lies empty; one alone if there is no room for more.
+            let group = 1 << (segment / GROUP).clamp(1, GROUP).ilog2();
+            let group = group.min(self.table.len() - segment);
+            let taken = Chunk::take(self.segment * group, account).map(|chunk| (group, chunk));
+            let Some((group, chunk)) = taken.or_else(|| Some((1, Chunk::take(self.segment, account)?))) else { return false };
+            for number in 0..group {
+                self.table[segment + number].store(chunk.start().wrapping_add(number * self.segment), Ordering::Release);
+            }
+            chunks.push((segment + group, Some(chunk)));
         }
         self.next.store(next + RUN, Ordering::Relaxed);
         *run = Run { next, end: next + RUN };

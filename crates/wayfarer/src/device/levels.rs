@@ -1,7 +1,7 @@
 //! Breadth-first search on a GPU.
 
 use super::{cause, limit, lost, reached};
-use wayfarer_gpu::{Levels, Round, Slots, Source, What};
+use wayfarer_gpu::{Levels, Machine, Round, Slots, Source, What};
 use wayfarer_search::{Away, Control, Device, Fidelity, Finding, Lost, Progress, Standing};
 use wayfarer_space::{States, Word};
 
@@ -17,11 +17,21 @@ pub(crate) struct LevelsOnDevice<'m> {
     /// States found for the next one.
     found: u64,
     at_border: bool,
+    /// The depth at which the search ends.
+    limit: u32,
+    /// Gives kernels that compare half of the bits of fingerprints, for when the store is full.
+    halving: Option<Halving<'m>>,
 }
 
+/// Gives kernels that compare half of the bits of fingerprints.
+pub(crate) type Halving<'m> = &'m dyn Fn() -> Result<&'m dyn Machine, Lost>;
+
+/// The share of the store's slots above which bits are given up.
+const FULL: f64 = 0.9;
+
 impl<'m> LevelsOnDevice<'m> {
-    pub(crate) fn new(levels: Levels<'m>, source: &'m Source, slots: Slots) -> Self {
-        LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false }
+    pub(crate) fn new(levels: Levels<'m>, source: &'m Source, slots: Slots, limit: u32, halving: Option<Halving<'m>>) -> Self {
+        LevelsOnDevice { levels, source, slots, starts: Vec::new(), depth: 0, found: 0, at_border: false, limit, halving }
     }
 
     /// Appends the events of a round. New states lie `deeper` levels below the expanded ones.
@@ -29,7 +39,7 @@ impl<'m> LevelsOnDevice<'m> {
         for note in &round.notes {
             let (at, length) = match note.what {
                 What::Deadlock => (self.depth, self.depth),
-                What::Fault(..) => (self.depth, self.depth + 1),
+                What::Fault(..) | What::PathFault(..) | What::Rule(..) => (self.depth, self.depth + 1),
                 _ => (self.depth + deeper, self.depth + deeper),
             };
             findings.push(Finding { cause: cause(note.what), state: self.working(&note.state), length: Some(length), key: [u64::from(at), 0, 0] });
@@ -59,12 +69,20 @@ impl Device for LevelsOnDevice<'_> {
     }
 
     fn round(&mut self, _most: u64, findings: &mut Vec<Finding>) -> Result<(), Lost> {
-        let round = self.levels.round().map_err(lost)?;
+        let round = self.levels.leap(u64::from(self.limit.saturating_sub(self.depth))).map_err(lost)?;
+        self.depth += round.levels_before;
         self.note(&round, 1, findings);
+        if self.levels.can_halve()
+            && self.levels.load() > FULL
+            && let Some(halving) = self.halving
+        {
+            self.levels.halve(halving()?).map_err(lost)?;
+        }
         self.found += round.fresh;
         self.at_border = round.ends_level;
         if round.ends_level {
-            self.depth += u32::from(self.found > 0);
+            // Levels before the last one of a round led on, else it would not be there.
+            self.depth += u32::from(self.levels.frontier() > 0);
             self.found = 0;
         }
         Ok(())
@@ -76,7 +94,7 @@ impl Device for LevelsOnDevice<'_> {
         Standing {
             states: totals.states,
             frontier,
-            depth: self.depth + u32::from(self.found > 0),
+            depth: Some(self.depth + u32::from(self.found > 0)),
             steps: None,
             discarded: totals.discarded,
             reached: reached(&totals.reached),
@@ -84,6 +102,8 @@ impl Device for LevelsOnDevice<'_> {
             full: totals.lost > 0 || totals.spilled > 0 || frontier > 0 && self.levels.is_full(),
             at_border: self.at_border,
             done: self.at_border && frontier == 0,
+            ended: None,
+            covered: None,
             details: wayfarer_search::Details::default(),
             away: Away { states: totals.states, bytes: self.levels.store_bytes(), fidelity },
             firings: totals.firings,

@@ -1,8 +1,8 @@
 //! Random walks on a GPU.
 
-use super::{cause, limit, lost, reached};
+use super::{cause, judge_starts, limit, lost, reached};
 use wayfarer_gpu::{Asked, Machine, Met, Source, Walks};
-use wayfarer_search::{Away, Control, Details, Device, Fidelity, Figures, Finding, Lost, Standing};
+use wayfarer_search::{Away, Control, Details, Device, Fidelity, Figures, Finding, Lost, Standing, Stop};
 use wayfarer_space::{Fired, Rng, Space, States, Word};
 
 /// The number of parallel walks, if no more are requested. It is part of what a seed means.
@@ -55,13 +55,7 @@ impl Device for WalksOnDevice<'_> {
     fn start(&mut self, starts: &States, findings: &mut Vec<Finding>) -> Result<(), Lost> {
         self.starts = starts.iter().map(<[Word]>::to_vec).collect();
         // Walks check the states they reach; the start states are checked here.
-        for state in &self.starts {
-            let mut bits = wayfarer_space::PropertyBits::default();
-            let judged = self.space.check(state, &mut bits);
-            let faults = judged.err().map(|(property, fault)| wayfarer_search::Cause::PropertyFault(property, fault));
-            let causes = bits.iter().filter(|property| !self.space.asks_to_reach(*property)).map(wayfarer_search::Cause::Property).chain(faults);
-            findings.extend(causes.map(|cause| Finding { cause, state: state.clone(), length: None, key: [u64::MAX, 0, 0] }));
-        }
+        judge_starts(self.space, starts, findings);
         if !self.starts.is_empty() {
             let key = self.stream.parts().0;
             let walks = Walks::new(self.machine, self.source, &self.starts.concat(), self.lanes, key, self.restart, &self.asked);
@@ -87,7 +81,7 @@ impl Device for WalksOnDevice<'_> {
         Standing {
             states: self.starts.len() as u64,
             frontier: 0,
-            depth: walked.longest as u32,
+            depth: Some(walked.longest as u32),
             steps: Some(walked.steps),
             discarded: walked.discarded,
             reached: reached(&walked.reached),
@@ -95,6 +89,8 @@ impl Device for WalksOnDevice<'_> {
             full: false,
             at_border: true,
             done: self.walks.is_none(),
+            ended: Some(Stop::Restarts),
+            covered: None,
             details: Details { figures, ..Details::default() },
             away: Away { states: 0, bytes: 0, fidelity: Fidelity::Amnesic },
             firings: walked.firings,

@@ -6,11 +6,11 @@ use crate::report::Change;
 use crate::subject::{FaultFacts, Programmed, Subject, ValueFacts, Words};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wayfarer_ir::passing::Passing;
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_lang::promela::learned::{Learned, Limit};
-use wayfarer_lang::promela::lower::{Lowered, RuleOf, lower};
+use wayfarer_lang::promela::lower::{Lowered, RuleOf, lower, lower_telling};
 use wayfarer_lang::promela::{self, Model};
 use wayfarer_lang::source::Source;
 use wayfarer_search::Deadlock;
@@ -52,12 +52,14 @@ struct Compiled {
     program: Arc<Program>,
     limits: std::collections::HashMap<u32, Limit>,
     rules: Vec<RuleOf>,
+    /// The same rules, whose commands print the statements that they execute. Made when the first step is described.
+    telling: OnceLock<Option<Arc<Program>>>,
 }
 
 impl Compiled {
     fn new(model: Arc<Model>, learned: Learned) -> Result<Self, String> {
         let Lowered { program, limits, rules } = lower(&model, &learned)?;
-        Ok(Compiled { program: Arc::new(program), limits, rules, model, learned })
+        Ok(Compiled { program: Arc::new(program), limits, rules, model, learned, telling: OnceLock::new() })
     }
 }
 
@@ -120,19 +122,37 @@ impl Programmed for Compiled {
 impl Words for Compiled {
     fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String) {
         let (name, at) = self.program.firing(from, firing);
-        let (Some(from), Some(field)) = (from, self.program.passing) else { return (name, at) };
+        let Some(from) = from else { return (name, at) };
+        let telling = self.telling.get_or_init(|| lower_telling(&self.model, &self.learned).ok().map(|lowered| Arc::new(lowered.program)));
+        let Some(telling) = telling else { return (name, at) };
         // The statements of an atomic sequence are told one after the other.
-        let passing = Passing::new(Box::new(Interpreter::new(self.program.clone(), Limits::default())), field);
-        let Some(way) = passing.way(from, firing) else { return (name, at) };
+        let interpreter = Interpreter::new(telling.clone(), Limits::default());
+        let mut told: Vec<String> = Vec::new();
+        let mut tell = |interpreter: &Interpreter, from: &[Word], firing: Firing| {
+            told.push(telling.describe_rule(firing.rule));
+            interpreter.fire_printing(from, firing, &mut Vec::new(), &mut told);
+        };
+        match self.program.passing {
+            None => tell(&interpreter, from, firing),
+            Some(field) => {
+                let passing = Passing::new(Box::new(interpreter), field);
+                let Some(way) = passing.way(from, firing) else { return (name, at) };
+                let mut here = from.to_vec();
+                for (firing, next) in way {
+                    tell(passing.inner(), &here, firing);
+                    here = next;
+                }
+            }
+        }
         let mut words: Vec<String> = Vec::new();
-        for (firing, _) in way {
-            let name = self.program.describe_rule(firing.rule);
+        let mut before = String::new();
+        for name in told {
             let process = name.split(" line ").next().unwrap_or_default().to_string();
-            let told = match (words.first(), name.strip_prefix(&process)) {
-                (Some(first), Some(rest)) if first.starts_with(&format!("{process} line ")) => rest.trim_start().to_string(),
+            words.push(match name.strip_prefix(&process) {
+                Some(rest) if process == before => rest.trim_start().to_string(),
                 _ => name,
-            };
-            words.push(told);
+            });
+            before = process;
         }
         (words.join("; "), at)
     }

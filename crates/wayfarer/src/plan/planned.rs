@@ -69,11 +69,11 @@ impl Plan {
     /// # Ok::<(), RunError>(())
     /// ```
     #[allow(clippy::new_ret_no_self)] // A plan by itself has no subject: `Plan::default` makes one.
-    pub fn new<M: Model + 'static, How: 'static>(model: M) -> Planned
+    pub fn new<M: Model + 'static, PackedOrBySerde: 'static>(model: M) -> Planned
     where
-        M::State: Coded<How>,
+        M::State: Coded<PackedOrBySerde>,
     {
-        Planned::about(Arc::new(Modelled::<M, How>::new(model)), "Plan::new")
+        Planned::about(Arc::new(Modelled::<M, PackedOrBySerde>::new(model)), "Plan::new")
     }
 
     /// The plan to check a model whose states are packed into a fixed number of bits, whether or not `serde` could

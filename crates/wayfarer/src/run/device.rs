@@ -1,27 +1,25 @@
-//! Runs a plan on a GPU: if the user requests it, or if the search turns out to be long and there is one.
-//!
-//! `--device auto` begins on the CPU. Most searches end there before a GPU would have started. A longer one starts
-//! again on the GPU, which makes up for the lost time within a fraction of a second; if there is no GPU, or it cannot
-//! run the model, the search continues on the CPU.
+//! Runs a plan on a GPU: if the user requests it, or if the search turns out to be long and there is one ([`moving`]).
+
+mod moving;
 
 use super::{expected_omissions, is_empty};
 use crate::auditing::Reserve;
-use crate::device::{LANES, LevelsOnDevice, WalksOnDevice, asked};
+use crate::device::{LANES, LevelsOnDevice, MOST_LANES, OwnOnDevice, WalksOnDevice, asked};
 use crate::memory::Budget;
 use crate::report::{Course, Report, Times};
 use crate::subject::{Running, Subject};
 use crate::watch::{Cover, Deadline, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, DeviceChoice, Plan, RunError, SymmetryChoice};
-use std::sync::Arc;
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
-use wayfarer_gpu::{Device, Levels, Search, Slots, Source};
+use wayfarer_gpu::{Device, Levels, LoadError, Machine, Order, Own, Search, Slots, Source, Unsupported};
 use wayfarer_ir::Program;
-use wayfarer_search::{Away, Control, Device as Rounds, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict, explore_on_device};
-use wayfarer_space::Space;
-
-/// The time that a search of `--device auto` stays on the CPU.
-const PATIENCE: Duration = Duration::from_secs(3);
+use wayfarer_search::{
+    Away, Cause, Control, Device as Rounds, DeviceKeeps, Lost, OnDevice, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict,
+    Violation, explore_on_device,
+};
+use wayfarer_space::{Firing, Rng, Space, States, Steps};
 
 impl Plan {
     /// Runs the plan on a GPU if that is requested and worthwhile.
@@ -34,61 +32,57 @@ impl Plan {
     ) -> Result<Option<Report>, RunError> {
         match self.device {
             DeviceChoice::Cpu => Ok(None),
-            DeviceChoice::Gpu(number) => self.on_device(subject, number, end_at_limit, budget, control).map(Some),
+            DeviceChoice::Gpu(number) => match self.on_device(subject, number, end_at_limit, budget, control) {
+                Err(Refused::Symmetry(why)) => {
+                    let here = Plan { device: DeviceChoice::Cpu, ..self.clone() };
+                    let mut report = here.attempt(subject, end_at_limit, budget, control)?;
+                    report.remarks.push(format!("the search up to symmetry ran on the CPU: {why}"));
+                    Ok(Some(report))
+                }
+                other => Ok(Some(other?)),
+            },
             DeviceChoice::Auto => self.moving(subject, end_at_limit, budget, control),
-        }
-    }
-
-    /// Begins on the CPU, and moves if the search takes long.
-    fn moving(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Option<Report>, RunError> {
-        let Some(program) = subject.for_device().filter(|_| self.store.is_none() && self.refusal(subject).is_none()) else { return Ok(None) };
-        let walks = !self.strategy.nature().by_levels;
-        if walks || self.states.is_some() || self.steps.is_some() || subject.symmetry(self)?.0.is_some() {
-            return Ok(None);
-        }
-        let started = Instant::now();
-        let here = Plan { device: DeviceChoice::Cpu, ..self.clone() };
-        let mut watch = Moving { inner: control, program, plan: self, started, asked: 0, tried: false, moves: false };
-        let report = here.attempt(subject, end_at_limit, budget, &mut watch)?;
-        if !watch.moves || report.verdict != Verdict::NotFound {
-            return Ok(Some(report));
-        }
-        let rest = |started: Instant| self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
-        let there = Plan { time: rest(started), ..self.clone() };
-        match there.on_device(subject, 0, end_at_limit, budget, control) {
-            Ok(mut report) => {
-                // What the CPU did first is part of what the run took.
-                let before = started.elapsed().as_secs_f64() - report.seconds;
-                report.seconds += before;
-                report.times.exploring += before;
-                Ok(Some(report))
-            }
-            Err(RunError::Device { message }) => {
-                let mut report = Plan { time: rest(started), ..here }.attempt(subject, end_at_limit, budget, control)?;
-                report.remarks.push(format!("the search began again on the CPU: {message}"));
-                Ok(Some(report))
-            }
-            Err(other) => Err(other),
         }
     }
 
     /// The reason why a run on a GPU is not possible, apart from the model.
     fn refusal(&self, subject: &dyn Subject) -> Option<String> {
+        let (strategy, store) = (&self.strategy, self.store());
+        let nature = strategy.nature();
+        let kept = store.abilities().device;
+        let wrong_store = match nature.device {
+            OnDevice::Levels if kept == DeviceKeeps::Nothing => Some("use exact, compact or bitstate"),
+            OnDevice::Swarm if kept != DeviceKeeps::Bits => Some("lanes that search by themselves use bitstate"),
+            OnDevice::Swarm | OnDevice::Levels => None,
+            _ => (!nature.needs.is_met_by(store.abilities())).then_some("use none"),
+        };
+        let refused_strategy = if let OnDevice::No(why) = nature.device { Some(why) } else { None };
         let wrong = [
-            (subject.for_device().is_none(), "only models that become programs run there, and this one does not".to_string()),
-            (
-                !["auto", "bfs", "walk"].contains(&self.strategy.name()),
-                format!("the strategy `{}` is not there: use bfs or walk", self.strategy.name()),
-            ),
-            (
-                self.strategy.is("from", "visited") || self.strategy.is("choice", "states"),
-                "walks there start in start states and draw firings".to_string(),
-            ),
-            (self.all_violations, "the option `all-violations` is not there".to_string()),
-            (self.profile, "the option `profile` is not there".to_string()),
-            (!self.find_rules.is_empty(), "the option `find-rule` is not there".to_string()),
+            subject.for_device().is_none().then(|| "only models that become programs run there, and this one does not".to_string()),
+            refused_strategy.map(|why| format!("the strategy `{strategy}` is not there: {why}")),
+            wrong_store.map(|why| format!("the store `{}` is not there for `{}`: {why}", store.name(), strategy.name())),
+            self.all_violations.then(|| "the option `all-violations` is not there: a GPU notes only the first violations of a level".to_string()),
+            self.profile.then(|| "the option `profile` is not there: a GPU does not take the time of rules".to_string()),
         ];
-        wrong.into_iter().find_map(|(is, why)| is.then_some(why))
+        wrong.into_iter().flatten().next()
+    }
+
+    /// The source of a program, and whether its states are taken up to symmetry.
+    fn source(&self, subject: &dyn Subject, program: &Program) -> Result<(Source, bool), Refused> {
+        // A device does not check what could not be shown.
+        let symmetric = subject.symmetry(self)?.0.is_some_and(|symmetry| !symmetry.is_doubtful());
+        let by_levels = self.strategy.nature().device == OnDevice::Levels;
+        if symmetric && by_levels {
+            return match Source::symmetric(program, self.code_limits()) {
+                Ok(source) => Ok((source, true)),
+                Err(error @ (Unsupported::Scalarset { .. } | Unsupported::Permutations { .. })) => Err(Refused::Symmetry(error.to_string())),
+                Err(error) => Err(refused(error)),
+            };
+        }
+        if symmetric && self.symmetry == SymmetryChoice::On {
+            return Err(refused("only breadth-first search uses symmetry there; with the option `symmetry` off, all states are searched"));
+        }
+        Ok((Source::new(program, self.code_limits()).map_err(refused)?, false))
     }
 
     /// Runs the plan on the GPU of this number.
@@ -99,23 +93,19 @@ impl Plan {
         end_at_limit: bool,
         budget: &Budget,
         control: &mut dyn Control,
-    ) -> Result<Report, RunError> {
+    ) -> Result<Report, Refused> {
         let started = Instant::now();
-        let refused = |message: String| RunError::Device { message };
         if let Some(why) = self.refusal(subject) {
             return Err(refused(why));
         }
-        let Some(program) = subject.for_device() else { return Err(refused("there is no program".to_string())) };
-        let symmetric = subject.symmetry(self)?.0.is_some();
-        if symmetric && self.symmetry == SymmetryChoice::On {
-            return Err(refused("symmetry is not there; with the option `symmetry` off, all states are searched".to_string()));
-        }
+        let Some(program) = subject.for_device() else { return Err(refused("there is no program")) };
+        let (source, by_orbits) = self.source(subject, program)?;
+        let symmetry = subject.symmetry(self)?.0.filter(|symmetry| !symmetry.is_doubtful());
         let replayed = subject.replaying(self);
         let replaying = replayed.space();
         let properties = subject.properties();
         let settings = Settings { end_at_limit, ..self.settings(subject, &properties, replaying, budget)? };
-        let source = Source::new(program, self.code_limits()).map_err(|error| refused(error.to_string()))?;
-        let device = Device::open(number).map_err(|error| refused(error.to_string()))?;
+        let device = Device::open(number).map_err(refused)?;
         let mut carried = self.carry_out(&device, &source, replaying, &settings, self.store(), started, budget, control)?;
         let memory_ended = |carried: &Carried| carried.outcome.stop == Stop::Memory && carried.outcome.violations.is_empty();
         let mut remarks = Vec::new();
@@ -128,10 +118,10 @@ impl Plan {
             ));
             carried = self.carry_out(&device, &source, replaying, &settings, compact, started, budget, control)?;
         }
-        let Carried { outcome, away, store, course, cover } = carried;
+        let Carried { mut outcome, away, store, course, cover, searched } = carried;
         let explored = started.elapsed();
         if is_empty(&outcome) && !subject.may_be_empty() {
-            return Err(RunError::NoStartState);
+            return Err(Refused::Run(RunError::NoStartState));
         }
         let confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64);
@@ -141,7 +131,16 @@ impl Plan {
         if !outcome.violations.is_empty() {
             // Paths between the states of a trail are searched by compiled code.
             let running = subject.running(self, budget.limit());
-            let space = running.space();
+            let inner = running.space();
+            let orbits = symmetry.as_ref().filter(|_| by_orbits).map(|symmetry| symmetry.orbits(inner));
+            let orbits = orbits.as_deref();
+            let space = orbits.map_or(inner, |orbits| orbits.space());
+            if let Some(orbits) = orbits {
+                outcome.violations.iter_mut().for_each(|violation| {
+                    violation.trail.iter_mut().for_each(|state| orbits.representative(state));
+                    rename_firing(subject, space, violation);
+                });
+            }
             let shortest = outcome.shortest;
             let writer = Writer {
                 plan: self,
@@ -150,27 +149,32 @@ impl Plan {
                 replaying: &*replayed,
                 shortest,
                 space,
-                inner: space,
-                orbits: None,
+                inner,
+                orbits,
                 store: &away,
                 budget,
+                effort: super::shortening_effort(&outcome),
+                proves: true,
             };
-            let mut deadline = Deadline { until: self.shorten_until(started, &outcome), inner: control };
+            let mut deadline =
+                Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };
             violations = outcome.violations.iter().map(|violation| writer.violation(violation, &mut deadline)).collect::<Result<_, _>>()?;
         }
         let mut report =
             Report { violations, ..self.report((subject, &properties), replaying, &outcome, (&store, &away), budget, started.elapsed()) };
-        let walks = !self.strategy.nature().by_levels;
+        let on_device = self.strategy.nature().device;
         report.device = Some(device.name().to_string());
+        report.symmetry = by_orbits;
         let witnesses = (started.elapsed() - explored).as_secs_f64();
-        report.times = Times { exploring: explored.as_secs_f64(), audit: 0.0, witnesses };
+        let preparing = explored.saturating_sub(searched).as_secs_f64();
+        report.times = Times { preparing, exploring: searched.as_secs_f64(), audit: 0.0, witnesses };
         report.cover_times = cover.until(report.states, report.steps);
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
-        report.repeatable = report.holds() || walks && !matches!(report.stop, Stop::Time | Stop::Interrupted);
-        if symmetric {
-            remarks.push("symmetry is not used on a GPU".to_string());
+        report.repeatable = report.holds() || on_device != OnDevice::Levels && !matches!(report.stop, Stop::Time | Stop::Interrupted);
+        if symmetry.is_some() && !by_orbits {
+            remarks.push("symmetry is used on a GPU by breadth-first search alone".to_string());
         }
-        if walks {
+        if on_device == OnDevice::Walks {
             remarks.push("walks on a GPU do not count the distinct states they meet".to_string());
         }
         report.remarks.extend(remarks);
@@ -190,25 +194,32 @@ impl Plan {
         started: Instant,
         budget: &Budget,
         control: &mut dyn Control,
-    ) -> Result<Carried, RunError> {
-        let refused = |message: String| RunError::Device { message };
-        let walks = !self.strategy.nature().by_levels;
-        let slots = slots(&store, source, device);
-        let search = match slots {
-            _ if walks => Search::Walks,
-            Some(slots) => Search::Levels(slots),
-            None => return Err(refused(format!("the store `{}` is not there: use exact, compact or bitstate", store.name()))),
-        };
+    ) -> Result<Carried, Refused> {
+        let search = self.search(&store, source, device)?;
+        let until = self.time.and_then(|time| started.checked_add(time));
         let depth = self.code_limits().call_depth;
-        let loaded = device.load(source, search, depth).map_err(|error| refused(error.to_string()))?;
-        let asked = asked(settings, source.properties);
-        let mut levels;
-        let mut walking;
+        let mut goes_on = || {
+            let progress = Progress { phase: "compiling for the GPU", ..Progress::default() };
+            control.ask(&progress).is_none() && until.is_none_or(|until| Instant::now() < until)
+        };
+        let loaded = device.load(source, search, depth, &mut goes_on).map_err(|error: LoadError| refused(error))?;
+        let asked = asked(settings, source.properties, source.rules);
+        let later = OnceCell::new();
+        let halving = || {
+            if later.get().is_none() {
+                let half = Search::Levels(Slots::HalfFingerprint);
+                let _ = later.set(device.load(source, half, depth, &mut || true).map_err(|error| Lost(error.to_string()))?);
+            }
+            later.get().map(|loaded| loaded as &dyn Machine).ok_or_else(|| Lost("there are no kernels".to_string()))
+        };
+        let (mut levels, mut walking, mut own);
         let rounds: &mut dyn Rounds = match search {
             Search::Levels(slots) => {
-                let bytes = self.device_memory.map_or_else(|| device.free() / 20 * 19, |bytes| bytes as u64);
-                let made = Levels::new(&loaded, source, slots, bytes, &asked).map_err(|error| refused(error.to_string()))?;
-                levels = LevelsOnDevice::new(made, source, slots);
+                let bytes = self.bytes(device);
+                let made = Levels::new(&loaded, source, slots, bytes, &asked).map_err(refused)?;
+                // A store with a floor of more bits does not give up as many.
+                let gives_up = store.number("floor").is_none_or(|floor| floor <= 32);
+                levels = LevelsOnDevice::new(made, source, slots, settings.limits.depth, gives_up.then_some(&halving));
                 &mut levels
             }
             Search::Walks => {
@@ -218,16 +229,111 @@ impl Plan {
                 walking = WalksOnDevice::new(&loaded, source, space, asked, (lanes, restart, self.seed));
                 &mut walking
             }
+            Search::Own(kind) => {
+                own = OwnOnDevice::new(&loaded, source, space, asked, self.order(kind, self.bytes(device)));
+                &mut own
+            }
         };
-        let until = self.time.and_then(|time| started.checked_add(time));
         let quiet = Plan { audit: Some(0), ..self.clone() };
         let (reserve, cover, course, running) = (Reserve::new(&quiet, started), Cover::new(self.size), Course::default(), Interpreted(space));
-        let mut watch = Watch { inner: control, budget, running: &running, held: None, until: None, reserve, asked: 0, cover, course };
+        let mut watch =
+            Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
+        let begun = Instant::now();
         let outcome = explore_on_device(space, rounds, settings, &mut Punctual { until, inner: &mut watch }).map_err(|error| refused(error.0))?;
         let away = rounds.standing().away;
         let away = Away { states: outcome.states, ..away };
-        Ok(Carried { outcome, away, store, course: std::mem::take(&mut watch.course), cover: std::mem::take(&mut watch.cover) })
+        let (course, cover) = (std::mem::take(&mut watch.course), std::mem::take(&mut watch.cover));
+        Ok(Carried { outcome, away, store, course, cover, searched: begun.elapsed() })
     }
+
+    /// Bytes of the GPU's memory that a search takes.
+    fn bytes(&self, device: &Device) -> u64 {
+        self.device_memory.map_or_else(|| device.free() / 20 * 19, |bytes| bytes as u64)
+    }
+
+    /// The kernels that carry out the strategy over a store.
+    fn search(&self, store: &StoreSpec, source: &Source, device: &Device) -> Result<Search, Refused> {
+        Ok(match self.strategy.nature().device {
+            OnDevice::No(why) => return Err(refused(why)),
+            OnDevice::Walks => Search::Walks,
+            OnDevice::Uniform { by_states, .. } => Search::Own(Own::Uniform { by_states }),
+            OnDevice::Deep { by_states, .. } => Search::Own(Own::Deep { by_states }),
+            OnDevice::Random => Search::Own(Own::Random),
+            OnDevice::Highways { ideal } => Search::Own(Own::Highway { ideal }),
+            OnDevice::Swarm => Search::Own(Own::DepthFirst),
+            OnDevice::Levels => {
+                let why = || refused(format!("the store `{}` is not there", store.name()));
+                Search::Levels(slots(store, source, device.has_wide_swap()).ok_or_else(why)?)
+            }
+        })
+    }
+
+    /// What lanes that search for themselves are asked to do.
+    fn order(&self, own: Own, bytes: u64) -> Order {
+        let number = |name: &str| self.strategy.number(name);
+        let depth = u64::from(self.depth.unwrap_or(u32::MAX));
+        let searches = number("restarts").unwrap_or(0) + 1;
+        let (renews, lanes) = match self.strategy.nature().device {
+            OnDevice::Uniform { renews, .. } | OnDevice::Deep { renews, .. } => (renews, MOST_LANES),
+            // Where nothing else ends the run, each lane makes one search.
+            OnDevice::Swarm => (self.time.is_some() || self.steps.is_some() || self.states.is_some(), MOST_LANES),
+            _ => (false, searches.min(MOST_LANES)),
+        };
+        Order {
+            own,
+            lanes,
+            bytes,
+            capacity: number("capacity"),
+            width: number("width").unwrap_or(0),
+            renews,
+            searches,
+            longest: number("length").unwrap_or(u64::MAX).min(depth),
+            key: Rng::new(self.seed, self.strategy.name()).parts().0,
+        }
+    }
+}
+
+/// Why a plan is not carried out on a GPU.
+enum Refused {
+    /// The model has more symmetry than a GPU can use.
+    Symmetry(String),
+    /// Something else is wrong.
+    Run(RunError),
+}
+
+impl From<RunError> for Refused {
+    fn from(error: RunError) -> Self {
+        Refused::Run(error)
+    }
+}
+
+impl From<Refused> for RunError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Symmetry(message) => RunError::Device { message },
+            Refused::Run(error) => error,
+        }
+    }
+}
+
+fn refused(why: impl ToString) -> Refused {
+    Refused::Run(RunError::Device { message: why.to_string() })
+}
+
+/// The firing of a fault, or of a rule that was looked for, in the representative of the state in which the device met it: the elements have other names there.
+fn rename_firing(subject: &dyn Subject, space: &dyn Space, violation: &mut Violation) {
+    let (Cause::Fault(firing, _) | Cause::Rule(firing), Some(state)) = (violation.cause, violation.trail.last()) else { return };
+    let (mut batch, mut steps) = (States::new(space.width()), Steps::new(space.width()));
+    batch.push(state);
+    space.expand(&batch, Firing::of(0), &mut steps);
+    let same = |other: &Firing| subject.same_rule(*other, firing);
+    let renamed = match violation.cause {
+        Cause::Fault(_, fault) => {
+            steps.faults.iter().find(|step| step.fault == fault && same(&step.firing)).map(|step| Cause::Fault(step.firing, fault))
+        }
+        _ => steps.firings.iter().copied().find(same).map(Cause::Rule),
+    };
+    violation.cause = renamed.unwrap_or(violation.cause);
 }
 
 /// The result of a search on a GPU.
@@ -237,16 +343,18 @@ struct Carried {
     store: StoreSpec,
     course: Course,
     cover: Cover,
+    /// The time that the search itself took.
+    searched: Duration,
 }
 
 /// The contents of a store's slots on a GPU, if it exists there.
-fn slots(store: &StoreSpec, source: &Source, device: &Device) -> Option<Slots> {
-    match store.name() {
-        "exact" => Some(Slots::exact(source.bits, device.has_wide_swap())),
-        "compact" if store.number("bits").is_some_and(|bits| bits <= 32) => Some(Slots::HalfFingerprint),
-        "compact" => Some(Slots::Fingerprint),
-        "bitstate" => Some(Slots::Bits),
-        _ => None,
+fn slots(store: &StoreSpec, source: &Source, has_wide_swap: bool) -> Option<Slots> {
+    match store.abilities().device {
+        DeviceKeeps::State => Some(Slots::exact(source.bits, has_wide_swap)),
+        DeviceKeeps::Fingerprint if store.number("bits").is_some_and(|bits| bits <= 32) => Some(Slots::HalfFingerprint),
+        DeviceKeeps::Fingerprint => Some(Slots::Fingerprint),
+        DeviceKeeps::Bits => Some(Slots::Bits),
+        DeviceKeeps::Nothing => None,
     }
 }
 
@@ -269,30 +377,5 @@ impl Control for Punctual<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         let told = self.inner.ask(progress);
         if told.is_none() && self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { told }
-    }
-}
-
-/// Ends a search on the CPU when it has taken long enough and a GPU can take it over.
-struct Moving<'a> {
-    inner: &'a mut dyn Control,
-    program: &'a Arc<Program>,
-    plan: &'a Plan,
-    started: Instant,
-    asked: u32,
-    tried: bool,
-    moves: bool,
-}
-
-impl Control for Moving<'_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        if let Some(stop) = self.inner.ask(progress) {
-            return Some(stop);
-        }
-        self.asked = self.asked.wrapping_add(1);
-        if !self.tried && self.asked.is_multiple_of(64) && self.started.elapsed() > PATIENCE {
-            self.tried = true;
-            self.moves = Source::new(self.program, self.plan.code_limits()).is_ok() && Device::open(0).is_ok_and(|device| device.free() > 0);
-        }
-        self.moves.then_some(Stop::Interrupted)
     }
 }

@@ -1,6 +1,7 @@
 //! A program of the IR as the subject of a run: compiled or interpreted, with symmetry reduction of its scalarsets,
 //! and described in the terms of its model.
 
+mod depends;
 mod info;
 
 use crate::report::Change;
@@ -13,9 +14,9 @@ use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::passing::Passing;
-use wayfarer_ir::symmetry::{Orbits, Symmetry};
+use wayfarer_ir::symmetry::{Doubts, Orbits, Symmetry};
 use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
-use wayfarer_search::{Deadlock, WitnessError};
+use wayfarer_search::{Deadlock, Dependence, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Word};
 
 /// Anything that is a program of the IR: a type that implements this is a [`Subject`] that is compiled, interpreted,
@@ -136,6 +137,12 @@ impl<P: Programmed> Subject for P {
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
     }
 
+    fn refuted_symmetry(&self) -> Option<String> {
+        let first = self.program().asymmetries.first()?;
+        let why = format!("{} ({})", first.message, place(self.program(), first.at));
+        Some(format!("symmetry is not used: the run began again without it when a step showed that the order matters; {why}"))
+    }
+
     fn rules(&self) -> Vec<RuleFacts> {
         Programmed::rules(self)
     }
@@ -180,6 +187,10 @@ impl<P: Programmed> Subject for P {
         Programmed::facts(self)
     }
 
+    fn dependence<'a>(&'a self) -> Option<Box<dyn Dependence + 'a>> {
+        depends::of(self.program()).map(|depends| Box::new(depends) as Box<dyn Dependence>)
+    }
+
     fn failing(&self, plan: &Plan, property: u32, state: &[Word]) -> Option<String> {
         let program = self.program();
         let conjuncts = program.properties[property as usize].conjuncts.len();
@@ -201,6 +212,10 @@ impl Words for Program {
     fn firing(&self, _from: Option<&[Word]>, firing: Firing) -> (String, String) {
         let at = self.rule_of(firing.rule).map_or_else(String::new, |(family, _)| place(self, self.rules[family].at));
         (self.describe_rule(firing.rule), at)
+    }
+
+    fn chosen(&self, from: &[Word], firing: Firing) -> Vec<(String, String)> {
+        Program::chosen(self, from, firing.rule)
     }
 
     fn start(&self, number: u32) -> String {
@@ -269,9 +284,27 @@ impl Replaying for Passing<Box<Interpreter>> {
     }
 }
 
-impl Symmetric for Symmetry {
+/// The symmetry of a program, and what remains to be checked of it during the run.
+struct Scalarsets {
+    symmetry: Symmetry,
+    doubts: Option<Doubts>,
+}
+
+impl Symmetric for Scalarsets {
     fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a> {
-        Box::new(Orbits::new(inner, self))
+        Box::new(Orbits::new(inner, &self.symmetry).checking(self.doubts.as_ref()))
+    }
+
+    fn is_refuted(&self) -> bool {
+        self.doubts.as_ref().is_some_and(Doubts::are_justified)
+    }
+
+    fn is_doubtful(&self) -> bool {
+        self.doubts.is_some()
+    }
+
+    fn rest(&self) {
+        self.doubts.iter().for_each(Doubts::rest);
     }
 }
 
@@ -296,7 +329,7 @@ impl Plan {
 }
 
 /// The symmetry that a run uses, if any, and a remark that explains the choice if the user may wonder.
-fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<String>), RunError> {
+fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Scalarsets>, Option<String>), RunError> {
     if plan.symmetry == SymmetryChoice::Off {
         return Ok((None, None));
     }
@@ -317,15 +350,27 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Symmetry>, Option<
         };
     }
     let place = |asymmetry: &Asymmetry| format!("{}:{}:{}", program.source, asymmetry.at.line, asymmetry.at.column);
-    match program.asymmetries.iter().find(|asymmetry| asymmetry.certain || !on) {
-        Some(asymmetry) if on => Err(RunError::Asymmetric { at: place(asymmetry), message: asymmetry.message.clone() }),
-        Some(asymmetry) => {
-            let word = if asymmetry.certain { "" } else { "; the option `symmetry` on uses it all the same" };
-            Ok((None, Some(format!("symmetry is not used: {} ({}){word}", asymmetry.message, place(asymmetry)))))
+    let certain = program.asymmetries.iter().find(|asymmetry| asymmetry.certain);
+    let Some(first) = certain.or(program.asymmetries.first()) else { return Ok((Some(Scalarsets { symmetry, doubts: None }), None)) };
+    let why = format!("{} ({})", first.message, place(first));
+    if on {
+        let word = || format!("symmetry is used on your word: {why}");
+        return match certain {
+            Some(first) => Err(RunError::Asymmetric { at: place(first), message: first.message.clone() }),
+            None => Ok((Some(Scalarsets { symmetry, doubts: None }), Some(word()))),
+        };
+    }
+    let gain = symmetry.most_in_an_orbit();
+    match Doubts::of(program, &symmetry) {
+        Some(doubts) => {
+            let remark = format!("symmetry is used and checked during the run, because {why}");
+            Ok((Some(Scalarsets { symmetry, doubts: Some(doubts) }), Some(remark)))
         }
+        None if certain.is_some() => Ok((None, Some(format!("symmetry is not used: {why}")))),
         None => {
-            let doubt = program.asymmetries.first();
-            Ok((Some(symmetry), doubt.map(|doubt| format!("symmetry is used on your word: {} ({})", doubt.message, place(doubt)))))
+            let factor = if gain < 1e6 { format!("{gain}") } else { format!("{gain:.1e}") };
+            let word = format!("the option `symmetry` on uses it all the same and visits up to {factor} times fewer states");
+            Ok((None, Some(format!("symmetry is not used: {why}; {word}"))))
         }
     }
 }

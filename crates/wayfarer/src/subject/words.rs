@@ -11,6 +11,12 @@ pub trait Words: Send + Sync {
     /// known.
     fn firing(&self, from: Option<&[Word]>, firing: Firing) -> (String, String);
 
+    /// The elements that a firing chooses in a state, by the names of its parameters, if those are only numbers of places.
+    fn chosen(&self, from: &[Word], firing: Firing) -> Vec<(String, String)> {
+        let _ = (from, firing);
+        Vec::new()
+    }
+
     /// The name of a start state.
     fn start(&self, number: u32) -> String;
 

@@ -2,6 +2,7 @@
 //! their references.
 
 use super::Elaborator;
+use super::asymmetries::Owner;
 use super::calls::reference_place;
 use super::code::{Code, Kind};
 use super::effects::Effects;
@@ -77,7 +78,7 @@ impl<'a> Elaborator<'a> {
         }
         self.muted = muted;
         self.checking = checking;
-        self.check_rounds(Some(number), &function.decls, &function.body);
+        self.check_rounds(Owner::Function(number), &function.decls, &function.body);
     }
 
     /// The function to call for given regions of references.

@@ -9,15 +9,16 @@
 mod reader;
 
 use super::Elaborator;
+use super::asymmetries::Owner;
 use super::rules::Enclosure;
 use crate::murphi::ast::{Decl, Quantifier, Stmt, StmtKind};
 use crate::source::Span;
-use reader::{Access, Act, Found, Meaning, Path, Reader, Step};
+use reader::{ADD, ADD_IF_ROOM, Access, Act, Found, Meaning, Path, Reader, Step};
 use std::collections::HashSet;
 
 impl<'a> Elaborator<'a> {
     /// Records the loops of a function's or rule's body whose rounds cannot run in any order.
-    pub(super) fn check_rounds(&mut self, owner: Option<usize>, declarations: &[Decl], body: &[Stmt]) {
+    pub(super) fn check_rounds(&mut self, owner: Owner, declarations: &[Decl], body: &[Stmt]) {
         if self.muted || self.asymmetries.loops.is_empty() {
             return;
         }
@@ -90,7 +91,7 @@ impl<'a> Elaborator<'a> {
             let fine = if write.path.is_own() {
                 meets.all(|(_, other)| {
                     let apart = same_own(&write.path, &other.path) && !share_room(&write.act, &other.act);
-                    apart || (write.single.is_some() && write.single == other.single) || (write.act == other.act && write.act == Act::Change("add"))
+                    apart || (write.single.is_some() && write.single == other.single) || (write.act == other.act && is_addition(&write.act))
                 })
             } else if write.single.is_some() {
                 meets.all(|(_, other)| other.single == write.single)
@@ -147,8 +148,12 @@ fn same_own(a: &Path, b: &Path) -> bool {
 /// Whether two changes of the entries of one bag meet in its room: an element that leaves makes room for another, and
 /// whether an addition fails then depends on the order.
 fn share_room(a: &Act, b: &Act) -> bool {
-    let (add, leave) = (Act::Change("add"), Act::Change("leave"));
-    (*a == add && *b == leave) || (*a == leave && *b == add)
+    let leave = Act::Change("leave");
+    (is_addition(a) && *b == leave) || (*a == leave && is_addition(b)) || (is_addition(a) && is_addition(b) && a != b)
+}
+
+fn is_addition(act: &Act) -> bool {
+    matches!(act, Act::Change(ADD | ADD_IF_ROOM))
 }
 
 /// Whether a local variable is read after a loop before it is written again.

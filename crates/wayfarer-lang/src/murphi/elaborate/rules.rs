@@ -256,7 +256,7 @@ impl<'a> Elaborator<'a> {
         let addressed = locals::addressed(self, body);
         self.local_declarations(decls, &addressed);
         self.statements(body, &mut block);
-        self.check_rounds(None, decls, body);
+        self.check_rounds(self.command_owner(), decls, body);
         let effects = std::mem::take(&mut self.code.effects);
         let sorts = self.sorts(&effects, span);
         if !sorts.is_empty() {

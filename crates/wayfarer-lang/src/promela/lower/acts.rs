@@ -34,6 +34,7 @@ impl Lowering<'_> {
             ActKind::Send { channel, sorted, values } => self.send(here, channel, *sorted, values, out),
             ActKind::Receive { channel, random, keep, fields } => self.receive(here, channel, *random, *keep, fields, out),
             ActKind::Run { ty, arguments, result } => self.run(here, *ty, arguments, result.as_ref(), out),
+            ActKind::Print(_) if self.telling => {}
             ActKind::Print(parts) => {
                 let items = parts.iter().map(|part| self.print_part(here, part)).collect();
                 out.push(Stmt::Print(items));
@@ -60,6 +61,9 @@ impl Lowering<'_> {
 
     /// Stores a value in a variable.
     pub(super) fn assign(&mut self, here: Here, place: &Place, value: Ranged, out: &mut Block) {
+        if self.model.leaf(place.leaf).is_ignored() {
+            return;
+        }
         let home = self.home(here, place.leaf);
         let fault = self.range_limit(home, place.leaf);
         let ty = self.model.leaf(place.leaf).ty;
@@ -145,7 +149,7 @@ impl Lowering<'_> {
             let value = match &leaf.initial {
                 Start::Zero => Ranged::constant(0),
                 Start::Value(value) => self.value(here, value),
-                Start::List(values) => match values.get(element as usize) {
+                Start::List(values) => match values.get(element as usize).or(values.last()) {
                     Some(value) => self.value(here, value),
                     None => Ranged::constant(0),
                 },

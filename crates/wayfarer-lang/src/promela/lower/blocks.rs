@@ -1,5 +1,6 @@
 //! `d_step`: a structured sequence as one block of the IR. Of several options that can begin, the first is taken.
 
+use super::jumps::jumps;
 use super::{Here, Lowering, any};
 use crate::promela::model::{Act, ActKind, Node, Tree};
 use wayfarer_ir::{At, Block, Expr, FaultId, FaultKind, Reg, Stmt};
@@ -22,19 +23,25 @@ impl Lowering<'_> {
 
     /// The whole of a `d_step`; that it can begin was tested.
     pub(super) fn indivisible(&mut self, here: Here, nodes: &[Node], out: &mut Block) {
+        if jumps(nodes) {
+            return self.sequence_with_jumps(here, nodes, out);
+        }
         self.sequence(here, nodes, true, &mut Vec::new(), out);
     }
 
     /// The rest of a `d_step` after its first statement.
     pub(super) fn rest_of_indivisible(&mut self, here: Here, nodes: &[Node], out: &mut Block) {
+        if jumps(nodes) {
+            return self.sequence_with_jumps(here, nodes, out);
+        }
         self.sequence(here, nodes, false, &mut Vec::new(), out);
     }
 
-    fn blocked(&mut self, at: At) -> FaultId {
+    pub(super) fn blocked(&mut self, at: At) -> FaultId {
         self.fault(FaultClass::Violation, FaultKind::Error, "a `d_step` blocks".to_string(), at)
     }
 
-    fn endless(&mut self, at: At) -> FaultId {
+    pub(super) fn endless(&mut self, at: At) -> FaultId {
         self.fault(FaultClass::Violation, FaultKind::Endless, "a loop in a `d_step` does not end".to_string(), at)
     }
 
@@ -81,12 +88,8 @@ impl Lowering<'_> {
                     out.push(Stmt::Set(*going, Expr::Const(0)));
                 }
             }
-            Tree::Goto(label) => {
-                let message = format!("a jump inside a `d_step` is not supported: `goto {}`", label.name);
-                let fault = self.fault(FaultClass::Unsupported, FaultKind::Error, message, node.at);
-                out.push(Stmt::Fault(fault));
-            }
-            Tree::Unless(..) => {
+            // Sequences with jumps are written in another way.
+            Tree::Goto(_) | Tree::Unless(..) => {
                 let fault = self.blocked(node.at);
                 out.push(Stmt::Fault(fault));
             }
@@ -103,16 +106,12 @@ impl Lowering<'_> {
                 }
             }
         }
-        if let ActKind::Assert(value) = &act.kind {
-            let condition = self.truth(here, value);
-            let fault = self.assertion(act);
-            out.push(Stmt::Check { condition, fault });
-        }
+        self.assert(here, act, out);
         self.effect(here, &act.kind, out);
     }
 
     pub(super) fn assertion(&mut self, act: &Act) -> FaultId {
-        self.fault(FaultClass::Violation, FaultKind::Assertion, act.text.to_string(), act.at)
+        self.fault(FaultClass::Passed, FaultKind::Assertion, act.text.to_string(), act.at)
     }
 
     fn choose(&mut self, here: Here, options: &[Vec<Node>], at: At, loops: &mut Vec<Reg>) -> Stmt {

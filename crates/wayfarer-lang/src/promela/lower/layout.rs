@@ -1,5 +1,6 @@
 //! Where everything lies in the state.
 
+use super::chains::Chains;
 use crate::promela::learned::{Home, Learned, Origin};
 use crate::promela::model::{LeafId, Model, Scalar, Start};
 use std::collections::{BTreeSet, HashMap};
@@ -19,8 +20,17 @@ pub(super) struct Layout {
 pub(super) struct Slot {
     pub(super) offset: u32,
     pub(super) bits: u8,
-    /// For each type that may run there, the value of its first control state. 0 means that nothing runs.
-    pub(super) first: Vec<(usize, i64)>,
+    /// The types that may run there. 0 means that nothing runs.
+    pub(super) residents: Vec<Resident>,
+}
+
+/// A type that may run in a slot.
+pub(super) struct Resident {
+    pub(super) ty: usize,
+    /// The value for each control state in which a process may stand.
+    pub(super) states: Vec<Option<i64>>,
+    /// The least and the largest of these values.
+    pub(super) range: (i64, i64),
 }
 
 /// How a variable is kept.
@@ -68,12 +78,12 @@ enum Placed {
 impl Slot {
     /// The value for a control state of a type.
     pub(super) fn state(&self, ty: usize, state: usize) -> Option<i64> {
-        self.first.iter().find(|(known, _)| *known == ty).map(|(_, first)| first + state as i64)
+        self.residents.iter().find(|known| known.ty == ty)?.states[state]
     }
 }
 
 impl Layout {
-    pub(super) fn new(model: &Model, learned: &Learned, program: &mut Program) -> Result<Self, String> {
+    pub(super) fn new(model: &Model, learned: &Learned, chains: &Chains, program: &mut Program) -> Result<Self, String> {
         let origins = learned.all_channels(model);
         if origins.len() > 255 {
             return Err("there are more than 255 channels".to_string());
@@ -84,7 +94,7 @@ impl Layout {
             maker.leaf(&mut layout, None, *id)?;
         }
         for (slot, types) in learned.slots.iter().enumerate() {
-            maker.slot(&mut layout, slot, types)?;
+            maker.slot(&mut layout, slot, types, chains)?;
             for ty in types {
                 for id in &model.types[*ty].leaves {
                     maker.leaf(&mut layout, Some(slot), *id)?;
@@ -94,10 +104,10 @@ impl Layout {
         for origin in &origins {
             maker.channel(&mut layout, *origin)?;
         }
-        let keeps_control =
-            model.types.iter().any(|ty| ty.automaton.states.iter().any(|state| state.transitions.iter().any(|way| way.keeps_control)));
-        if keeps_control {
-            let ty = maker.scalar(0, learned.slots.len() as i64, Names::Numbers);
+        // Behind the slots come the assertions that failed in the middle of a command.
+        let (slots, assertions) = (learned.slots.len(), chains.assertions());
+        if chains.some_passed() || assertions > 0 {
+            let ty = maker.scalar(0, (slots + assertions * slots * 2) as i64, Names::Numbers);
             maker.place(Placed::Control, "goes on alone", ty, At::default());
         }
         maker.arrange(&mut layout)?;
@@ -188,6 +198,10 @@ impl Maker<'_> {
 
     fn leaf(&mut self, layout: &mut Layout, home: Home, id: LeafId) -> Result<(), String> {
         let leaf = self.model.leaf(id);
+        if leaf.is_ignored() {
+            layout.leaves.insert((home, id), LeafAt::Constant(0));
+            return Ok(());
+        }
         if let (Start::Channel(ty), false) = (&leaf.initial, leaf.written) {
             let first = self.number(&Origin { owner: home, ty: *ty, member: 0 });
             layout.leaves.insert((home, id), LeafAt::Ramp(first));
@@ -227,21 +241,24 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn slot(&mut self, layout: &mut Layout, slot: usize, types: &BTreeSet<usize>) -> Result<(), String> {
+    fn slot(&mut self, layout: &mut Layout, slot: usize, types: &BTreeSet<usize>, chains: &Chains) -> Result<(), String> {
         let mut names = vec!["-".to_string()];
-        let mut first = Vec::new();
+        let mut residents = Vec::new();
         for ty in types {
-            first.push((*ty, names.len() as i64));
             let process = &self.model.types[*ty];
-            for (number, state) in process.automaton.states.iter().enumerate() {
+            let first = names.len() as i64;
+            let mut states = vec![None; process.automaton.states.len()];
+            for (number, state) in process.automaton.states.iter().enumerate().filter(|(number, _)| chains.stands(*ty, *number)) {
+                states[number] = Some(names.len() as i64);
                 let label = process.automaton.labels.iter().find(|(_, at)| *at == Some(number)).map(|(name, _)| name.to_string());
                 let line = state.transitions.first().map_or(0, |way| way.act.at.line);
                 names.push(format!("{}@{}", process.name, label.unwrap_or_else(|| format!("{line}"))));
             }
+            residents.push(Resident { ty: *ty, states, range: (first, names.len() as i64 - 1) });
         }
         let high = names.len() as i64 - 1;
         let ty = self.scalar(0, high, Names::Names(names));
-        layout.slots.push(Slot { offset: 0, bits: self.bits(ty) as u8, first });
+        layout.slots.push(Slot { offset: 0, bits: self.bits(ty) as u8, residents });
         let name = match types.iter().next() {
             Some(only) if types.len() == 1 => format!("{}[{slot}]", self.model.types[*only].name),
             _ => format!("process[{slot}]"),

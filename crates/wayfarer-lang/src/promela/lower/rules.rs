@@ -1,6 +1,7 @@
 //! Rules: one for each transition of each process type in each slot, and one for each pair that can meet in a rendezvous.
 
-use super::{Here, Lowering, Ranged, RuleOf, all, any, binary, equal, field, not, store};
+use super::layout::Resident;
+use super::{Here, Lowering, Ranged, RuleOf, all, any, binary, equal, field, not};
 use crate::promela::flow::Transition;
 use crate::promela::machine::reception;
 use crate::promela::model::{ActKind, Match, Node, Scalar, Tree, Value};
@@ -42,6 +43,7 @@ impl<'a> Lowering<'a> {
             }
             self.program.levels = (0..self.program.rules.len()).map(|number| u32::from(number >= before)).collect();
         }
+        self.failures()?;
         if let Some((offset, bits)) = self.layout.control {
             let endless = self.fault(FaultClass::Violation, FaultKind::Endless, "an atomic sequence does not end".to_string(), At::default());
             self.program.passing = Some(PassingField { offset, bits, endless });
@@ -57,8 +59,8 @@ impl<'a> Lowering<'a> {
         let model = self.model;
         let mut ways = Vec::new();
         for (slot, at) in self.layout.slots.iter().enumerate() {
-            for (ty, _) in &at.first {
-                for (state, control) in model.types[*ty].automaton.states.iter().enumerate() {
+            for Resident { ty, states, .. } in &at.residents {
+                for (state, control) in model.types[*ty].automaton.states.iter().enumerate().filter(|(state, _)| states[*state].is_some()) {
                     for (number, transition) in control.transitions.iter().enumerate() {
                         ways.push(Way { slot, ty: *ty, state, number, transition });
                     }
@@ -88,9 +90,9 @@ impl<'a> Lowering<'a> {
         for slot in 0..self.layout.slots.len() {
             let pc = self.process(slot);
             let mut ways = vec![equal(pc.clone(), 0)];
-            for (ty, first) in &self.layout.slots[slot].first {
-                let states = self.model.types[*ty].automaton.states.iter().enumerate().filter(|(_, state)| state.may_end);
-                ways.extend(states.map(|(number, _)| equal(pc.clone(), first + number as i64)));
+            for Resident { ty, states, .. } in &self.layout.slots[slot].residents {
+                let ends = self.model.types[*ty].automaton.states.iter().zip(states).filter(|(state, _)| state.may_end);
+                ways.extend(ends.filter_map(|(_, value)| *value).map(|value| equal(pc.clone(), value)));
             }
             parts.push(any(ways));
         }
@@ -99,7 +101,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether a process can go on alone from a control state.
     pub(super) fn is_passed(&self, ty: usize, state: usize) -> bool {
-        self.passed[ty][state]
+        self.chains.is_passed(ty, state)
     }
 
     pub(super) fn stands(&self, way: &Way) -> Expr {
@@ -157,7 +159,7 @@ impl<'a> Lowering<'a> {
             ActKind::Send { .. } => {
                 let mut parts = vec![self.executable(here, &way.transition.act.kind)];
                 for receiver in receivers.iter().filter(|receiver| receiver.slot != way.slot) {
-                    if let Some(meeting) = self.meeting(way, receiver, receivers, timeout) {
+                    if let Some(meeting) = self.meeting(way, receiver, timeout) {
                         parts.push(meeting.guard);
                     }
                 }
@@ -188,49 +190,29 @@ impl<'a> Lowering<'a> {
                 self.registers = 0;
             }
             let mut block = Vec::new();
+            self.watch_assertions(way, &mut block);
             self.effect(here, &act.kind, &mut block);
-            self.arrive(way, &mut block);
-            self.leave_control(way, way, &mut block);
+            self.follow(way, way, &mut block);
             self.push(way, None, guard, block)?;
         }
         if let ActKind::Send { .. } = &act.kind {
             for receiver in receivers.iter().filter(|receiver| receiver.slot != way.slot) {
                 self.registers = 0;
-                let Some(meeting) = self.meeting(way, receiver, receivers, timeout) else { continue };
+                let Some(meeting) = self.meeting(way, receiver, timeout) else { continue };
                 let guard = all(vec![before.clone(), meeting.guard]);
                 let mut block = Vec::new();
+                self.watch_assertions(receiver, &mut block);
                 self.hand_over(receiver, &meeting.message, timeout, &mut block);
-                self.arrive(way, &mut block);
-                self.arrive(receiver, &mut block);
-                self.leave_control(way, receiver, &mut block);
+                self.arrive(way, way.transition.to, &mut block);
+                self.follow(way, receiver, &mut block);
                 self.push(way, Some(receiver), guard, block)?;
             }
         }
         Ok(())
     }
 
-    /// Moves a process to where its transition leads.
-    pub(super) fn arrive(&self, way: &Way, block: &mut Block) {
-        let at = &self.layout.slots[way.slot];
-        if let Some(to) = way.transition.to.filter(|to| *to != way.state)
-            && let Some(value) = at.state(way.ty, to)
-        {
-            block.push(store(at.offset, at.bits, Expr::Const(value)));
-        }
-    }
-
-    /// Who goes on alone after a step that began with one transition and ended with another.
-    pub(super) fn leave_control(&self, first: &Way, last: &Way, block: &mut Block) {
-        let Some((offset, bits)) = self.layout.control else { return };
-        if last.transition.keeps_control {
-            block.push(store(offset, bits, Expr::Const(last.slot as i64 + 1)));
-        } else if self.is_passed(first.ty, first.state) {
-            block.push(store(offset, bits, Expr::Const(0)));
-        }
-    }
-
     /// How a sender and a receiver can meet; none where they cannot.
-    fn meeting(&mut self, sender: &Way, receiver: &Way, receivers: &[Way<'a>], timeout: bool) -> Option<Meeting> {
+    fn meeting(&mut self, sender: &Way, receiver: &Way, timeout: bool) -> Option<Meeting> {
         let ActKind::Send { channel, values, .. } = &sender.transition.act.kind else { return None };
         let (theirs, fields, _) = reception(&receiver.transition.act.kind)?;
         let here = Here { slot: sender.slot, ty: sender.ty, timeout };
@@ -253,7 +235,16 @@ impl<'a> Lowering<'a> {
         });
         parts.push(any(same.collect()));
         parts.push(self.provided(receiver, timeout));
-        parts.push(self.not_escaped(receiver, &receivers[..0], timeout));
+        // While a message is offered only receptions count as escapes.
+        let transitions = &self.model.types[receiver.ty].automaton.states[receiver.state].transitions;
+        for (number, transition) in transitions.iter().enumerate().take(receiver.number) {
+            if transition.escape > 0
+                && transition.escape != receiver.transition.escape
+                && let Some(meeting) = self.meeting(sender, &Way { number, transition, ..*receiver }, timeout)
+            {
+                parts.push(not(meeting.guard));
+            }
+        }
         let mut message = Vec::new();
         let ty = self.layout.channels[first].origin.ty;
         for (index, value) in values.iter().enumerate() {
@@ -368,7 +359,7 @@ fn waits(act: &ActKind) -> bool {
     }
 }
 
-fn first_waits(nodes: &[Node]) -> bool {
+pub(super) fn first_waits(nodes: &[Node]) -> bool {
     match nodes.first().map(|node| &node.tree) {
         Some(Tree::Act(act)) => waits(&act.kind),
         Some(Tree::If(options) | Tree::Do(options)) => options.iter().any(|option| first_waits(option)),
@@ -378,7 +369,7 @@ fn first_waits(nodes: &[Node]) -> bool {
     }
 }
 
-fn mentions(value: &Value) -> bool {
+pub(super) fn mentions(value: &Value) -> bool {
     match value {
         Value::Timeout => true,
         Value::Unary(_, operand) => mentions(operand),

@@ -119,14 +119,13 @@ impl Lowering<'_> {
         }
         for slot in (0..self.layout.slots.len()).rev() {
             let slot_at = &self.layout.slots[slot];
-            let Some((_, first)) = slot_at.first.iter().find(|(known, _)| *known == ty).copied() else { continue };
-            let states = self.model.types[ty].automaton.states.len() as i64;
-            let only = slot_at.first.len() == 1;
+            let Some((first, last)) = slot_at.residents.iter().find(|known| known.ty == ty).map(|known| known.range) else { continue };
+            let only = slot_at.residents.len() == 1;
             let pc = self.process(slot);
             let runs = if only {
                 binary(BinaryOp::Ne, pc, Expr::Const(0))
             } else {
-                all(vec![binary(BinaryOp::Ge, pc.clone(), Expr::Const(first)), binary(BinaryOp::Lt, pc, Expr::Const(first + states))])
+                all(vec![binary(BinaryOp::Ge, pc.clone(), Expr::Const(first)), binary(BinaryOp::Le, pc, Expr::Const(last))])
             };
             let condition = match &number {
                 Some(number) => match number.expr {

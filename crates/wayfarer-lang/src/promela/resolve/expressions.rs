@@ -73,6 +73,7 @@ impl Resolver<'_> {
                     return Err(self.error(variable.span, message));
                 };
                 let place = self.place_in(&found, variable)?;
+                self.model.leaves[place.leaf.0 as usize].read = true;
                 Value::RemoteLoad { ty, process, place }
             }
             ExprKind::Enabled(_) => return Err(self.error(expr.span, "`enabled` is not supported")),
@@ -122,12 +123,15 @@ impl Resolver<'_> {
 
     pub(super) fn place(&mut self, reference: &Reference) -> Resolved<Place> {
         let variable = self.variable(reference)?;
-        self.place_in(&variable, reference)
+        let place = self.place_in(&variable, reference)?;
+        self.model.leaves[place.leaf.0 as usize].read = true;
+        Ok(place)
     }
 
     /// A place that is stored to.
     pub(super) fn target(&mut self, reference: &Reference) -> Resolved<Place> {
-        let place = self.place(reference)?;
+        let variable = self.variable(reference)?;
+        let place = self.place_in(&variable, reference)?;
         self.model.leaves[place.leaf.0 as usize].written = true;
         Ok(place)
     }
@@ -211,7 +215,9 @@ impl Resolver<'_> {
             match &*argument.kind {
                 ExprKind::Reference(reference) if self.is_record(reference) => {
                     let variable = self.variable(reference)?;
-                    values.extend(self.places_in(&variable, reference)?.into_iter().map(Value::Load));
+                    let places = self.places_in(&variable, reference)?;
+                    places.iter().for_each(|place| self.model.leaves[place.leaf.0 as usize].read = true);
+                    values.extend(places.into_iter().map(Value::Load));
                 }
                 _ => values.push(self.value(argument)?),
             }

@@ -297,6 +297,7 @@ impl Resolver<'_> {
         let assign = self.act(ActKind::Assign(place.clone(), from), span, format!("{head}: first"));
         nodes.push(self.node(&[], assign, span));
         let op = if body.is_some() && first.is_empty() { Binary::LessOrEqual } else { Binary::Less };
+        self.model.leaves[place.leaf.0 as usize].read = true;
         let test = self.compare(op, Value::Load(place.clone()), to, span);
         let test = self.act(ActKind::Condition(test), span, format!("{head}: goes on"));
         let mut round = vec![self.node(&[], test, span)];
@@ -353,6 +354,11 @@ impl Resolver<'_> {
         // The messages of a channel are taken out and put in again, one after the other.
         let channel = self.channel_place(within)?;
         let fields = self.patterns(&[ast::Pattern::Variable(variable.clone())], true)?;
+        for field in &fields {
+            if let Match::Store(place) = field {
+                self.model.leaves[place.leaf.0 as usize].read = true;
+            }
+        }
         let values: Vec<Value> = fields
             .iter()
             .map(|field| match field {

@@ -233,7 +233,7 @@ impl Resolver<'_> {
         // Names of one process that are declared more than once are told apart.
         let twins = self.model.leaves.iter().filter(|leaf| leaf.owner == self.owner && leaf.name.split('#').next() == Some(&name)).count();
         let name = if twins == 0 { name } else { format!("{name}#{}", twins + 1) };
-        let leaf = Leaf { name, owner: self.owner, ty, dimensions, cell, hidden, written: false, initial: Start::Zero, at };
+        let leaf = Leaf { name, owner: self.owner, ty, dimensions, cell, hidden, read: false, written: false, initial: Start::Zero, at };
         self.model.leaves.push(leaf);
         Ok(id)
     }

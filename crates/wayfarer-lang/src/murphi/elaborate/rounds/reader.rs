@@ -9,6 +9,10 @@ use std::collections::HashSet;
 /// The depth to which nested calls are followed.
 const DEEPEST: u32 = 20;
 
+/// Additions to a bag, and those before which the same block asserts that there is room.
+pub(super) const ADD: &str = "add";
+pub(super) const ADD_IF_ROOM: &str = "add if there is room";
+
 /// The meaning of a name inside a loop.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
@@ -74,8 +78,8 @@ pub(super) struct Reader<'e, 'a> {
     pub(super) found: Found,
     pub(super) single: Option<u32>,
     pub(super) conditional: bool,
-    /// Whether the reader is inside an assertion, whose order of evaluation does not matter.
-    silent: bool,
+    /// Bags that the block around asserts to have room before it adds to them.
+    roomy: Vec<String>,
     calls: u32,
     branches: u32,
 }
@@ -89,11 +93,32 @@ impl Path {
 impl<'e, 'a> Reader<'e, 'a> {
     pub(super) fn new(elaborator: &'e Elaborator<'a>, written: HashSet<String>) -> Self {
         let found = Found::default();
-        Reader { elaborator, names: Vec::new(), written, found, single: None, conditional: false, silent: false, calls: 0, branches: 0 }
+        Reader { elaborator, names: Vec::new(), written, found, single: None, conditional: false, roomy: Vec::new(), calls: 0, branches: 0 }
     }
 
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
-        statements.iter().for_each(|statement| self.statement(statement));
+        let before = self.roomy.len();
+        for (place, statement) in statements.iter().enumerate() {
+            match &statement.kind {
+                StmtKind::Assert { condition, .. } => self.assertion(condition, &statements[place + 1..]),
+                _ => self.statement(statement),
+            }
+        }
+        self.roomy.truncate(before);
+    }
+
+    /// Reads an assertion with the statements after it. Additions to a bag commute if each asserts first that there is room; other assertions may fail in some
+    /// orders only.
+    fn assertion(&mut self, condition: &Expr, after: &[Stmt]) {
+        if let Some((bag, limit)) = bag_with_room(condition) {
+            let text = self.text(bag);
+            let added = |statement: &&Stmt| matches!(&statement.kind, StmtKind::BagAdd { bag: to, .. } if self.text(to) == text);
+            if after.iter().filter(added).count() == 1 && !self.value(limit) {
+                self.roomy.push(text);
+                return;
+            }
+        }
+        self.value(condition);
     }
 
     fn statement(&mut self, statement: &Stmt) {
@@ -147,16 +172,15 @@ impl<'e, 'a> Reader<'e, 'a> {
                 }
             }
             StmtKind::Assert { condition, .. } | StmtKind::Assume { condition, .. } | StmtKind::Cover { condition, .. } => {
-                let before = std::mem::replace(&mut self.silent, true);
                 self.value(condition);
-                self.silent = before;
             }
             StmtKind::Put(PutArgument::Value(_) | PutArgument::Text(_)) | StmtKind::Error(_) => {}
             StmtKind::BagAdd { element, bag } => {
                 self.value(element);
+                let add = Act::Change(if self.roomy.contains(&self.text(bag)) { ADD_IF_ROOM } else { ADD });
                 match self.entry(bag).filter(|_| self.is_element(element)) {
-                    Some(path) => self.note(path, Act::Change("add"), bag.span),
-                    None => self.write(bag, Act::Change("add")),
+                    Some(path) => self.note(path, add, bag.span),
+                    None => self.write(bag, add),
                 }
             }
             StmtKind::BagRemove { index, bag } => {
@@ -169,10 +193,14 @@ impl<'e, 'a> Reader<'e, 'a> {
             },
             StmtKind::BagRemoveIf { name, bag, condition } => {
                 self.names.push((name.text.clone(), Meaning::Value(true)));
-                let before = std::mem::replace(&mut self.silent, true);
+                let before = self.found.accesses.len();
                 self.value(condition);
-                self.silent = before;
                 self.names.pop();
+                // Removals from one bag look at its entries, and commute all the same.
+                if let Meaning::Part(own) = self.meaning(bag) {
+                    let read = self.found.accesses.split_off(before);
+                    self.found.accesses.extend(read.into_iter().filter(|access| !super::overlap(&access.path, &own)));
+                }
                 self.write(bag, Act::Change("remove"));
             }
         }
@@ -245,9 +273,7 @@ impl<'e, 'a> Reader<'e, 'a> {
     }
 
     fn note(&mut self, path: Path, act: Act, span: Span) {
-        if !(self.silent && act == Act::Read) {
-            self.found.accesses.push(Access { path, act, span, single: self.single, conditional: self.conditional });
-        }
+        self.found.accesses.push(Access { path, act, span, single: self.single, conditional: self.conditional });
     }
 
     fn read(&mut self, expr: &Expr) {
@@ -408,6 +434,14 @@ impl<'e, 'a> Reader<'e, 'a> {
     fn text(&self, expr: &Expr) -> String {
         self.elaborator.source.slice(expr.span).split_whitespace().collect()
     }
+}
+
+/// The bag that a condition says to have room, and the limit: `multisetcount(i: bag, true) < limit`.
+fn bag_with_room(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Binary { op: BinaryOp::Less, left, right } = &plain(condition).kind else { return None };
+    let ExprKind::BagCount { bag, condition, .. } = &plain(left).kind else { return None };
+    let all = matches!(&plain(condition).kind, ExprKind::Name(name) if name == "true");
+    all.then_some((bag, right))
 }
 
 /// An expression without the parentheses around it.

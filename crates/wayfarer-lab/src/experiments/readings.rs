@@ -1,0 +1,208 @@
+//! The readings of Figure 4 and of its counterpart for trees that the papers' text allows.
+//!
+//! Restarts begin at the start or at a visited node; closed nodes are kept, leave the choice, or are deleted; edges of
+//! a grid are oriented, go both ways, or also wrap around. Wayfarer's own strategies run each of them.
+
+use super::restarts_on_shapes::{MEMORY, STEPS, shapes};
+use crate::desk::{Desk, LabError};
+use crate::judging::{Figure, Verdict, exactly};
+use crate::shapes::{Edges, Made, spec};
+use crate::{Cell, Column, Form, Table, plain, searches};
+use wayfarer::search::Limits;
+
+/// Where restarts begin, and what becomes of closed nodes.
+const RULES: [(&str, &str); 6] = [
+    ("start, closed kept", "from=initial,close=off"),
+    ("start, closed out of the choice", "from=initial,close=on"),
+    ("start, closed deleted", "from=initial,close=delete"),
+    ("visited, closed kept", "from=visited,close=off"),
+    ("visited, closed out of the choice", "from=visited,close=on"),
+    ("visited, closed deleted", "from=visited,close=delete"),
+];
+
+/// A tree has oriented edges in every reading.
+fn edges(trees: bool) -> &'static [Edges] {
+    if trees { &[Edges::Oriented] } else { &[Edges::Oriented, Edges::Undirected, Edges::Wrapped] }
+}
+
+fn runs(quick: bool) -> u64 {
+    if quick { 40 } else { 150 }
+}
+
+pub(super) fn words(quick: bool, trees: bool) -> String {
+    let kinds = edges(trees).iter().map(|edges| edges.word()).collect::<Vec<_>>().join(", ");
+    format!("restarts from {}; edges {kinds}; {} repetitions each", RULES.map(|(name, _)| name).join("; "), runs(quick))
+}
+
+pub(super) fn pieces(trees: bool) -> usize {
+    edges(trees).len() * RULES.len() * shapes(trees).len() * MEMORY.len() * 2
+}
+
+/// A graph at a share of the memory: covered shares of RURS and of RSDRS.
+struct Point {
+    graph: String,
+    density: f64,
+    memory: f64,
+    covered: [Figure; 2],
+}
+
+/// One reading with its nine points.
+pub(super) struct Reading {
+    rule: &'static str,
+    edges: Edges,
+    points: Vec<Point>,
+}
+
+/// All readings.
+pub(super) struct Readings(Vec<Reading>);
+
+/// Runs all readings.
+pub(super) fn measure(desk: &Desk, trees: bool) -> Result<Readings, LabError> {
+    let mut made: Vec<(Edges, Vec<Made>)> = Vec::new();
+    for edges in edges(trees) {
+        made.push((*edges, shapes(trees).iter().map(|shape| shape.make_with(*edges)).collect::<Result<_, _>>()?));
+    }
+    let mut tasks: Vec<(usize, usize, usize, usize, usize)> = Vec::new();
+    for edges in 0..made.len() {
+        for rule in 0..RULES.len() {
+            for shape in 0..made[edges].1.len() {
+                for memory in 0..MEMORY.len() {
+                    tasks.extend([0, 1].map(|search| (edges, rule, shape, memory, search)));
+                }
+            }
+        }
+    }
+    let covered = desk.each(&tasks, |(edges, rule, shape, memory, search)| {
+        let made = &made[*edges].1[*shape];
+        let capacity = ((MEMORY[*memory] * f64::from(made.nodes)).round() as u32).max(2);
+        let strategy = spec(&format!("{}:capacity={capacity},choice=states,batch=1,{}", ["rurs", "rsdrs"][*search], RULES[*rule].1))?;
+        let limits = Limits { steps: u64::from(STEPS * made.nodes), ..Limits::default() };
+        let mut shares = Vec::new();
+        for run in 0..runs(desk.quick) {
+            if desk.ended() {
+                return Err(LabError::Interrupted);
+            }
+            let search = searches::search(&made.graph, &strategy, desk.seed.wrapping_add(run), limits);
+            shares.push(search.outcome.covered.value / f64::from(made.nodes));
+        }
+        Ok(Figure::mean(&shares))
+    })?;
+    let mut readings: Vec<Reading> = Vec::new();
+    for (edges, (kind, graphs)) in made.iter().enumerate() {
+        for (rule, (name, _)) in RULES.iter().enumerate() {
+            let mut points = Vec::new();
+            for (shape, graph) in graphs.iter().enumerate() {
+                for (memory, share) in MEMORY.iter().enumerate() {
+                    let at = |search: usize| tasks.iter().position(|task| *task == (edges, rule, shape, memory, search)).map(|at| covered[at]);
+                    let (Some(urs), Some(sdrs)) = (at(0), at(1)) else { continue };
+                    points.push(Point { graph: graph.name.clone(), density: graph.density, memory: *share, covered: [urs, sdrs] });
+                }
+            }
+            readings.push(Reading { rule: name, edges: *kind, points });
+        }
+    }
+    Ok(Readings(readings))
+}
+
+impl Reading {
+    pub(super) fn name(&self) -> String {
+        format!("restarts from {}, edges {}", self.rule, self.edges.word())
+    }
+
+    /// For each point, whether RURS is ahead.
+    pub(super) fn verdicts(&self) -> Vec<Verdict> {
+        self.points.iter().map(|point| point.covered[0].more_than(&point.covered[1])).collect()
+    }
+
+    pub(super) fn ahead(&self) -> usize {
+        self.verdicts().iter().filter(|verdict| **verdict == Verdict::Agrees).count()
+    }
+
+    pub(super) fn words(&self) -> String {
+        let one = |point: &Point| {
+            let [urs, sdrs] = point.covered.map(|covered| 100.0 * covered.interval.value);
+            format!("{} at {:.0} %: {urs:.1} against {sdrs:.1} %", point.graph, 100.0 * point.memory)
+        };
+        self.points.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    fn gap(point: &Point) -> f64 {
+        point.covered[0].interval.value - point.covered[1].interval.value
+    }
+
+    /// The points at a share of the memory, in order of rising density.
+    fn at(&self, memory: f64) -> Vec<&Point> {
+        let mut some: Vec<&Point> = self.points.iter().filter(|point| point.memory == memory).collect();
+        some.sort_by(|one, other| one.density.total_cmp(&other.density));
+        some
+    }
+
+    /// Whether the lead grows from each graph to the next denser one.
+    pub(super) fn rising(&self) -> Vec<Verdict> {
+        MEMORY
+            .iter()
+            .flat_map(|memory| self.at(*memory).windows(2).map(|pair| exactly(Reading::gap(pair[1]) > Reading::gap(pair[0]))).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Whether RURS is ahead on the densest graphs and behind on the thinnest: at each memory, no graph on which it is
+    /// behind is denser than one on which it is ahead.
+    pub(super) fn by_density(&self) -> bool {
+        MEMORY.iter().all(|memory| {
+            let verdicts: Vec<Verdict> = self.at(*memory).iter().map(|point| point.covered[0].more_than(&point.covered[1])).collect();
+            let ahead = verdicts.iter().position(|verdict| *verdict == Verdict::Agrees).unwrap_or(verdicts.len());
+            verdicts.iter().rposition(|verdict| *verdict == Verdict::Differs).is_none_or(|behind| behind < ahead)
+        })
+    }
+
+    pub(super) fn gaps(&self) -> String {
+        let one = |point: &&Point| format!("{} (m/h {}) {:.1} points", point.graph, plain(point.density), 100.0 * Reading::gap(point));
+        self.at(0.15).iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Readings {
+    /// The reading in which RURS is ahead most often; of several, the first, which is nearest to the printed algorithms.
+    pub(super) fn best(&self) -> &Reading {
+        self.0.iter().rev().max_by_key(|reading| reading.ahead()).unwrap_or(&self.0[0])
+    }
+
+    /// Puts theory, which is exact or has smaller errors, in the place of the measurements of the printed algorithms.
+    pub(super) fn printed_is(&mut self, theory: impl Iterator<Item = [Figure; 2]>) {
+        self.0[0].points.iter_mut().zip(theory).for_each(|(point, covered)| point.covered = covered);
+    }
+
+    /// Restarts from the start, closed nodes kept, oriented edges: the algorithms as they are printed.
+    pub(super) fn printed(&self) -> &Reading {
+        &self.0[0]
+    }
+
+    pub(super) fn ranking(&self) -> String {
+        let one = |reading: &Reading| format!("{} {}", reading.name(), reading.ahead());
+        format!("Of 9 cells RURS is ahead for certain in: {}", self.0.iter().map(one).collect::<Vec<_>>().join("; "))
+    }
+
+    /// Whether some reading has the whole order.
+    pub(super) fn any_order(&self) -> bool {
+        self.0.iter().any(|reading| !reading.rising().contains(&Verdict::Differs))
+    }
+
+    pub(super) fn orders(&self) -> String {
+        let one =
+            |reading: &Reading| format!("{} {}", reading.name(), reading.rising().iter().filter(|verdict| **verdict == Verdict::Agrees).count());
+        self.0.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let mut columns = vec![Column::new("restarts from"), Column::new("edges"), Column::new("graph"), Column::new("memory").form(Form::Percent)];
+        columns.extend(["RURS", "RSDRS"].map(|name| Column::new(name).form(Form::Percent)));
+        let mut table = Table::new(format!("The readings: share of the nodes covered after {STEPS} steps per node"), columns);
+        for reading in &self.0 {
+            for point in &reading.points {
+                let [urs, sdrs] = point.covered.map(|covered| Cell::from(covered.interval));
+                table.row([Cell::from(reading.rule), reading.edges.word().into(), point.graph.as_str().into(), point.memory.into(), urs, sdrs]);
+            }
+        }
+        table
+    }
+}

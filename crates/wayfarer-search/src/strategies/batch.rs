@@ -1,0 +1,50 @@
+//! How many states a round expands: enough that its fixed cost does not show, and few if every state has many successors.
+
+/// The steps that a round should have at most, so that the successors of a few rounds stay in the cache, and in the
+/// budget if every state has many.
+const STEPS: usize = 1024;
+
+/// A number of states that follows the steps they make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    now: u32,
+    most: u32,
+}
+
+impl Batch {
+    /// One state at first, and at most `most`.
+    pub(crate) fn new(most: u32) -> Self {
+        Batch { now: 1, most: most.max(1) }
+    }
+
+    /// The states to expand next.
+    pub(crate) fn states(self) -> u32 {
+        self.now
+    }
+
+    /// A round expanded `sources` states and made `steps` steps.
+    pub(crate) fn learn(&mut self, sources: usize, steps: usize) {
+        if steps > STEPS {
+            self.now = (self.now / 2).max(1);
+        } else if sources as u32 >= self.now && 2 * steps <= STEPS {
+            self.now = (self.now * 2).min(self.most);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_grows_with_few_steps_and_shrinks_with_many() {
+        let mut batch = Batch::new(64);
+        (0..10).for_each(|_| batch.learn(batch.states() as usize, 4 * batch.states() as usize));
+        assert_eq!(batch.states(), 64);
+        // A round that was cut short says nothing about larger ones.
+        batch.learn(3, 10);
+        assert_eq!(batch.states(), 64);
+        (0..10).for_each(|_| batch.learn(1, 30_000));
+        assert_eq!(batch.states(), 1);
+    }
+}
