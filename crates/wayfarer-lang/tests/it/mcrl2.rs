@@ -321,7 +321,10 @@ fn endless_things_end() {
     assert_eq!(explore(&endless, &AlgebraSpace::new(&endless, wide(&endless)), 100).fault.as_deref(), Some("rewriting takes more than 10000 steps"));
     let lists = "map f: List(Nat) -> List(Nat); var l: List(Nat); eqn f(l) = f(l ++ l); act a: List(Nat); b; init b . a(f([1]));";
     let doubling = system(lists).with_fuel(10_000);
-    assert_eq!(explore(&doubling, &AlgebraSpace::new(&doubling, wide(&doubling)), 100).fault.as_deref(), Some("rewriting takes more than 10000 steps"));
+    assert_eq!(
+        explore(&doubling, &AlgebraSpace::new(&doubling, wide(&doubling)), 100).fault.as_deref(),
+        Some("rewriting takes more than 10000 steps")
+    );
     let infinite = counted("act a, b: Nat; proc X(n: Nat) = sum m: Nat. a(n) . b(m) . X(n + 1); init X(0);");
     assert_eq!(infinite.fault.as_deref(), Some("a sum or a quantifier has no bound on the values to try"));
     let undecided = counted("map f: Nat -> Bool; act a; init f(0) -> a;");
