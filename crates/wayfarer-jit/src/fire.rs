@@ -50,7 +50,7 @@ impl Compiled {
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
         let (mut made, mut count) = (0, 0);
-        rules.for_each(|rule| {
+        for rule in rules {
             assert!(made < most, "room for every rule");
             // SAFETY: fewer than `most` states were made, and there is room for this many.
             let out = unsafe { std::slice::from_raw_parts_mut(target.add(made * width), width) };
@@ -73,7 +73,7 @@ impl Compiled {
             if fired != Fired::To || self.covers {
                 note(source, rule, fired, &mut steps.faults, &mut steps.discarded, &mut steps.reached, scratch);
             }
-        });
+        }
         let after = before + made;
         // SAFETY: all columns had `before` rows, and each of the rows up to `after` was written above.
         unsafe {
@@ -132,27 +132,39 @@ impl Compiled {
 /// The rules whose bits are set, in ascending order.
 #[inline]
 pub(crate) fn rules_of<'a>(segments: &'a [Segment], bits: &'a [u64]) -> impl Iterator<Item = u32> + 'a {
-    segments.iter().flat_map(move |segment| {
-        (0..segment.groups).flat_map(move |index| Ones { word: bits[(segment.group + index) * 2], base: segment.first + index as u32 * 64 })
-    })
+    Rules { segments: segments.iter(), bits, group: 0, left: 0, word: 0, base: 0, next: 0 }
 }
 
-/// The set bits of a word, counted from a base.
-struct Ones {
+/// One iterator instead of nested ones: what is done with a rule is then compiled into the loop.
+struct Rules<'a> {
+    segments: std::slice::Iter<'a, Segment>,
+    bits: &'a [u64],
+    /// The next group of the segment, and how many are left.
+    group: usize,
+    left: usize,
+    /// The bits of the group that are left, and the rule of its first; that of the next group's first.
     word: u64,
     base: u32,
+    next: u32,
 }
 
-impl Iterator for Ones {
+impl Iterator for Rules<'_> {
     type Item = u32;
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        (self.word != 0).then(|| {
-            let bit = self.word.trailing_zeros();
-            self.word &= self.word - 1;
-            self.base + bit
-        })
+        while self.word == 0 {
+            if self.left == 0 {
+                let segment = self.segments.next()?;
+                (self.group, self.left, self.next) = (segment.group, segment.groups, segment.first);
+                continue;
+            }
+            (self.word, self.base) = (self.bits[self.group * 2], self.next);
+            (self.group, self.left, self.next) = (self.group + 1, self.left - 1, self.next + 64);
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some(self.base + bit)
     }
 }
 
