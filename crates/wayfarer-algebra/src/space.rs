@@ -111,7 +111,7 @@ impl System {
 
     /// Whether a fault says that rewriting reached its limit.
     pub fn is_out_of_fuel(&self, fault: Fault) -> bool {
-        fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0 % HALTS == 0
+        fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0.is_multiple_of(HALTS)
     }
 
     /// The message of a fault, and the place in the text that it is about.

@@ -63,9 +63,9 @@ pub(super) fn measure(desk: &Desk, trees: bool) -> Result<Readings, LabError> {
         made.push((*edges, shapes(trees).iter().map(|shape| shape.make_with(*edges)).collect::<Result<_, _>>()?));
     }
     let mut tasks: Vec<(usize, usize, usize, usize, usize)> = Vec::new();
-    for edges in 0..made.len() {
+    for (edges, (_, graphs)) in made.iter().enumerate() {
         for rule in 0..RULES.len() {
-            for shape in 0..made[edges].1.len() {
+            for shape in 0..graphs.len() {
                 for memory in 0..MEMORY.len() {
                     tasks.extend([0, 1].map(|search| (edges, rule, shape, memory, search)));
                 }

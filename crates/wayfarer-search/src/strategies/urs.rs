@@ -201,7 +201,7 @@ impl Strategy for Urs {
         }
         if let Some(renewal) = &mut self.renewal {
             let spent = self.classes.as_ref().is_some_and(|classes| classes.len() == 0);
-            if store.len() >= self.capacity || spent && (renewal.from_visited() || self.close == Close::Delete) {
+            if store.len() >= self.capacity || spent && (renewal.begins_at_visited() || self.close == Close::Delete) {
                 renewal.ask();
             }
             if renewal.select(store, &mut self.rng, selection) {
@@ -266,7 +266,7 @@ impl Strategy for Urs {
             return;
         }
         self.steps += kept as u64;
-        self.depths.from(&selection.handles[..kept]);
+        self.depths.note_sources(&selection.handles[..kept]);
         let mut from = 0;
         for source in 0..kept {
             let range = of_source(candidates.steps, from, source);
@@ -326,7 +326,7 @@ impl Position for Urs {
 
     fn exhaustive(&self) -> bool {
         // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
-        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::from_visited)
+        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::begins_at_visited)
     }
 }
 
