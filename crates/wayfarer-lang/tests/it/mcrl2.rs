@@ -481,5 +481,5 @@ fn counts_are_those_of_the_mcrl2_tools() {
         }
     }
     println!("{same} of {complete} have the same counts");
-    assert!(same >= 60 && complete == 64, "{same} of {complete}");
+    assert!(same == 64 && complete == 64, "{same} of {complete}");
 }
