@@ -162,9 +162,11 @@ impl Reading {
 }
 
 impl Readings {
-    /// The reading in which RURS is ahead most often; of several, the first, which is nearest to the printed algorithms.
+    /// The reading in which RURS is ahead most often; of several, the one in which the lead grows with the density most
+    /// often; of several, the first, which is nearest to the printed algorithms.
     pub(super) fn best(&self) -> &Reading {
-        self.0.iter().rev().max_by_key(|reading| reading.ahead()).unwrap_or(&self.0[0])
+        let grows = |reading: &Reading| reading.rising().iter().filter(|verdict| **verdict == Verdict::Agrees).count();
+        self.0.iter().rev().max_by_key(|reading| (reading.ahead(), grows(reading))).unwrap_or(&self.0[0])
     }
 
     /// Puts theory, which is exact or has smaller errors, in the place of the measurements of the printed algorithms.

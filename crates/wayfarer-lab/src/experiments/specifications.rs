@@ -254,7 +254,7 @@ const CASES: [Case; 19] = [
 ];
 
 fn runs(quick: bool) -> u64 {
-    if quick { 6 } else { 30 }
+    if quick { 6 } else { 24 }
 }
 
 fn cases(quick: bool) -> Vec<&'static Case> {

@@ -8,8 +8,9 @@
 //! everything was visited. `close=delete` takes it out of V as well, as the paper's implementation did, and may meet it
 //! again.
 //!
-//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. With `replace` V is
-//! never emptied: a new state takes the place of another.
+//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. It also starts anew if
+//! nothing is left to choose from, unless that means that everything was visited; if V itself is empty, because its states
+//! were deleted, it begins at the start states. With `replace` V is never emptied: a new state takes the place of another.
 //!
 //! Departures: start states are checked too. The loop ends at |V| = capacity and not beyond. `batch` states are drawn
 //! before any of their successors enters V (1 is the paper's algorithm). With `choice=firings` successors are weighted
