@@ -3,6 +3,7 @@
 -- states: 7354
 -- rules: 13977
 -- orbits: 294
+-- deadlock: off
 -- with: InitiatorCount=1 ResponderCount=1 IntruderCount=1 MemorySize=10 Forgeries=1 Sessions=2 states=618 rules=1143
 -- why: many rules and wide states: 26,136 rule instances, most of them letters that an intruder might make up, over states of 5,147 bits, most of them the letters that intruders keep
 --
