@@ -2,6 +2,7 @@
 -- verdict: holds
 -- states: 117220
 -- rules: 783408
+-- orbits: 5340
 -- why: nested arrays (processor by address), procedures with var parameters of record type, a switch with several labels, nested rulesets
 --
 -- The bus carries out one transaction at a time, as an atomic step. Between a

@@ -125,8 +125,9 @@ impl Bench<'_> {
             }
         };
         std::thread::scope(|scope| {
-            // The work inside an experiment takes permits, so more experiments than threads do no harm; few keep the memory small.
-            let hands = (1..threads.clamp(1, 8)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
+            // A few at a time, so that threads that one of them leaves idle are used and finished ones come early.
+            let hands =
+                (1..(threads / 5).clamp(1, 4)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
             let hands: Vec<_> = hands.collect();
             hand();
             drop(hands);

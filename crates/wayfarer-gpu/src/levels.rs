@@ -53,6 +53,21 @@ pub struct Asked {
     pub deadlock: u64,
     /// Whether faults are noted.
     pub faults: bool,
+    /// Rules whose firing is noted, as bits; none if it is empty.
+    pub rules: Vec<u64>,
+}
+
+impl Asked {
+    /// The bits that kernels are given, and whether rules are among them.
+    pub(crate) fn words(&self, properties: usize, rules: usize) -> (Vec<u64>, u64) {
+        let mut words = self.judged.clone();
+        words.resize(properties, 0);
+        words.extend(&self.sought);
+        words.resize(2 * properties, 0);
+        words.extend(&self.rules);
+        words.resize(2 * properties + rules.div_ceil(64).max(1), 0);
+        (words, u64::from(!self.rules.is_empty()))
+    }
 }
 
 /// What a round did.
@@ -120,6 +135,8 @@ pub struct Levels<'m> {
     yields: f64,
     /// How many states there were when bits of fingerprints were given up.
     halved_at: Option<u64>,
+    /// The most states of a level that one block expands by itself: none if each takes long, as representatives do.
+    narrow: u64,
 }
 
 impl<'m> Levels<'m> {
@@ -129,10 +146,7 @@ impl<'m> Levels<'m> {
         let firings_at = count::REACHED + words;
         let memory = Memory::new(machine, tight as u64, slots, bytes, ((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8)?;
         let entry = if slots == Slots::Arena { 1 } else { tight };
-        let mut judged = asked.judged.clone();
-        judged.resize(words, 0);
-        judged.extend(&asked.sought);
-        judged.resize(2 * words, 0);
+        let (judged, seeks) = asked.words(words, rules);
         let small = memory.small(judged.len() as u64 + tight as u64)?;
         machine.write(small, &judged)?;
         let params = Params {
@@ -150,6 +164,7 @@ impl<'m> Levels<'m> {
             goal: small.plus(judged.len() as u64),
             deadlock: asked.deadlock,
             faults: u64::from(asked.faults),
+            seeks,
             ..Params::default()
         };
         Ok(Levels {
@@ -172,6 +187,7 @@ impl<'m> Levels<'m> {
             part: FIRST_PART,
             yields: 4.0,
             halved_at: None,
+            narrow: if source.symmetric { 0 } else { NARROW },
         })
     }
 
@@ -252,7 +268,7 @@ impl<'m> Levels<'m> {
 
     /// The same. Levels that are narrow are expanded one after the other in one round, up to so many, up to one that is not narrow, or in which something shows.
     pub fn leap(&mut self, most: u64) -> Result<Round, DeviceError> {
-        let narrow = self.input - self.cursor <= NARROW && self.cursor == 0 && self.waiting.is_empty() && self.found == 0;
+        let narrow = self.input - self.cursor <= self.narrow && self.cursor == 0 && self.waiting.is_empty() && self.found == 0;
         let narrow_room = NARROW * self.reserve_of_one() <= self.room();
         if !narrow || !narrow_room || self.input == 0 || most < 2 {
             return self.round();

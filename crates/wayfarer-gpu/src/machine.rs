@@ -118,6 +118,7 @@ pub struct Params {
     pub sketch: Address,
     pub levels: u64,
     pub narrow: u64,
+    pub seeks: u64,
 }
 
 /// Why something could not be done on a device.

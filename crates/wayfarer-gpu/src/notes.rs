@@ -24,6 +24,8 @@ pub enum What {
     Fault(u32, u32),
     /// Firing a rule meets a fault on one of several paths that begin with it, which is numbered.
     PathFault(u32, u32, u32),
+    /// A rule that is looked for fires, on the path of this number.
+    Rule(u32, u32),
     /// A property that is looked for is reached.
     Found(u32),
 }
@@ -48,6 +50,7 @@ pub(crate) fn what(first: u64, second: u64) -> What {
         3 => What::PropertyFault(about, fault),
         4 if second >> 32 > 0 => What::PathFault(about, (second >> 32) as u32, fault),
         4 => What::Fault(about, fault),
+        6 => What::Rule(about, (second >> 32) as u32),
         _ => What::Found(about),
     }
 }

@@ -149,10 +149,7 @@ impl<'m> Lanes<'m> {
         let start_count = (starts.len() / source.words.max(1)) as u64;
         let bytes = order.bytes.min(machine.free());
         let room = Room::divide(order, tight, start_count, bytes).ok_or(DeviceError::Memory { needed: 1 << 24, free: bytes })?;
-        let mut judged = asked.judged.clone();
-        judged.resize(words, 0);
-        judged.extend(&asked.sought);
-        judged.resize(2 * words, 0);
+        let (judged, seeks) = asked.words(words, rules);
         let counts = vec![0; firings_at + rules];
         let sketch = vec![0; sketch::GROUPS];
         let params = Params::default();
@@ -175,6 +172,7 @@ impl<'m> Lanes<'m> {
             judged: given,
             deadlock: asked.deadlock,
             faults: u64::from(asked.faults),
+            seeks,
             starts: from,
             start_count,
             lanes: kept,

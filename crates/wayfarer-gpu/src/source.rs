@@ -78,6 +78,8 @@ pub struct Source {
     pub properties: u32,
     /// Whether some function calls itself.
     pub recursive: bool,
+    /// Whether states are taken up to symmetry.
+    pub symmetric: bool,
     /// Whether some states are passed through. Only searches by levels do that.
     pub passes: bool,
     /// The way between the layouts.
@@ -139,6 +141,7 @@ impl Source {
             rules: rules as u32,
             properties: program.properties.len() as u32,
             recursive: (0..program.functions.len()).any(|function| bounds.is_recursive(function)),
+            symmetric,
             passes: program.passing.is_some(),
             packing,
         })

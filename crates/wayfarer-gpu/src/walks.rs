@@ -75,10 +75,7 @@ impl<'m> Walks<'m> {
     ) -> Result<Self, DeviceError> {
         let (rules, words) = (source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
         let firings_at = count::REACHED + words;
-        let mut judged = asked.judged.clone();
-        judged.resize(words, 0);
-        judged.extend(&asked.sought);
-        judged.resize(2 * words, 0);
+        let (judged, seeks) = asked.words(words, rules);
         let mut walks =
             Walks { machine, params: Params::default(), counts: vec![0; firings_at + rules], firings_at, taken: Vec::new(), lanes, rounds: 64 };
         let lane_words = lanes * (LANE + source.words as u64);
@@ -97,6 +94,7 @@ impl<'m> Walks<'m> {
             judged: given,
             deadlock: asked.deadlock,
             faults: u64::from(asked.faults),
+            seeks,
             starts: from,
             start_count: (starts.len() / source.words.max(1)) as u64,
             lanes: at,

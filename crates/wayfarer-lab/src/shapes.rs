@@ -163,6 +163,17 @@ impl Made {
         })
     }
 
+    /// π_min after this many steps with enough memory, exactly: the probability of having reached the node that is
+    /// hardest to reach.
+    pub(crate) fn least_reached(&self, desk: &Desk, algorithm: Algorithm, steps: u32) -> Result<f64, LabError> {
+        let mut watch = watch(desk);
+        let coverage = match &self.tree {
+            Some(tree) => tree.coverage(algorithm, None, steps, ALLOWED, &mut watch),
+            None => self.explicit.coverage(algorithm, None, steps, ALLOWED, &mut watch),
+        };
+        Ok(coverage.map_err(failed)?.minimum(steps as usize))
+    }
+
     /// The mean of a figure over searches with different seeds.
     pub(crate) fn measured(
         &self,

@@ -108,6 +108,8 @@ struct Gate {
     working: usize,
     waiting: usize,
     meetings: u64,
+    /// Violations when the last meeting ended: others may have come to the next since, with more.
+    counted: usize,
     stop: Option<Stop>,
 }
 
@@ -135,6 +137,7 @@ impl Crew {
                 working: workers,
                 waiting: 0,
                 meetings: 0,
+                counted: 0,
                 stop: None,
             }),
             bells: (0..workers).map(|_| Condvar::new()).collect(),
@@ -220,7 +223,7 @@ impl Crew {
                 gate = self.gate();
             }
         }
-        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.violations.iter().sum() })
+        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.counted })
     }
 
     /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
@@ -238,7 +241,8 @@ impl Crew {
     fn open(&self, gate: &mut Gate, next: &mut dyn FnMut(u64) -> usize) {
         gate.waiting = 0;
         gate.meetings += 1;
-        let enough = gate.violations.iter().sum::<usize>() >= self.most;
+        gate.counted = gate.violations.iter().sum();
+        let enough = gate.counted >= self.most;
         // The level is turned in any case: it says what is left.
         let called = next(gate.meetings).clamp(1, self.workers);
         gate.called = if enough { self.workers } else { called };

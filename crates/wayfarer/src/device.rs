@@ -13,12 +13,16 @@ use wayfarer_search::{Cause, Deadlock, Finding, Lost, Settings};
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, States};
 
 /// The events that a device must report, so that it reports nothing irrelevant.
-pub(crate) fn asked(settings: &Settings, properties: u32) -> Asked {
+pub(crate) fn asked(settings: &Settings, properties: u32, rules: u32) -> Asked {
     let words = (properties as usize).div_ceil(64).max(1);
-    let mut asked = Asked { judged: vec![0; words], sought: vec![0; words], deadlock: 0, faults: settings.sought.is_none() };
+    let mut asked = Asked { judged: vec![0; words], sought: vec![0; words], deadlock: 0, faults: settings.sought.is_none(), rules: Vec::new() };
     let bits = |words: &mut Vec<u64>, property: u32| words[property as usize / 64] |= 1 << (property % 64);
     match &settings.sought {
         Some(sought) => {
+            if !sought.rules.is_empty() {
+                asked.rules = vec![0; (rules as usize).div_ceil(64).max(1)];
+                (0..rules).filter(|rule| sought.rules.contains(*rule)).for_each(|rule| bits(&mut asked.rules, rule));
+            }
             (0..properties).filter(|property| sought.properties.contains(*property)).for_each(|property| bits(&mut asked.sought, property))
         }
         None => {
@@ -53,6 +57,7 @@ fn cause(what: What) -> Cause {
         What::PropertyFault(property, fault) => Cause::PropertyFault(property, Fault(fault)),
         What::Fault(rule, fault) => Cause::Fault(Firing::of(rule), Fault(fault)),
         What::PathFault(rule, outcome, fault) => Cause::Fault(Firing { rule, outcome }, Fault(fault)),
+        What::Rule(rule, outcome) => Cause::Rule(Firing { rule, outcome }),
         What::Found(property) => Cause::Found(property),
     }
 }

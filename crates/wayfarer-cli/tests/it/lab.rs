@@ -43,6 +43,18 @@ fn the_same_seed_gives_the_same_figures_and_finished_experiments_are_kept() {
 }
 
 #[test]
+fn models_of_others_are_read_from_a_folder_that_the_user_names() {
+    let run = |more: &[&str]| wayfarer(&[&["lab", "run", "garage", "--quick", "--quiet"], more].concat());
+    run(&[]).exits(0).prints("open").prints("--corpus FOLDER").prints("of 1 claims 0 agree, 0 agree in part, 0 differ and 1 stay open");
+    run(&["--corpus", "/nowhere/at/all"]).exits(2).complains("cannot read the folder `/nowhere/at/all` of --corpus");
+    // A file of the right name that is not as expected is no specification.
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("garage")).unwrap();
+    std::fs::write(folder.path("garage/garage-r2-error.mcrl2"), "init delta;").unwrap();
+    run(&["--corpus", &folder.path("")]).exits(0).prints("1 stay open");
+}
+
+#[test]
 fn findings_read_well_in_a_terminal() {
     let done = wayfarer(&["lab", "run", "back-loops", "--quick", "--quiet"]).exits(0);
     let done = done.prints("agrees   After 50 steps random search has not found it").prints("rdfs").prints("of 4 claims");

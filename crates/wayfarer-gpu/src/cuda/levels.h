@@ -263,6 +263,11 @@ WF_KERNEL(wf_expand) {
           count_firing(p, rule);
           if (COVERS) reach(p, x.covered);
           if (ended == DONE) {
+            if (is_sought(p, rule)) {
+              u64 state[TIGHT];
+              copy_words(state, t, TIGHT);
+              note(p, NOTE_RULE, rule, (u64)outcome << 32, state);
+            }
             pack(n, key);
             bool same = true;
 #pragma unroll

@@ -108,6 +108,7 @@ struct Params {
   u64* sketch;        // counts distinct states roughly
   u64 levels;         // the most levels that a kernel expands
   u64 narrow;         // and the most states of those it expands after the first
+  u64 seeks;          // whether rules are looked for; their bits follow those of the properties
 };
 
 // Places in `counts`.
@@ -133,4 +134,4 @@ enum {
 };
 
 // Kinds of notes.
-enum { NOTE_DEADLOCK = 1, NOTE_PROPERTY, NOTE_PROPERTY_FAULT, NOTE_FAULT, NOTE_FOUND };
+enum { NOTE_DEADLOCK = 1, NOTE_PROPERTY, NOTE_PROPERTY_FAULT, NOTE_FAULT, NOTE_FOUND, NOTE_RULE };

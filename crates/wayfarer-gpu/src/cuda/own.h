@@ -98,6 +98,10 @@ WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, 
         made.noted |= note_own_fault(p, rule, ended, round, number, place);
         continue;
       }
+      if (is_sought(p, rule)) {
+        note_own(p, NOTE_RULE, rule, 0, round, number, place, 0);
+        made.noted = true;
+      }
       pack(n, key);
       bool same = true;
       for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];

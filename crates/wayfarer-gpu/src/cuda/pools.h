@@ -82,6 +82,10 @@ WF_KERNEL(wf_own) {
           if (COVERS) reach(p, x.covered);
         }
         if (ended == DONE) {
+          if (is_sought(p, drawn_rule)) {
+            note_own(p, NOTE_RULE, drawn_rule, 0, round, number, place, 0);
+            noted = true;
+          }
           pack(n, key);
           bool same = true;
 #pragma unroll

@@ -28,6 +28,9 @@ WF_INLINE void count_firing(const Params& p, u32 rule) { p.firings[rule]++; }
 WF_INLINE void close_tally(const Params& p) {}
 #endif
 
+// Whether a rule is looked for.
+WF_INLINE bool is_sought(const Params& p, u32 rule) { return p.seeks && (p.judged[2 * PROPERTY_WORDS + (rule >> 6)] >> (rule & 63) & 1); }
+
 // Notes properties that are reached.
 WF_INLINE void reach(const Params& p, const u64* bits) {
   for (u32 word = 0; word < PROPERTY_WORDS; word++)

@@ -64,6 +64,7 @@ WF_KERNEL(wf_walk) {
           if (COVERS) reach(p, x.covered);
         }
         if (ended == DONE) {
+          if (is_sought(p, rule)) note_walk(p, NOTE_RULE, rule, 0, round, number, origin, length);
           bool same = true;
 #pragma unroll
           for (u32 word = 0; word < WORDS; word++) same = same && n[word] == s[word];

@@ -82,7 +82,7 @@ fn holds_true(name: &str, interpreter: &Interpreter, state: &[Word], what: What)
         What::Deadlock => {
             assert!(successors(interpreter, state).changed.iter().all(|changed| *changed == 0) && !interpreter.may_end(state), "{name}");
         }
-        What::PathFault(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
+        What::PathFault(..) | What::Rule(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) fn same_orbits(
         let violations = level.notes.iter().filter(|(what, _)| !matches!(what, What::Fault(..) | What::PropertyFault(..))).count();
         let noted = notes.iter().filter(|what| !matches!(what, What::Fault(..) | What::PropertyFault(..))).count();
         assert_eq!(violations, noted, "{name}: level {depth}");
+        // They are not those of the next level as well.
+        round.notes.clear();
     }
 }
 
@@ -65,7 +67,9 @@ fn searches_up_to_symmetry_count_orbits() {
     let sources: Vec<_> = prepared.iter().map(|(_, _, _, source, slots)| (source.clone(), Search::Levels(*slots))).collect();
     let kernels = Kernels::of(compiler, &sources);
     for (number, (name, interpreter, program, source, slots)) in prepared.iter().enumerate() {
-        same_orbits(name, program, interpreter, &kernels.device(number), source, *slots, 400);
+        // One that is violated early enough is followed that far.
+        let most = if name.contains("german_bug") { 3_000 } else { 400 };
+        same_orbits(name, program, interpreter, &kernels.device(number), source, *slots, most);
     }
 }
 

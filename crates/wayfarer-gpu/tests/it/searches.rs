@@ -89,7 +89,7 @@ pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec
 
 pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
-    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true }
+    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, rules: Vec::new() }
 }
 
 pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
@@ -281,7 +281,7 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
                 interpreter.expand(&batch, Firing::of(0), &mut steps);
                 assert!(steps.changed.iter().all(|changed| *changed == 0), "{name}: {met:?}");
             }
-            What::PathFault(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
+            What::PathFault(..) | What::Rule(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
     }
 }
@@ -307,5 +307,36 @@ fn fingerprints_give_up_bits_in_place() {
         }
         while !search.round().expect("a round").ends_level {}
         assert_eq!(search.totals().states, level.totals.states, "{name}: level {depth}");
+    }
+}
+
+/// A rule that is looked for is noted where it fires, and only there.
+#[test]
+fn rules_that_are_looked_for_are_noted() {
+    let Some(compiler) = compiler() else { return };
+    let (name, program) = models().into_iter().find(|(name, _)| name.contains("german")).expect("a model");
+    let (source, interpreter) = (Source::new(&program, Limits::default()).expect("a source"), Interpreter::new(program, Limits::default()));
+    let slots = Slots::exact(source.bits, true);
+    let kernels = Kernels::of(compiler, &[(source.clone(), Search::Levels(slots))]);
+    let machine = kernels.device(0);
+    let expected = levels(&interpreter, 0, 800);
+    let last = &expected[expected.len() - 1].totals.firings;
+    let rule = last.iter().rposition(|fired| *fired > 0).expect("a rule that fires");
+    let mut rules = vec![0; last.len().div_ceil(64)];
+    rules[rule / 64] |= 1 << (rule % 64);
+    let asked = Asked { rules, ..Asked::default() };
+    let mut search = Levels::new(&machine, &source, slots, 4 << 20, &asked).expect("memory");
+    search.start(&tight(&source, &expected[0].states)).expect("a start");
+    let mut noted = 0;
+    for level in &expected[1..] {
+        loop {
+            let round = search.round().expect("a round");
+            assert!(round.notes.iter().all(|note| note.what == What::Rule(rule as u32, 0)), "{name}");
+            noted += round.noted;
+            if round.ends_level {
+                break;
+            }
+        }
+        assert_eq!(noted, level.totals.firings[rule], "{name}");
     }
 }

@@ -36,19 +36,19 @@ const SYSTEMS: [System; 3] = [
     System {
         name: "Token",
         model: models::TOKEN_RING_LAN,
-        constants: &[("StationCount", 4), ("MessageCount", 3), ("Rest", 1)],
+        constants: &[("StationCount", 3), ("MessageCount", 4), ("Rest", 1)],
         quick: &[("StationCount", 3), ("MessageCount", 3), ("Rest", 1)],
     },
     System {
         name: "Fischer",
         model: models::FISCHER,
-        constants: &[("ProcessCount", 5), ("WriteWithin", 4), ("WaitFor", 5)],
+        constants: &[("ProcessCount", 6), ("WriteWithin", 1), ("WaitFor", 2)],
         quick: &[("ProcessCount", 5), ("WriteWithin", 1), ("WaitFor", 2)],
     },
     System {
         name: "Server",
         model: models::CLIENT_SERVER,
-        constants: &[("ClientCount", 4), ("WorkerCount", 2), ("OutstandingMax", 3), ("QuestionCount", 1)],
+        constants: &[("ClientCount", 4), ("WorkerCount", 1), ("OutstandingMax", 3), ("QuestionCount", 1)],
         quick: &[("ClientCount", 3), ("WorkerCount", 1), ("OutstandingMax", 3), ("QuestionCount", 1)],
     },
 ];
@@ -69,12 +69,12 @@ const VARIANTS: [(&str, &str); 6] = [
 const SEARCHES: [&str; 2] = ["rurs", "rsdrs"];
 
 fn runs(quick: bool) -> u64 {
-    if quick { 2 } else { 5 }
+    if quick { 2 } else { 4 }
 }
 
 /// Steps for each state of the system.
 fn steps(quick: bool) -> u64 {
-    if quick { 10 } else { 40 }
+    if quick { 10 } else { 60 }
 }
 
 fn settings(quick: bool) -> Settings {

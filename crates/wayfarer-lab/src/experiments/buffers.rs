@@ -37,7 +37,7 @@ struct Scale {
 }
 
 const QUICK: Scale = Scale { widths: &[1, 2, 200], spans: (40, 4), highways: 3, walks: 3_000 };
-const FULL: Scale = Scale { widths: &[1, 2, 1000, 2000], spans: (400, 12), highways: 100, walks: 100_000 };
+const FULL: Scale = Scale { widths: &[1, 2, 1000, 2000], spans: (400, 12), highways: 60, walks: 60_000 };
 
 fn scale(quick: bool) -> Scale {
     if quick { QUICK } else { FULL }

@@ -47,10 +47,14 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     // computes.
     let exits: Vec<u32> = (0..COMPONENTS).map(|component| component * SIZE + SIZE).collect();
     let widths = [1, 2, 3, 4, 5];
-    desk.expect(4 * (2 + widths.len()));
+    desk.expect(4 * (2 + 2 * widths.len()));
     let mut all = vec![Runs::of(desk, &graph, "random", "random", 4 * SHOWN as u64)?, Runs::of(desk, &graph, "rdfs", "rdfs", u64::MAX)?];
     for width in widths {
         all.push(Runs::of(desk, &graph, &format!("highway {width}"), &format!("highway:width={width},restarts=0"), u64::MAX)?);
+    }
+    let mut ideal = Vec::new();
+    for width in widths {
+        ideal.push(Runs::of(desk, &graph, &format!("ideal {width}"), &format!("highway:width={width},ideal=on,restarts=0"), u64::MAX)?);
     }
     let marks = [5, 10, 20, 31];
     let mut columns = vec![Column::new("search")];
@@ -103,6 +107,19 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             "Widths 1 to 5 find {} exits in the end; depth-first search all {:.0}.",
             ends.iter().map(|found| format!("{found:.2}")).collect::<Vec<_>>().join(", "),
             depth_first.found(&exits, usize::MAX)
+        ),
+    );
+    let pairs: Vec<(&Runs, &Runs)> = all[2..].iter().zip(&ideal).collect();
+    findings.judge(
+        "Approximate highways behave like ideal ones",
+        &pairs.iter().map(|(runs, ideal)| runs.counts(&exits, usize::MAX).about(ideal.found(&exits, usize::MAX))).collect::<Vec<_>>(),
+        format!(
+            "Exits found in the end by widths 1 to 5, approximate and ideal: {}.",
+            pairs
+                .iter()
+                .map(|(runs, ideal)| format!("{:.2} and {:.2}", runs.found(&exits, usize::MAX), ideal.found(&exits, usize::MAX)))
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
     );
     Ok(())

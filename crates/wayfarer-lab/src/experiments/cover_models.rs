@@ -31,12 +31,12 @@ const SEARCHES: [(&str, &str); 4] = [
 ];
 
 fn runs(quick: bool) -> u32 {
-    if quick { 4 } else { 40 }
+    if quick { 4 } else { 12 }
 }
 
 /// Steps after which a run that has not covered everything is given up.
 fn most_steps(quick: bool) -> u64 {
-    if quick { 1_000_000 } else { 4_000_000 }
+    if quick { 1_000_000 } else { 2_000_000 }
 }
 
 fn settings(quick: bool) -> Settings {

@@ -49,11 +49,11 @@ pub(super) const FIVE: Experiment = Experiment {
 const MOST: u64 = 5_000;
 
 fn many(quick: bool) -> u32 {
-    if quick { 200 } else { 2_000 }
+    if quick { 200 } else { 1_000 }
 }
 
 fn runs_of_five(quick: bool) -> u32 {
-    if quick { 400 } else { 4_000 }
+    if quick { 400 } else { 2_000 }
 }
 
 /// The number of states at which each run found the deadlock; `None` if it did not.

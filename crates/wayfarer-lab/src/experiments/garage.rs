@@ -72,7 +72,7 @@ fn faulty(found: &Found, shuttle: &str, lift: &str) -> Option<String> {
 
 /// Runs, and the most states of each.
 fn scale(quick: bool) -> (u64, u64) {
-    if quick { (2, 400) } else { (16, 5_000) }
+    if quick { (2, 400) } else { (8, 5_000) }
 }
 
 fn settings(quick: bool) -> Settings {

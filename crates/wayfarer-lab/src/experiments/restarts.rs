@@ -25,7 +25,7 @@ const STEPS: u64 = 20;
 const SEARCHES: [&str; 4] = ["rurs:from=initial", "rurs:from=visited", "rsdrs:from=initial", "rsdrs:from=visited"];
 
 fn runs(quick: bool) -> u32 {
-    if quick { 4 } else { 40 }
+    if quick { 4 } else { 16 }
 }
 
 fn settings(quick: bool) -> Settings {

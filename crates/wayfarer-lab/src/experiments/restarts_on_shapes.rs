@@ -43,7 +43,7 @@ pub(super) fn shapes(trees: bool) -> [Shape; 3] {
 }
 
 fn runs(quick: bool) -> u32 {
-    if quick { 200 } else { 2000 }
+    if quick { 200 } else { 800 }
 }
 
 fn settings(quick: bool, trees: bool) -> Settings {

@@ -176,12 +176,12 @@ const fn case(
 }
 
 fn runs(quick: bool) -> u32 {
-    if quick { 8 } else { 100 }
+    if quick { 8 } else { 24 }
 }
 
 /// The number of runs whose witnesses are also shortened, and the time for each: shortening may take seconds.
 fn shortened(quick: bool) -> (u32, Duration) {
-    if quick { (1, Duration::from_millis(400)) } else { (10, Duration::from_secs(3)) }
+    if quick { (1, Duration::from_millis(400)) } else { (1, Duration::from_secs(2)) }
 }
 
 fn cases(quick: bool) -> impl Iterator<Item = &'static Case> {
@@ -215,6 +215,8 @@ pub(super) struct Row {
     pub(super) short: Option<Interval>,
     /// Mean states of all runs, found or not.
     pub(super) spent: Option<f64>,
+    /// The states of each run that found something, fewest first.
+    pub(super) finds: Vec<f64>,
 }
 
 impl Row {
@@ -313,6 +315,7 @@ fn measure(desk: &Desk, case: &Case, loaded: &Loaded, strategy: &str) -> Result<
         cut: done.mean(wayfarer::repeated::length),
         short: short.mean(wayfarer::repeated::length),
         spent: Interval::of_mean(&done.runs.iter().map(visited).collect::<Vec<_>>()).map(|mean| mean.value),
+        finds: sorted(done.successes().map(visited)),
     })
 }
 
@@ -401,6 +404,13 @@ pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&
             random.len()
         ),
     );
+}
+
+/// Numbers in rising order.
+pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// States for each find, those of failed runs included.

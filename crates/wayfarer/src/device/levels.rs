@@ -39,7 +39,7 @@ impl<'m> LevelsOnDevice<'m> {
         for note in &round.notes {
             let (at, length) = match note.what {
                 What::Deadlock => (self.depth, self.depth),
-                What::Fault(..) | What::PathFault(..) => (self.depth, self.depth + 1),
+                What::Fault(..) | What::PathFault(..) | What::Rule(..) => (self.depth, self.depth + 1),
                 _ => (self.depth + deeper, self.depth + deeper),
             };
             findings.push(Finding { cause: cause(note.what), state: self.working(&note.state), length: Some(length), key: [u64::from(at), 0, 0] });

@@ -63,7 +63,6 @@ impl Plan {
             wrong_store.map(|why| format!("the store `{}` is not there for `{}`: {why}", store.name(), strategy.name())),
             self.all_violations.then(|| "the option `all-violations` is not there: a GPU notes only the first violations of a level".to_string()),
             self.profile.then(|| "the option `profile` is not there: a GPU does not take the time of rules".to_string()),
-            (!self.find_rules.is_empty()).then(|| "the option `find-rule` is not there: a GPU looks for states".to_string()),
         ];
         wrong.into_iter().flatten().next()
     }
@@ -204,7 +203,7 @@ impl Plan {
             control.ask(&progress).is_none() && until.is_none_or(|until| Instant::now() < until)
         };
         let loaded = device.load(source, search, depth, &mut goes_on).map_err(|error: LoadError| refused(error))?;
-        let asked = asked(settings, source.properties);
+        let asked = asked(settings, source.properties, source.rules);
         let later = OnceCell::new();
         let halving = || {
             if later.get().is_none() {
@@ -321,15 +320,20 @@ fn refused(why: impl ToString) -> Refused {
     Refused::Run(RunError::Device { message: why.to_string() })
 }
 
-/// The firing of a fault, in the representative of the state in which the device met it: the elements have other names there.
+/// The firing of a fault, or of a rule that was looked for, in the representative of the state in which the device met it: the elements have other names there.
 fn rename_firing(subject: &dyn Subject, space: &dyn Space, violation: &mut Violation) {
-    let (Cause::Fault(firing, fault), Some(state)) = (violation.cause, violation.trail.last()) else { return };
+    let (Cause::Fault(firing, _) | Cause::Rule(firing), Some(state)) = (violation.cause, violation.trail.last()) else { return };
     let (mut batch, mut steps) = (States::new(space.width()), Steps::new(space.width()));
     batch.push(state);
     space.expand(&batch, Firing::of(0), &mut steps);
-    if let Some(step) = steps.faults.iter().find(|step| step.fault == fault && subject.same_rule(step.firing, firing)) {
-        violation.cause = Cause::Fault(step.firing, fault);
-    }
+    let same = |other: &Firing| subject.same_rule(*other, firing);
+    let renamed = match violation.cause {
+        Cause::Fault(_, fault) => {
+            steps.faults.iter().find(|step| step.fault == fault && same(&step.firing)).map(|step| Cause::Fault(step.firing, fault))
+        }
+        _ => steps.firings.iter().copied().find(same).map(Cause::Rule),
+    };
+    violation.cause = renamed.unwrap_or(violation.cause);
 }
 
 /// The result of a search on a GPU.
