@@ -13,6 +13,9 @@ use std::cmp::Ordering;
 /// Numbers of more bits are not made by `exp`.
 const MOST_BITS: u64 = 1 << 20;
 
+/// Rewrite steps that an element of a list counts for: a list that is made takes memory for each.
+const ELEMENT: usize = 8;
+
 impl Machine<'_> {
     /// An operation whose operands are not evaluated yet.
     pub(crate) fn operation_code(&mut self, operation: Operation, operands: &[Code], base: usize) -> Evaluated {
@@ -203,12 +206,12 @@ impl Machine<'_> {
             (Cons, [head, tail]) => Some(values.cons(*head, *tail)?),
             (Snoc, [list, last]) if is_list(*list) => {
                 let (elements, end) = values.elements(*list);
-                self.burn(elements.len())?;
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL { Some(values.list(&elements, values.cons(*last, Value::NIL)?)?) } else { None }
             }
             (Concatenate, [one, other]) => {
                 let (elements, end) = values.elements(*one);
-                self.burn(elements.len())?;
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL {
                     Some(values.list(&elements, *other)?)
                 } else if *other == Value::NIL {
@@ -227,7 +230,7 @@ impl Machine<'_> {
             },
             (Size, [list]) if is_list(*list) => {
                 let (elements, end) = values.elements(*list);
-                self.burn(elements.len())?;
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL { Some(values.integer64(elements.len() as i64)?) } else { None }
             }
             (Size, [set]) => match self.data.node(*set) {
@@ -253,7 +256,7 @@ impl Machine<'_> {
             }
             (LastElement | AllButLast, [list]) => {
                 let (elements, end) = values.elements(*list);
-                self.burn(elements.len())?;
+                self.burn(elements.len() * ELEMENT)?;
                 match elements.split_last() {
                     Some((last, others)) if end == Value::NIL => {
                         if operation == LastElement {
