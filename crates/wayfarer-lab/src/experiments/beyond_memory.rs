@@ -74,7 +74,7 @@ fn runs(quick: bool) -> u64 {
 
 /// Steps for each state of the system.
 fn steps(quick: bool) -> u64 {
-    if quick { 10 } else { 30 }
+    if quick { 10 } else { 60 }
 }
 
 fn settings(quick: bool) -> Settings {

@@ -38,7 +38,7 @@ const ENOUGH: u64 = 150_000;
 
 /// The most states of a net, and the runs.
 fn scale(quick: bool) -> (u64, usize) {
-    if quick { (20_000, 2) } else { (600_000, 4) }
+    if quick { (20_000, 2) } else { (600_000, 10) }
 }
 
 fn settings(quick: bool) -> Settings {

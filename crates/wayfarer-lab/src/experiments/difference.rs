@@ -49,7 +49,7 @@ const OTHERS: [(&str, f64, f64); 4] = [
 ];
 
 fn scale(quick: bool) -> (usize, usize) {
-    if quick { (25_600, 3) } else { (102_400, 6) }
+    if quick { (25_600, 3) } else { (102_400, 16) }
 }
 
 fn settings(quick: bool) -> Settings {

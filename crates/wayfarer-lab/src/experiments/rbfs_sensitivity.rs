@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const MEMORY: [f64; 6] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5];
+const MEMORY: [f64; 5] = [1.0, 0.9, 0.8, 0.7, 0.6];
 /// maxpom, the divisor of Reach that gives the number of samples, g.
 const CHOICES: [(f64, u64, f64); 5] = [(0.01, 100, 0.8), (0.05, 100, 0.8), (0.1, 100, 0.8), (0.01, 1000, 0.8), (0.01, 100, 0.1)];
 /// The shares at which g is compared on the second system.

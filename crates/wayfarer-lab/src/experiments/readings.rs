@@ -63,9 +63,9 @@ pub(super) fn measure(desk: &Desk, trees: bool) -> Result<Readings, LabError> {
         made.push((*edges, shapes(trees).iter().map(|shape| shape.make_with(*edges)).collect::<Result<_, _>>()?));
     }
     let mut tasks: Vec<(usize, usize, usize, usize, usize)> = Vec::new();
-    for edges in 0..made.len() {
+    for (edges, (_, graphs)) in made.iter().enumerate() {
         for rule in 0..RULES.len() {
-            for shape in 0..made[edges].1.len() {
+            for shape in 0..graphs.len() {
                 for memory in 0..MEMORY.len() {
                     tasks.extend([0, 1].map(|search| (edges, rule, shape, memory, search)));
                 }
@@ -162,9 +162,11 @@ impl Reading {
 }
 
 impl Readings {
-    /// The reading in which RURS is ahead most often; of several, the first, which is nearest to the printed algorithms.
+    /// The reading in which RURS is ahead most often; of several, the one in which the lead grows with the density most
+    /// often; of several, the first, which is nearest to the printed algorithms.
     pub(super) fn best(&self) -> &Reading {
-        self.0.iter().rev().max_by_key(|reading| reading.ahead()).unwrap_or(&self.0[0])
+        let grows = |reading: &Reading| reading.rising().iter().filter(|verdict| **verdict == Verdict::Agrees).count();
+        self.0.iter().rev().max_by_key(|reading| (reading.ahead(), grows(reading))).unwrap_or(&self.0[0])
     }
 
     /// Puts theory, which is exact or has smaller errors, in the place of the measurements of the printed algorithms.

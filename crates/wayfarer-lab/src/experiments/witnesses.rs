@@ -215,6 +215,8 @@ pub(super) struct Row {
     pub(super) short: Option<Interval>,
     /// Mean states of all runs, found or not.
     pub(super) spent: Option<f64>,
+    /// The states of each run that found something, fewest first.
+    pub(super) finds: Vec<f64>,
 }
 
 impl Row {
@@ -313,6 +315,7 @@ fn measure(desk: &Desk, case: &Case, loaded: &Loaded, strategy: &str) -> Result<
         cut: done.mean(wayfarer::repeated::length),
         short: short.mean(wayfarer::repeated::length),
         spent: Interval::of_mean(&done.runs.iter().map(visited).collect::<Vec<_>>()).map(|mean| mean.value),
+        finds: sorted(done.successes().map(visited)),
     })
 }
 
@@ -401,6 +404,13 @@ pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&
             random.len()
         ),
     );
+}
+
+/// Numbers in rising order.
+pub(super) fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// States for each find, those of failed runs included.

@@ -47,7 +47,7 @@ impl Depths {
     }
 
     /// Notes the sources of a round. A store that replaces may give a new state the handle of one of them.
-    pub(super) fn from(&mut self, sources: &[Handle]) {
+    pub(super) fn note_sources(&mut self, sources: &[Handle]) {
         let mut depths = std::mem::take(&mut self.sources);
         depths.clear();
         depths.extend(sources.iter().map(|source| self.depth(*source)));

@@ -28,7 +28,7 @@ impl Renewal {
     }
 
     /// Whether it begins anew from a visited state.
-    pub(crate) fn from_visited(&self) -> bool {
+    pub(crate) fn begins_at_visited(&self) -> bool {
         self.from_visited
     }
 

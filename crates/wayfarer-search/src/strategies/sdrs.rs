@@ -150,7 +150,7 @@ impl Strategy for Sdrs {
         let full = store.len() >= self.capacity;
         let spent = self.classes.as_ref().is_some_and(|classes| classes.len() == 0);
         if let Some(renewal) = &mut self.renewal {
-            if full || spent && (renewal.from_visited() || self.close == Close::Delete) {
+            if full || spent && (renewal.begins_at_visited() || self.close == Close::Delete) {
                 renewal.ask();
             }
             if renewal.select(store, &mut self.rng, selection) {
@@ -228,7 +228,7 @@ impl Strategy for Sdrs {
             return;
         }
         self.steps += kept as u64;
-        self.depths.from(&selection.handles[..kept]);
+        self.depths.note_sources(&selection.handles[..kept]);
         let expands = self.expands();
         let mut next = 0;
         for source in 0..kept {
@@ -303,6 +303,6 @@ impl Position for Sdrs {
 
     fn exhaustive(&self) -> bool {
         // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
-        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::from_visited)
+        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::begins_at_visited)
     }
 }

@@ -8,8 +8,9 @@
 //! everything was visited. `close=delete` takes it out of V as well, as the paper's implementation did, and may meet it
 //! again.
 //!
-//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. With `replace` V is
-//! never emptied: a new state takes the place of another.
+//! `rurs` starts anew when V is full: from the start states, or from a random state of the last V. It also starts anew if
+//! nothing is left to choose from, unless that means that everything was visited; if V itself is empty, because its states
+//! were deleted, it begins at the start states. With `replace` V is never emptied: a new state takes the place of another.
 //!
 //! Departures: start states are checked too. The loop ends at |V| = capacity and not beyond. `batch` states are drawn
 //! before any of their successors enters V (1 is the paper's algorithm). With `choice=firings` successors are weighted
@@ -201,7 +202,7 @@ impl Strategy for Urs {
         }
         if let Some(renewal) = &mut self.renewal {
             let spent = self.classes.as_ref().is_some_and(|classes| classes.len() == 0);
-            if store.len() >= self.capacity || spent && (renewal.from_visited() || self.close == Close::Delete) {
+            if store.len() >= self.capacity || spent && (renewal.begins_at_visited() || self.close == Close::Delete) {
                 renewal.ask();
             }
             if renewal.select(store, &mut self.rng, selection) {
@@ -266,7 +267,7 @@ impl Strategy for Urs {
             return;
         }
         self.steps += kept as u64;
-        self.depths.from(&selection.handles[..kept]);
+        self.depths.note_sources(&selection.handles[..kept]);
         let mut from = 0;
         for source in 0..kept {
             let range = of_source(candidates.steps, from, source);
@@ -326,7 +327,7 @@ impl Position for Urs {
 
     fn exhaustive(&self) -> bool {
         // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
-        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::from_visited)
+        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::begins_at_visited)
     }
 }
 
