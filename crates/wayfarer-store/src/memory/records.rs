@@ -209,8 +209,8 @@ impl Records {
             return false;
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
-            // An eighth of what there is, so that little lies empty; one alone if there is no room for more.
-            let group = 1 << (segment / GROUP).clamp(1, GROUP).ilog2();
+            // A sixteenth of what there is, so that little lies empty; one alone if there is no room for more.
+            let group = 1 << (segment / (2 * GROUP)).clamp(1, GROUP).ilog2();
             let group = group.min(self.table.len() - segment);
             let taken = Chunk::take(self.segment * group, account).map(|chunk| (group, chunk));
             let Some((group, chunk)) = taken.or_else(|| Some((1, Chunk::take(self.segment, account)?))) else { return false };
