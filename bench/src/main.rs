@@ -12,6 +12,7 @@
 mod accept;
 mod beyond;
 mod calibration;
+mod cmurphi;
 mod device;
 mod finds;
 mod lola;
@@ -52,7 +53,7 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 24] = [
+const PARTS: [(&str, Part); 27] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
@@ -75,6 +76,7 @@ const PARTS: [(&str, Part); 24] = [
     ("lola", lola::measure),
     ("mcrl2", mcrl2::measure),
     ("wide", wide::measure),
+    ("cmurphi", cmurphi::measure),
     ("omissions", omissions::measure),
     ("calibration", calibration::measure),
     ("rust", rust::measure),

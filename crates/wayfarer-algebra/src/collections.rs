@@ -84,6 +84,7 @@ impl Machine<'_> {
         Ok(match data.node(collection) {
             Some(Node::Nil | Node::Cons(..)) => {
                 let (elements, end) = data.values.elements(collection);
+                self.burn(elements.len())?;
                 among(self, &mut elements.into_iter()).filter(|found| *found || end == Value::NIL)
             }
             Some(Node::Set { complement, elements }) => among(self, &mut elements.iter().copied()).map(|found| found != *complement),
@@ -196,6 +197,8 @@ impl Machine<'_> {
 
     /// A union or intersection of sets, each given by its elements or by what is not in it. None if elements cannot be told apart.
     fn combined(&mut self, union: bool, one: (bool, &[Value]), other: (bool, &[Value])) -> Result<Option<Value>, Halt> {
+        let work = if matches!((union, one.0, other.0), (true, false, false) | (false, true, true)) { 1 } else { other.1.len() };
+        self.burn((one.1.len() + other.1.len()).saturating_mul(work))?;
         let contains = |elements: &[Value], element: Value| elements.iter().any(|known| self.equal(*known, element) == Some(true));
         let without =
             |elements: &[Value], others: &[Value]| elements.iter().copied().filter(|element| !contains(others, *element)).collect::<Vec<_>>();

@@ -9,6 +9,7 @@ mod compare;
 mod component;
 mod data;
 mod free;
+mod joins;
 mod keys;
 mod machine;
 mod matching;

@@ -1,7 +1,7 @@
 //! Evaluation: rewrites data expressions to values.
 //!
 //! Arguments are evaluated before the function, except for those of `if`, `&&`, `||` and `=>`. An application that no equation rewrites is a value of its own, as in
-//! mCRL2. Every call takes fuel, so that endless rewriting ends with a [`Halt`].
+//! mCRL2. Every call takes fuel, and so do built-in operations by the size of their operands, so that endless rewriting ends with a [`Halt`].
 
 use crate::code::{Code, LambdaRole};
 use crate::data::Data;
@@ -34,7 +34,7 @@ pub(crate) type Evaluated = Result<Value, Halt>;
 
 /// How deep applications may nest.
 const DEPTH: u32 = 100_000;
-/// Rewrite steps of one evaluation, unless something else is asked for.
+/// Rewrite steps of one evaluation, unless another limit is asked for.
 pub const FUEL: u64 = 20_000_000;
 
 /// A stack of frames and the fuel that is left.
@@ -59,6 +59,12 @@ impl<'a> Machine<'a> {
         self.stack.resize((slots as usize).max(frame.len()), Value::UNIT);
         self.fuel = self.limit;
         self.depth = 0;
+    }
+
+    /// Takes fuel for a built-in operation that does this much work, in steps that an equation would take.
+    pub(crate) fn burn(&mut self, steps: usize) -> Result<(), Halt> {
+        self.fuel = self.fuel.checked_sub(steps as u64).ok_or(Halt::Fuel)?;
+        Ok(())
     }
 
     /// The value of an expression in the frame that begins at `base`.

@@ -13,6 +13,9 @@ use std::cmp::Ordering;
 /// Numbers of more bits are not made by `exp`.
 const MOST_BITS: u64 = 1 << 20;
 
+/// Rewrite steps that an element of a list counts for: a list that is made takes memory for each.
+const ELEMENT: usize = 8;
+
 impl Machine<'_> {
     /// An operation whose operands are not evaluated yet.
     pub(crate) fn operation_code(&mut self, operation: Operation, operands: &[Code], base: usize) -> Evaluated {
@@ -109,7 +112,8 @@ impl Machine<'_> {
 
     fn arithmetic(&mut self, operation: Operation, one: Value, other: Value) -> Result<Option<Value>, Halt> {
         use Operation::*;
-        let values = &self.data.values;
+        let data = self.data;
+        let values = &data.values;
         if let (Some(one), Some(other)) = (one.small(), other.small()) {
             let result = match operation {
                 Add => Some(one + other),
@@ -126,6 +130,10 @@ impl Machine<'_> {
             }
         }
         if let (Some(one), Some(other)) = (values.as_integer(one), values.as_integer(other)) {
+            if operation == Multiply {
+                // Products of products double in length with every step.
+                self.burn((one.bits() / 64).saturating_mul(other.bits() / 64) as usize)?;
+            }
             let result = match operation {
                 Add => Some(one + other),
                 Subtract => Some(one - other),
@@ -190,17 +198,20 @@ impl Machine<'_> {
 
     fn on_lists(&mut self, operation: Operation, operands: &[Value]) -> Result<Option<Value>, Halt> {
         use Operation::*;
-        let values = &self.data.values;
-        let is_list = |value: Value| matches!(self.data.node(value), Some(Node::Nil | Node::Cons(..)));
+        let data = self.data;
+        let values = &data.values;
+        let is_list = |value: Value| matches!(data.node(value), Some(Node::Nil | Node::Cons(..)));
         Ok(match (operation, operands) {
             (ListOf, _) => Some(values.list(operands, Value::NIL)?),
             (Cons, [head, tail]) => Some(values.cons(*head, *tail)?),
             (Snoc, [list, last]) if is_list(*list) => {
                 let (elements, end) = values.elements(*list);
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL { Some(values.list(&elements, values.cons(*last, Value::NIL)?)?) } else { None }
             }
             (Concatenate, [one, other]) => {
                 let (elements, end) = values.elements(*one);
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL {
                     Some(values.list(&elements, *other)?)
                 } else if *other == Value::NIL {
@@ -219,6 +230,7 @@ impl Machine<'_> {
             },
             (Size, [list]) if is_list(*list) => {
                 let (elements, end) = values.elements(*list);
+                self.burn(elements.len() * ELEMENT)?;
                 if end == Value::NIL { Some(values.integer64(elements.len() as i64)?) } else { None }
             }
             (Size, [set]) => match self.data.node(*set) {
@@ -244,6 +256,7 @@ impl Machine<'_> {
             }
             (LastElement | AllButLast, [list]) => {
                 let (elements, end) = values.elements(*list);
+                self.burn(elements.len() * ELEMENT)?;
                 match elements.split_last() {
                     Some((last, others)) if end == Value::NIL => {
                         if operation == LastElement {

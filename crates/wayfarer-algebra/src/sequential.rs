@@ -345,6 +345,9 @@ impl<'a> Locations<'a> {
 
     /// What is left to run, as one instance if there is no stack.
     fn compact(&mut self, mut rest: Vec<Instance>, owner: &str) -> Result<Vec<Instance>, Failure> {
+        if !self.by_stack {
+            rest = rest.into_iter().flat_map(|instance| self.flattened(instance)).collect();
+        }
         // Equal constants must look equal, however they are written.
         for argument in rest.iter_mut().flat_map(|instance| &mut instance.arguments) {
             self.fold(argument);
@@ -382,6 +385,19 @@ impl<'a> Locations<'a> {
             self.rows.len() - 1
         });
         Ok(vec![Instance { what: What::Row(number), arguments, place }])
+    }
+
+    /// The processes of a row with their arguments, so that a row inside another is equal to one that was written out.
+    fn flattened(&self, instance: Instance) -> Vec<Instance> {
+        let What::Row(row) = instance.what else { return vec![instance] };
+        let piece = &self.rows[row];
+        let values: Values = piece.variables.iter().copied().zip(instance.arguments).collect();
+        let given = |inner: &Instance| Instance {
+            what: inner.what.clone(),
+            arguments: inner.arguments.iter().map(|term| substitute(term, &values)).collect(),
+            place: inner.place,
+        };
+        piece.body.iter().map(given).collect()
     }
 
     /// A text that is equal for equal instances in a row.

@@ -109,7 +109,12 @@ impl System {
         }
     }
 
-    /// What a fault says, and the place in the text that it is about.
+    /// Whether a fault says that rewriting reached its limit.
+    pub fn is_out_of_fuel(&self, fault: Fault) -> bool {
+        fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0.is_multiple_of(HALTS)
+    }
+
+    /// The message of a fault, and the place in the text that it is about.
     pub fn explain_fault(&self, fault: Fault) -> (String, crate::Place) {
         if fault.0 == TOO_NARROW {
             return ("a component has more local states than its field can hold".to_string(), crate::Place::default());
@@ -388,6 +393,7 @@ impl Space for AlgebraSpace<'_> {
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
         steps.clear();
         let (mut locals, mut joiner, mut next) = (Vec::new(), Joiner::default(), vec![0; self.layout.words]);
+        joiner.joins = self.system.lend_joins();
         for (source, state) in batch.iter().enumerate() {
             self.layout.read(state, &mut locals);
             let mut count = 0;
@@ -419,6 +425,7 @@ impl Space for AlgebraSpace<'_> {
             }
             steps.enabled.push(count.saturating_sub(from.outcome));
         }
+        self.system.return_joins(joiner.joins);
         Completeness::All
     }
 

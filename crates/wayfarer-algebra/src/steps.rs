@@ -1,6 +1,7 @@
 //! The steps out of a state: a join of what the components offer, vector by vector. Nothing is rewritten here that was rewritten before.
 
 use crate::component::{Component, Offer, Offers};
+use crate::joins::{Joins, PARTS};
 use crate::machine::Halt;
 use crate::system::{CompiledVector, System};
 use crate::value::Value;
@@ -28,6 +29,7 @@ pub(crate) struct Joiner<'a> {
     groups: Vec<Option<Value>>,
     moves: Vec<(usize, u32)>,
     shown: Vec<Value>,
+    pub(crate) joins: Joins,
 }
 
 /// How much a part has to try and how many arguments it lacks, its place among those that wait, and the arguments that it can be given.
@@ -80,6 +82,44 @@ impl System {
                 return;
             }
         }
+        if vector.parts.len() > PARTS || !joiner.joins.is_costly(vector.number) {
+            return self.search(vector, locals, joiner, take, fail);
+        }
+        let mut key = (vector.number, [0; PARTS]);
+        for (place, (component, _)) in key.1.iter_mut().zip(&vector.parts) {
+            *place = locals[*component];
+        }
+        if let Some(kept) = joiner.joins.find(&key) {
+            for (next, shown) in kept.steps(vector.parts.len(), vector.shown.len()) {
+                joiner.moves.clear();
+                joiner.moves.extend(vector.parts.iter().zip(next).map(|((component, _), next)| (*component, *next)));
+                take(Step { rule: vector.rule, moves: &joiner.moves, shown });
+            }
+            return;
+        }
+        let (mut kept, mut failed) = (joiner.joins.begin(key), false);
+        let mut note = |step: Step| {
+            kept.note(&step);
+            take(step);
+        };
+        self.search(vector, locals, joiner, &mut note, &mut |failure| {
+            failed = true;
+            fail(failure);
+        });
+        if !failed {
+            joiner.joins.keep(kept);
+        }
+    }
+
+    /// Finds the steps of a vector.
+    fn search<'a>(
+        &'a self,
+        vector: &'a CompiledVector,
+        locals: &[u32],
+        joiner: &mut Joiner<'a>,
+        take: &mut dyn FnMut(Step),
+        fail: &mut dyn FnMut(Failed),
+    ) {
         joiner.chosen.clear();
         joiner.chosen.resize(vector.parts.len(), None);
         joiner.waiting.clear();
@@ -141,6 +181,7 @@ impl System {
             joiner.waiting.push((part, summand, own));
             return;
         }
+        joiner.joins.note_costly(vector.number);
         let Some(known) = self.known_arguments(vector, joiner) else { return };
         // How much each has to try, and how many arguments it lacks, with the values that it can be given.
         let mut best: Option<Chance> = None;

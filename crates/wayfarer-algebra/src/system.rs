@@ -3,6 +3,7 @@
 use crate::code::{Code, Compiler, TooMany};
 use crate::component::Component;
 use crate::data::Data;
+use crate::joins::Joins;
 use crate::machine::{FUEL, Halt, Machine};
 use crate::network::{self, Alphabet, Network, Start, Vector};
 use crate::query::{Query, Wanted};
@@ -30,6 +31,8 @@ pub struct System {
     pub(crate) leading: Vec<Vec<Vec<u32>>>,
     pub(crate) rules: Vec<Vec<ActionId>>,
     pub(crate) fuel: u64,
+    /// Caches of joins that no worker uses now.
+    pub(crate) joins: Mutex<Vec<Joins>>,
 }
 
 /// A summand ready to be evaluated. A frame has the variables of the location, the arguments of all actions as they may be received, and the variables of the sum.
@@ -55,6 +58,7 @@ pub(crate) struct CompiledSummand {
 /// A vector with what joining needs.
 #[derive(Debug)]
 pub(crate) struct CompiledVector {
+    pub(crate) number: u32,
     pub(crate) rule: u32,
     pub(crate) parts: Vec<(usize, u32)>,
     /// For each part and each of its actions, the group whose arguments it shares; `u32::MAX` if it shares none.
@@ -72,6 +76,11 @@ pub(crate) const TERMINATE: &str = "Terminate";
 impl System {
     /// Makes a specification ready. The error says what cannot be explored, and where it is.
     pub fn new(specification: Specification) -> Result<Self, Wrong> {
+        System::limited(specification, FUEL)
+    }
+
+    /// The same with another limit on the rewrite steps of one evaluation, that of the initial values included.
+    pub fn limited(specification: Specification, fuel: u64) -> Result<Self, Wrong> {
         let Some(initial) = specification.initial.clone() else { return Err(Wrong::new(Place::default(), "there is no initial process")) };
         let too_large = |place: Place| move |_: TooMany| Wrong::new(place, "this has too many variables in one scope");
         let mut data = Data::new(&specification).map_err(too_large(initial.place))?;
@@ -116,7 +125,8 @@ impl System {
             leading: starts.iter().map(|_| vec![Vec::new(); kind_count]).collect(),
             rules: Vec::new(),
             specification,
-            fuel: FUEL,
+            fuel,
+            joins: Mutex::default(),
         };
         system.number_vectors(vectors);
         for (index, start) in starts.iter().enumerate() {
@@ -128,7 +138,22 @@ impl System {
         Ok(system)
     }
 
-    /// The same with another limit on rewrite steps of one evaluation.
+    /// A cache of joins that another worker left, or an empty one.
+    pub(crate) fn lend_joins(&self) -> Joins {
+        self.joins.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes back a cache of joins.
+    pub(crate) fn return_joins(&self, joins: Joins) {
+        self.joins.lock().unwrap_or_else(PoisonError::into_inner).push(joins);
+    }
+
+    /// The limit on rewrite steps of one evaluation.
+    pub fn fuel(&self) -> u64 {
+        self.fuel
+    }
+
+    /// The same with another limit on rewrite steps of one evaluation from now on.
     pub fn with_fuel(mut self, fuel: u64) -> Self {
         self.fuel = fuel;
         self
@@ -163,6 +188,7 @@ impl System {
                 self.leading[*component][*kind as usize].push(number);
             }
             self.vectors.push(CompiledVector {
+                number,
                 rule: numbers.get(&visible).copied().unwrap_or(0),
                 parts: vector.parts,
                 groups,

@@ -9,8 +9,9 @@ use wayfarer::{StepReport, Subject, WitnessReport};
 
 /// The most processes that get a column.
 const MOST: usize = 8;
-/// The narrowest column, and the width of the table if the terminal's is not known.
+/// The narrowest column, and the space before the first one if the rules stand on lines of their own.
 const NARROWEST: usize = 8;
+const INDENT: usize = 7;
 
 /// The steps of a witness as a table of at most so many characters a line; `None` if the state has no arrays of processes, or if the table does not fit.
 pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn Fn(&str) -> bool, width: usize, paint: Paint) -> Option<String> {
@@ -28,8 +29,12 @@ pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn
     if rows.iter().all(|row| row.cells[processes.len()].is_empty()) {
         widths.pop();
     }
-    let head = rows.iter().map(|row| row.head.chars().count()).max()?;
-    if head + widths.iter().map(|width| width + 3).sum::<usize>() > width {
+    let columns: usize = widths.iter().map(|width| width + 3).sum();
+    let longest = rows.iter().map(|row| row.head.chars().count()).max()?;
+    // If the rules do not fit beside the columns, each stands on a line of its own.
+    let beside = longest + columns <= width;
+    let head = if beside { longest } else { INDENT };
+    if head + columns > width {
         return None;
     }
     let mut out = format!("{:head$}", "");
@@ -39,8 +44,11 @@ pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn
     out = format!("{}\n", out.trim_end());
     for row in &rows {
         let lines = row.cells.iter().map(Vec::len).max().unwrap_or(0).max(1);
+        if !beside {
+            out.push_str(&format!("{}\n", row.head));
+        }
         for line in 0..lines {
-            let head_text = if line == 0 { row.head.as_str() } else { "" };
+            let head_text = if beside && line == 0 { row.head.as_str() } else { "" };
             let mut text = format!("{head_text:<head$}");
             for (cell, width) in row.cells.iter().zip(&widths) {
                 text.push_str(&format!(" {} {:<width$}", paint.faint("│"), cell.get(line).map_or("", String::as_str)));

@@ -205,7 +205,14 @@ pub(crate) struct ModelOptions {
     /// Whether copying an undefined value is a fault
     #[arg(long, value_enum, value_name = "RULE", default_value_t = Undefined::Copy, help_heading = "Model")]
     pub(crate) undefined: Undefined,
+
+    /// Rewrite steps of mCRL2 that one evaluation may take before it counts as endless
+    #[arg(long, value_name = "N", default_value_t = REWRITE_LIMIT, value_parser = parse_count, help_heading = "Model")]
+    pub(crate) rewrite_limit: u64,
 }
+
+/// The usual limit on rewriting.
+const REWRITE_LIMIT: u64 = 20_000_000;
 
 /// Whether copying an undefined value is a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -418,7 +425,8 @@ impl ModelOptions {
     pub(crate) fn words(&self) -> Vec<String> {
         let constants = self.constants.iter().map(|(name, value)| format!("--const {}", quoted(&format!("{name}={value}"))));
         let undefined = (self.undefined == Undefined::Strict).then(|| "--undefined strict".to_string());
-        [quoted(&self.model)].into_iter().chain(constants).chain(undefined).collect()
+        let rewriting = (self.rewrite_limit != REWRITE_LIMIT).then(|| format!("--rewrite-limit {}", self.rewrite_limit));
+        [quoted(&self.model)].into_iter().chain(constants).chain(undefined).chain(rewriting).collect()
     }
 
     /// The library's options for reading the model.
@@ -428,6 +436,7 @@ impl ModelOptions {
             find: None,
             formulas: None,
             strict_undefined: self.undefined == Undefined::Strict,
+            rewrite_limit: Some(self.rewrite_limit),
             colour,
         }
     }

@@ -17,7 +17,17 @@ use wayfarer_space::{FaultClass, Rng};
 
 /// The program of a seed.
 pub fn generate(seed: u64) -> Program {
-    let mut generator = Generator { rng: Rng::new(seed, "generate"), program: Program::default(), calls: Vec::new() };
+    generate_as(seed, false)
+}
+
+/// The program of a seed whose rules have up to five parameters, and guards of several conjuncts.
+pub fn generate_deep(seed: u64) -> Program {
+    generate_as(seed, true)
+}
+
+fn generate_as(seed: u64, deep: bool) -> Program {
+    let stream = if deep { "generate deep" } else { "generate" };
+    let mut generator = Generator { rng: Rng::new(seed, stream), program: Program::default(), calls: Vec::new(), deep };
     generator.program.source = format!("generated \"{seed}\"");
     generator.types();
     generator.variables();
@@ -35,6 +45,7 @@ struct Generator {
     program: Program,
     /// For each function, the types of its parameters, and whether it has no effects.
     calls: Vec<Callee>,
+    deep: bool,
 }
 
 /// The signature of a function, for calls.
@@ -212,17 +223,25 @@ impl Generator {
 
     fn rule(&mut self, name: String, start: bool) -> Rule {
         let mut parameters = Vec::new();
-        for number in 0..self.below(3) {
+        let deep = self.deep && !start;
+        for number in 0..if deep { self.between(2, 5) } else { self.below(3) } {
             let scalars: Vec<u32> = (0..self.program.types.len() as u32).filter(|ty| self.program.types[*ty as usize].scalar().is_some()).collect();
             let ty = TypeId(scalars[self.below(scalars.len())]);
             let from = self.below(5) as i64 - 2;
-            let (by, count) = ([1, 1, 2, -1][self.below(4)], self.between(1, 3) as u32);
+            let (by, mut count) = ([1, 1, 2, -1][self.below(4)], self.between(1, 3) as u32);
+            if deep && number == 0 && self.chance(20) {
+                count = [64, 65, 130][self.below(3)];
+            }
             parameters.push(RuleParameter { name: format!("i{number}"), ty, from, by, count });
         }
         let registers = (parameters.len() + 3) as u32;
         let open = self.chance(if start { 80 } else { 40 });
         let mut writer = Writer { scope: self.formula_scope(registers), generator: self, regions: Vec::new() };
-        let value = if open { crate::code::Expr::Const(1) } else { writer.condition(3) };
+        let value = match (deep, open) {
+            (true, _) => crate::code::Expr::All((0..writer.generator.between(2, 5)).map(|_| writer.condition(2)).collect()),
+            (false, true) => crate::code::Expr::Const(1),
+            (false, false) => writer.condition(3),
+        };
         let (objects, frame) = self.objects();
         let scope = Scope { registers, objects, loops: Vec::new(), silent: false, result: false };
         let block = Writer { generator: self, scope, regions: Vec::new() }.block(4);

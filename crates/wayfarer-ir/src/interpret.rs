@@ -27,11 +27,13 @@
 
 mod machine;
 mod memory;
+mod prefix;
 
 use crate::code::{Expr, FaultId};
 use crate::levels::Levels;
 use crate::program::{At, Program, Property, PropertyKind, Rule};
 use machine::{Machine, Scratch, Stop};
+use prefix::Shares;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -62,6 +64,7 @@ pub struct Interpreter {
     packing: Packing,
     rules: u32,
     levels: Option<Levels>,
+    shares: Vec<Shares>,
 }
 
 thread_local! {
@@ -74,7 +77,8 @@ impl Interpreter {
     pub fn new(program: impl Into<Arc<Program>>, limits: Limits) -> Self {
         let program = program.into();
         let rules = instances(&program.rules);
-        Interpreter { packing: program.packing(), levels: Levels::of(&program), program, limits, rules }
+        let shares = program.rules.iter().map(Shares::of).collect();
+        Interpreter { packing: program.packing(), levels: Levels::of(&program), shares, program, limits, rules }
     }
 
     /// The program it runs.
@@ -145,6 +149,32 @@ impl Interpreter {
         }
     }
 
+    /// Calls `act` with every member of a family from `first` on whose guard is true or a fault in the machine's state,
+    /// until it returns false. It may change the state, but must restore it.
+    fn each_enabled(&self, machine: &mut Machine, family: usize, first: u64, mut act: impl FnMut(&mut Machine, u64, Result<(), Fault>) -> bool) {
+        let rule = &self.program.rules[family];
+        let (instances, mut member) = (rule.instances(), first);
+        while member < instances {
+            rule.values(member, machine.begin(rule.guard.registers, 0));
+            let next = match self.shares[family].excluded(machine, &rule.guard.value) {
+                Ok(None) if !act(machine, member, Ok(())) => return,
+                Err(Stop::Fault(fault)) if !act(machine, member, Err(Fault(fault.0))) => return,
+                Ok(Some(share)) => (member / share + 1) * share,
+                _ => member + 1,
+            };
+            member = next;
+        }
+    }
+
+    /// The families with the number of their first rule, and the first member from `first` on.
+    fn families(&self, first: u64) -> impl Iterator<Item = (usize, u32, u64)> {
+        self.program.rules.iter().enumerate().scan(0u64, move |next, (family, rule)| {
+            let start = *next;
+            *next += rule.instances();
+            Some((family, start as u32, first.saturating_sub(start)))
+        })
+    }
+
     /// Runs a command on the machine's state, and then checks the assumptions.
     fn command(&self, machine: &mut Machine, rule: &Rule, member: u64) -> Fired {
         machine.scratch.covered.clear();
@@ -195,14 +225,16 @@ impl Interpreter {
     fn lowest(&self, machine: &mut Machine) -> Option<u32> {
         let levels = self.levels.as_ref()?;
         levels.all().find(|level| {
-            let mut rules = self.program.rules.iter().enumerate().filter(|(family, _)| self.program.level_of(*family) == *level);
-            rules.any(|(_, rule)| (0..rule.instances()).any(|member| self.guard(machine, rule, member) != Ok(false)))
+            let mut families = (0..self.program.rules.len()).filter(|family| self.program.level_of(*family) == *level);
+            families.any(|family| {
+                let mut any = false;
+                self.each_enabled(machine, family, 0, |_, _, _| {
+                    any = true;
+                    false
+                });
+                any
+            })
         })
-    }
-
-    /// The level of a rule.
-    fn level(&self, instance: usize) -> u32 {
-        self.program.rule_of(instance as u32).map_or(0, |(family, _)| self.program.level_of(family))
     }
 
     /// Records the result of a firing, which is in the machine's state.
@@ -268,17 +300,22 @@ impl Space for Interpreter {
                 machine.scratch.memory.state.clear();
                 machine.scratch.memory.state.extend_from_slice(state);
                 let lowest = self.lowest(machine);
-                for (instance, (rule, member)) in members(&self.program.rules).enumerate().skip(first as usize) {
-                    if lowest.is_some_and(|lowest| self.level(instance) != lowest) {
+                for (family, start, first) in self.families(first) {
+                    if lowest.is_some_and(|lowest| self.program.level_of(family) != lowest) {
                         continue;
                     }
-                    machine.scratch.covered.clear();
-                    let fired = self.attempt(machine, rule, member);
-                    if fired != Fired::Disabled {
+                    let rule = &self.program.rules[family];
+                    self.each_enabled(machine, family, first, |machine, member, guard| {
+                        machine.scratch.covered.clear();
+                        let fired = match guard {
+                            Ok(()) => self.command(machine, rule, member),
+                            Err(fault) => Fired::Fault(fault),
+                        };
                         enabled += 1;
-                        Self::note(machine, fired, source as u32, Firing::of(instance as u32), state, steps);
+                        Self::note(machine, fired, source as u32, Firing::of(start + member as u32), state, steps);
                         machine.scratch.memory.state.copy_from_slice(state);
-                    }
+                        true
+                    });
                 }
                 steps.enabled.push(enabled);
             }
@@ -293,9 +330,12 @@ impl Space for Interpreter {
             let mut enabled = std::mem::take(&mut machine.scratch.enabled);
             enabled.clear();
             let lowest = self.lowest(machine);
-            for (instance, (rule, member)) in members(&self.program.rules).enumerate() {
-                if lowest.is_none_or(|lowest| self.level(instance) == lowest) && self.guard(machine, rule, member) != Ok(false) {
-                    enabled.push(instance as u32);
+            for (family, start, _) in self.families(0) {
+                if lowest.is_none_or(|lowest| self.program.level_of(family) == lowest) {
+                    self.each_enabled(machine, family, 0, |_, member, _| {
+                        enabled.push(start + member as u32);
+                        true
+                    });
                 }
             }
             let chosen = (!enabled.is_empty()).then(|| Firing::of(enabled[rng.below(enabled.len() as u64) as usize]));

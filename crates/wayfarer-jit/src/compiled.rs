@@ -7,39 +7,50 @@ use crate::foundry::{Foundry, JitError, Meter};
 use crate::functions;
 use crate::guards::{Guards, Way};
 use crate::masks::Masks;
+use crate::nest::Nest;
 use crate::roots::{self, Metering};
 use crate::rows::Rows;
 use crate::shape::{self, Shape};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use wayfarer_ir::{FunctionId, Interpreter, Limits, Program, PropertyKind, Rule};
 use wayfarer_space::{Packing, Space, Word};
 
 /// The most rules that are all compiled with their parameters fixed.
 const MOST_FIXED_GUARDS: u64 = 16_384;
+/// The guards of larger families are a nest of loops, if possible.
+const MOST_GROUPED: u64 = 256;
 /// A family's guards are compiled with fixed parameters if instances times nodes are at most this.
 const MOST_FIXED_GUARD_NODES: u64 = 400_000;
 /// A family's commands are compiled with fixed parameters if instances times nodes are at most this, or if a command
-/// has at most [`SMALL_COMMAND`] nodes.
+/// has at most [`SMALL_COMMAND`] nodes and there are at most [`MOST_SMALL_COMMANDS`].
 const MOST_FIXED_COMMAND_NODES: u64 = 60_000;
 const SMALL_COMMAND: u64 = 200;
+const MOST_SMALL_COMMANDS: u64 = 512;
+/// Families of at most this many commands compile each at its first firing.
+const MOST_EAGER: u64 = 8;
+/// A command of a family gets code of its own after this many firings for each node of it.
+const FIRINGS_PER_NODE: u64 = 8;
 /// Larger bodies are interpreted: the time to compile grows faster than their size.
 const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
+/// The most rules whose parameters are listed.
+const MOST_QUICK: u32 = 1 << 18;
 /// Programs of more rules than this have their guards in masks, if possible.
 pub(crate) const MANY_RULES: usize = 8_192;
 /// The nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
 /// Code that is not compiled yet.
-const NOT_YET: usize = 0;
+pub(crate) const NOT_YET: usize = 0;
 /// Code that is interpreted.
 pub(crate) const INTERPRETED: usize = 1;
 
 pub(crate) type GuardsCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
+pub(crate) type NestCode = unsafe extern "C" fn(*const Word, *mut u32) -> u64;
 pub(crate) type FormulaCode = unsafe extern "C" fn(*const Word, *mut Environment) -> i64;
 pub(crate) type CommandCode = unsafe extern "C" fn(*const Word, *mut Word, *mut Environment) -> i64;
 
@@ -64,6 +75,8 @@ pub struct Compiled {
     pub(crate) groups: usize,
     /// The rules of each level as bits, group by group, if there are several levels.
     pub(crate) levels: Vec<Vec<u64>>,
+    /// Whether there are several levels.
+    pub(crate) layered: bool,
     /// Tables read by the guards' code, which contains their addresses.
     tables: Mutex<Vec<Vec<u64>>>,
     /// The check of all properties, if there are any.
@@ -74,12 +87,11 @@ pub struct Compiled {
     pub(crate) assumptions: Option<AtomicUsize>,
     /// Functions of the model that have code of their own.
     functions: Box<[AtomicUsize]>,
-    /// Code of commands by rule, for those that need only a state; 0 for all others.
-    pub(crate) quick: Box<[AtomicUsize]>,
-    /// The parameters of each rule in `quick`, and where they begin.
+    /// Commands by rule, if there are not too many.
+    pub(crate) quick: Vec<Quick>,
+    /// The parameters of each rule in `quick`.
     pub(crate) parameters: Vec<i64>,
-    pub(crate) parameters_at: Vec<u32>,
-    /// Whether some guards are always evaluated one by one.
+    /// Whether some family is a segment of its own, so that enabled rules are listed.
     pub(crate) lone: bool,
     pub(crate) covers: bool,
     pub(crate) recursive: bool,
@@ -89,6 +101,14 @@ pub struct Compiled {
     foundry: Mutex<Foundry>,
 }
 
+/// A rule's command, if it needs only a state.
+pub(crate) struct Quick {
+    /// Its code, or [`NOT_YET`].
+    pub(crate) code: AtomicUsize,
+    /// Where its parameters begin.
+    pub(crate) parameters: u32,
+}
+
 /// A family of rules.
 pub(crate) struct Family {
     pub(crate) first: u32,
@@ -96,6 +116,11 @@ pub(crate) struct Family {
     /// The guards' own code: one for each instance, or one for all.
     pub(crate) guards: Codes,
     pub(crate) commands: Codes,
+    /// The code of all commands, until those that fire often have code of their own.
+    general: AtomicUsize,
+    /// How often each command fired by that code, and after how many firings it gets its own.
+    heat: Box<[AtomicU32]>,
+    patience: u32,
 }
 
 /// Code for each instance, or for all together.
@@ -109,8 +134,10 @@ pub(crate) struct Segment {
     pub(crate) first: u32,
     pub(crate) group: usize,
     pub(crate) groups: usize,
-    /// The one family whose guards are evaluated one by one; `None` if they are evaluated together.
+    /// The one family of a segment that has no groups; `None` if the guards are evaluated together.
     pub(crate) alone: Option<usize>,
+    /// The code that lists the enabled rules of such a family; without it the guards are evaluated one by one.
+    pub(crate) nest: Option<NestCode>,
     families: Range<usize>,
 }
 
@@ -128,6 +155,11 @@ pub(crate) struct Chunk {
 impl Compiled {
     /// Compiles the guards and properties of a verified program; commands follow on their first firing.
     pub fn new(program: impl Into<Arc<Program>>, limits: Limits) -> Result<Self, JitError> {
+        Self::with_nests(program, limits, MOST_GROUPED)
+    }
+
+    /// The same, with the guards of families of more than `grouped` rules as nests of loops.
+    pub fn with_nests(program: impl Into<Arc<Program>>, limits: Limits, grouped: u64) -> Result<Self, JitError> {
         let program = program.into();
         let shape = Shape::of(&program);
         let foundry = Foundry::new()?;
@@ -152,16 +184,16 @@ impl Compiled {
             chunks: Vec::new(),
             groups: 0,
             levels: Vec::new(),
+            layered: false,
             tables: Mutex::default(),
             check: None,
             check_groups: program.properties.len().div_ceil(64),
             properties: zeros(program.properties.len()),
             assumptions: program.properties.iter().any(|property| property.kind == PropertyKind::Assumption).then(AtomicUsize::default),
             functions,
-            quick: zeros(if u64::from(interpreter.rules()) <= MOST_FIXED_COMMANDS { interpreter.rules() as usize } else { 0 }),
+            quick: Vec::new(),
             lone: false,
             parameters: Vec::new(),
-            parameters_at: Vec::new(),
             covers: shape::has_cover(&program),
             recursive,
             heap_words,
@@ -180,7 +212,7 @@ impl Compiled {
         }
         compiled.list_parameters();
         if compiled.masks.is_none() {
-            compiled.compile_guards()?;
+            compiled.compile_guards(grouped)?;
         }
         compiled.list_levels();
         compiled.compile_check()?;
@@ -226,38 +258,41 @@ impl Compiled {
 
     /// Lists the parameters of all rules that may get quick code.
     fn list_parameters(&mut self) {
-        for rule in self.program.rules.iter().filter(|_| !self.quick.is_empty()) {
+        if self.rules > MOST_QUICK || !self.is_plain() {
+            return;
+        }
+        for rule in &self.program.rules {
             for member in 0..rule.instances() {
                 let start = self.parameters.len();
-                self.parameters_at.push(start as u32);
+                self.quick.push(Quick { code: AtomicUsize::new(NOT_YET), parameters: start as u32 });
                 self.parameters.resize(start + rule.parameters.len(), 0);
                 rule.values(member, &mut self.parameters[start..]);
             }
         }
     }
 
-    fn compile_guards(&mut self) -> Result<(), JitError> {
+    fn compile_guards(&mut self, grouped: u64) -> Result<(), JitError> {
         let mut fixed: u64 = 0;
         let mut segments: Vec<Segment> = Vec::new();
         for (number, family) in self.families.iter().enumerate() {
             let rule = &self.program.rules[number];
             let nodes = self.shape.nodes_unrolled(&rule.guard.value) as u64;
-            let together = fixed + family.instances <= MOST_FIXED_GUARDS && family.instances.saturating_mul(nodes) <= MOST_FIXED_GUARD_NODES;
+            let nest = if family.instances > grouped { self.make_nest(number)? } else { None };
+            let few = fixed + family.instances <= MOST_FIXED_GUARDS && family.instances.saturating_mul(nodes) <= MOST_FIXED_GUARD_NODES;
+            let together = few && nest.is_none();
             fixed += if together { family.instances } else { 0 };
             match segments.last_mut() {
                 Some(segment) if together && segment.alone.is_none() => segment.families.end += 1,
                 _ => {
                     let alone = (!together).then_some(number);
-                    segments.push(Segment { first: family.first, group: 0, groups: 0, alone, families: number..number + 1 });
+                    segments.push(Segment { first: family.first, group: 0, groups: 0, alone, nest, families: number..number + 1 });
                 }
             }
         }
         let (mut chunks, mut tables) = (Vec::new(), Vec::new());
         for (number, segment) in segments.iter_mut().enumerate() {
             segment.group = self.groups;
-            if let Some(family) = segment.alone {
-                segment.groups = self.families[family].instances.div_ceil(64) as usize;
-                self.groups += segment.groups;
+            if segment.alone.is_some() {
                 continue;
             }
             let setting = self.setting();
@@ -286,6 +321,15 @@ impl Compiled {
         self.lone = segments.iter().any(|segment| segment.alone.is_some());
         self.segments = segments;
         Ok(())
+    }
+
+    /// The code that lists the enabled rules of a family, if its guards can be a nest of loops.
+    fn make_nest(&self, family: usize) -> Result<Option<NestCode>, JitError> {
+        let setting = self.setting();
+        let Some(nest) = Nest::of(setting, &self.program.rules[family]) else { return Ok(None) };
+        let made = self.foundry().make(&format!("nest {family}"), 2, 1, |builder| nest.write(Emitter::plain(builder, setting)))?;
+        // SAFETY: the function was emitted with these parameters and this result.
+        Ok(made.ok().map(|address| unsafe { std::mem::transmute::<*const u8, NestCode>(address) }))
     }
 
     fn make_guards(&self, foundry: &mut Foundry, guards: &mut Guards, groups: Range<usize>, name: &str) -> Result<*const u8, JitError> {
@@ -404,30 +448,45 @@ impl Compiled {
         self.assumptions.is_none() && !self.covers && !self.recursive && self.heap_words == 0
     }
 
-    pub(crate) fn command_code(&self, starts: bool, number: usize, member: u64) -> usize {
-        let (family, rule) = self.family(starts, number);
+    /// The code of a command, and whether it needs the values of its parameters.
+    pub(crate) fn command_code(&self, starts: bool, number: usize, member: u64) -> (usize, bool) {
+        let (family, _) = self.family(starts, number);
+        let own = matches!(family.commands, Codes::Fixed(_));
+        // Most commands of a large family fire seldom: compiling each of them would take longer than their firings.
+        if let Some(heat) = family.heat.get(member as usize)
+            && heat.load(Ordering::Relaxed) < family.patience
+        {
+            heat.fetch_add(1, Ordering::Relaxed);
+            return (self.compile_command(starts, number, &family.general, None), true);
+        }
         let cell = family.commands.cell(member);
+        let address = self.code(cell, || {
+            let address = self.compile_command(starts, number, cell, own.then_some(member));
+            if !starts && address != INTERPRETED && self.is_plain() {
+                let first = family.first as usize;
+                let rules = if own { first + member as usize..first + member as usize + 1 } else { first..first + family.instances as usize };
+                self.quick.get(rules).into_iter().flatten().for_each(|quick| quick.code.store(address, Ordering::Release));
+            }
+            address
+        });
+        (address, !own)
+    }
+
+    /// Compiles a command into a cell, for one instance or for all.
+    fn compile_command(&self, starts: bool, number: usize, cell: &AtomicUsize, instance: Option<u64>) -> usize {
+        let (_, rule) = self.family(starts, number);
         self.code(cell, || {
             let too_large = self.foundry().bytes() > self.code_limit || self.shape.largest_body(&self.program, &rule.command.block) > LARGEST_BODY;
             if too_large && !starts && !self.covers {
                 cell.store(INTERPRETED, Ordering::Release);
                 return INTERPRETED;
             }
-            let values = family.commands.values(rule, member);
-            let name = format!("{} {number}.{member}", if starts { "start" } else { "command" });
-            let address = self.compile(cell, &name, 3, |builder, metering| {
+            let values = instance.map(|member| values(rule, member));
+            let name =
+                format!("{} {number}.{}", if starts { "start" } else { "command" }, instance.map_or("all".to_string(), |member| member.to_string()));
+            self.compile(cell, &name, 3, |builder, metering| {
                 roots::command(builder, self.setting(), rule, values.as_deref(), &self.packing, metering)
-            });
-            if !starts && address != INTERPRETED && self.is_plain() {
-                let first = family.first as usize;
-                let rules = if let Codes::Fixed(_) = family.commands {
-                    first + member as usize..first + member as usize + 1
-                } else {
-                    first..first + family.instances as usize
-                };
-                self.quick.get(rules).into_iter().flatten().for_each(|quick| quick.store(address, Ordering::Release));
-            }
-            address
+            })
         })
     }
 
@@ -453,14 +512,17 @@ impl Codes {
     /// The parameters' values if the code is for one instance.
     fn values(&self, rule: &Rule, member: u64) -> Option<Vec<i64>> {
         match self {
-            Codes::Fixed(_) => {
-                let mut values = vec![0; rule.parameters.len()];
-                rule.values(member, &mut values);
-                Some(values)
-            }
+            Codes::Fixed(_) => Some(values(rule, member)),
             Codes::General(_) => None,
         }
     }
+}
+
+/// The parameters' values of an instance.
+fn values(rule: &Rule, member: u64) -> Vec<i64> {
+    let mut values = vec![0; rule.parameters.len()];
+    rule.values(member, &mut values);
+    values
 }
 
 /// Instances of rules; at most `most` of them have code of their own.
@@ -471,11 +533,20 @@ fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> {
         .map(|rule| {
             let instances = rule.instances().min(u64::from(u32::MAX) - first);
             let nodes = shape.nodes_with_calls(&rule.command.block);
-            let small = nodes <= SMALL_COMMAND || instances.saturating_mul(nodes) <= MOST_FIXED_COMMAND_NODES;
+            let small = nodes <= SMALL_COMMAND && instances <= MOST_SMALL_COMMANDS || instances.saturating_mul(nodes) <= MOST_FIXED_COMMAND_NODES;
             let codes = |fix: bool| if fix { Codes::Fixed(zeros(instances as usize)) } else { Codes::General(AtomicUsize::new(NOT_YET)) };
             let fix = fixed + instances <= most;
             fixed += if fix { instances } else { 0 };
-            let family = Family { first: first as u32, instances, guards: codes(fix && instances <= 64), commands: codes(fix && small) };
+            let heat = if fix && small && instances > MOST_EAGER { instances as usize } else { 0 };
+            let family = Family {
+                first: first as u32,
+                instances,
+                guards: codes(fix && instances <= 64),
+                commands: codes(fix && small),
+                general: AtomicUsize::new(NOT_YET),
+                heat: (0..heat).map(|_| AtomicU32::new(0)).collect(),
+                patience: nodes.saturating_mul(FIRINGS_PER_NODE).min(1 << 20) as u32,
+            };
             first += instances;
             family
         })

@@ -1,21 +1,22 @@
-//! The space: enabled rules as bits, and their firings directly into the columns of steps.
+//! The space: enabled rules as bits or as a list, and their firings.
 
 #![allow(unsafe_code)]
 
-use crate::compiled::{CommandCode, Compiled, Family};
-use crate::emit::{DONE, Environment, NO_CODE};
+use crate::compiled::{Compiled, Family};
+use crate::emit::{DONE, NO_CODE};
+use crate::fire::{rules_of, take_covered};
 use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 use wayfarer_ir::PropertyKind;
-use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Hash, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, hash,
-};
+use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The number of groups of guards whose bits are kept on the stack.
 const FEW_GROUPS: usize = 16;
+
+/// For at most this many rules, there is always room for all of them.
+const FEW_RULES: u32 = 128;
 
 /// Bits of a few groups, on the stack and not cleared.
 type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
@@ -38,7 +39,16 @@ impl Compiled {
         if let Some(count) = self.with_few(state, |bits| Some(count_even(bits))) {
             return count;
         }
-        self.with_scratch(|scratch| self.enabled(state, 0, scratch))
+        if self.lone {
+            return self.with_scratch(|scratch| {
+                self.list_rules(state, 0, scratch);
+                (scratch.rules.len() + scratch.faults.len()) as u32
+            });
+        }
+        self.with_scratch(|scratch| {
+            self.enabled(state, 0, scratch);
+            self.count_found(scratch)
+        })
     }
 
     fn expect_width(&self, state: &[Word]) {
@@ -50,8 +60,8 @@ impl Compiled {
     ///
     /// # Safety
     /// The state must have the program's width, and there must be room for two words for each group.
-    #[inline]
-    unsafe fn decide(&self, state: *const Word, bits: *mut u64) -> u64 {
+    #[inline(always)]
+    pub(crate) unsafe fn decide(&self, state: *const Word, bits: *mut u64) -> u64 {
         let mut undecided = 0;
         for chunk in &self.chunks {
             // SAFETY: the code was emitted with these parameters; the rest is guaranteed by the caller.
@@ -77,26 +87,47 @@ impl Compiled {
         let undecided = unsafe { self.decide(state.as_ptr(), bits.as_mut_ptr().cast()) };
         // SAFETY: every group is in a chunk, and the code of a chunk writes both words of its groups.
         let bits = (undecided == 0).then(|| unsafe { std::slice::from_raw_parts_mut(bits.as_mut_ptr().cast::<u64>(), self.groups * 2) })?;
-        if !self.levels.is_empty() {
+        if self.layered {
             self.keep_lowest(bits);
         }
         act(bits)
     }
 
-    /// Finds all rules from `first_rule` on whose guard is true, as the even words of `bits`, and those whose guard
-    /// is a fault, as the odd ones. Returns the number of both.
-    #[inline]
-    pub(crate) fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) -> u32 {
-        assert!(state.len() == self.words && scratch.bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
+    /// Finds all rules from `first_rule` on whose guard is true, as the even words of the scratch's bits, and those
+    /// whose guard is a fault, as the odd ones.
+    pub(crate) fn enabled(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
+        let mut bits = std::mem::take(&mut scratch.bits);
+        self.find_enabled(state, first_rule, &mut bits, scratch);
+        scratch.bits = bits;
+    }
+
+    /// The same with the bits outside the scratch.
+    #[inline(always)]
+    fn find_enabled(&self, state: &[Word], first_rule: u64, bits: &mut Vec<u64>, scratch: &mut Scratch) {
+        assert!(state.len() == self.words && bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
         scratch.faults.clear();
         // SAFETY: tested above.
-        let undecided = unsafe { self.decide(state.as_ptr(), scratch.bits.as_mut_ptr()) };
-        if !self.levels.is_empty() {
-            self.decide_levels(state, first_rule, undecided != 0, scratch);
-        } else if undecided != 0 || self.lone || first_rule > 0 {
+        let undecided = unsafe { self.decide(state.as_ptr(), bits.as_mut_ptr()) };
+        if undecided | first_rule != 0 || self.layered {
+            self.settle(state, first_rule, undecided != 0, bits, scratch);
+        }
+    }
+
+    /// The number of rules that [`enabled`](Self::enabled) found.
+    pub(crate) fn count_found(&self, scratch: &Scratch) -> u32 {
+        count_even(&scratch.bits[..self.groups * 2]) + scratch.faults.len() as u32
+    }
+
+    /// The part of [`enabled`](Self::enabled) that most states do not need.
+    #[cold]
+    fn settle(&self, state: &[Word], first_rule: u64, undecided: bool, bits: &mut Vec<u64>, scratch: &mut Scratch) {
+        std::mem::swap(bits, &mut scratch.bits);
+        if self.layered {
+            self.decide_levels(state, first_rule, undecided, scratch);
+        } else {
             self.ask_undecided(state, first_rule, scratch);
         }
-        count_even(&scratch.bits[..self.groups * 2]) + scratch.faults.len() as u32
+        std::mem::swap(bits, &mut scratch.bits);
     }
 
     /// All rules that are enabled or whose guard is a fault, in the scratch's bits.
@@ -110,10 +141,6 @@ impl Compiled {
             for index in 0..segment.groups {
                 let at = (segment.group + index) * 2;
                 let base = u64::from(segment.first) + index as u64 * 64;
-                if let Some(family) = segment.alone {
-                    let left = self.families[family].instances - index as u64 * 64;
-                    (bits[at], bits[at + 1]) = (0, if left >= 64 { u64::MAX } else { (1 << left) - 1 });
-                }
                 if first_rule > base {
                     let from = u64::MAX.checked_shl((first_rule - base).min(64) as u32).unwrap_or(0);
                     bits[at] &= from;
@@ -144,115 +171,23 @@ impl Compiled {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
+        let mut bits = std::mem::take(&mut scratch.bits);
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
-            let enabled = self.enabled(state, first_rule, scratch);
-            steps.enabled.push(enabled);
+            self.find_enabled(state, first_rule, &mut bits, scratch);
             let before = steps.faults.len();
             for (rule, fault) in &scratch.faults {
                 steps.faults.push(FaultStep { source: source as u32, firing: Firing::of(*rule), fault: *fault });
             }
-            self.fire_enabled::<W>(source as u32, state, enabled as usize - scratch.faults.len(), steps, scratch);
+            // To count them first takes longer than to leave room for all, if they are few.
+            let most = if self.rules <= FEW_RULES { self.rules } else { count_even(&bits[..self.groups * 2]) };
+            let count = self.fire_rules::<W>(source as u32, state, (rules_of(&self.segments, &bits), most as usize), steps, scratch);
+            steps.enabled.push((count + scratch.faults.len()) as u32);
             if !scratch.faults.is_empty() {
                 steps.faults[before..].sort_by_key(|fault| fault.firing);
             }
         }
-    }
-
-    /// Fires all rules whose bits are set, `count` in number.
-    #[inline]
-    fn fire_enabled<const W: usize>(&self, source: u32, state: &[Word], count: usize, steps: &mut Steps, scratch: &mut Scratch) {
-        let width = if W == 0 { self.words } else { W };
-        let before = steps.states.len();
-        steps.hashes.reserve(count);
-        steps.changed.reserve(count);
-        steps.sources.reserve(count);
-        steps.firings.reserve(count);
-        let targets = steps.states.push_many_dirty(count);
-        let mut made = 0;
-        for segment in &self.segments {
-            for index in 0..segment.groups {
-                let mut bits = scratch.bits[(segment.group + index) * 2];
-                while bits != 0 {
-                    let rule = segment.first + index as u32 * 64 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    let out = &mut targets[made * width..(made + 1) * width];
-                    let fired = self.fire_rule(rule, state, out, scratch);
-                    if fired == Fired::To {
-                        let (hash, changed) = if W == 0 { (hash(out), changed(state, out)) } else { describe::<W>(state, out) };
-                        // SAFETY: room was reserved for `count` more in each column, one for each bit.
-                        unsafe {
-                            steps.hashes.as_mut_ptr().add(before + made).write(hash);
-                            steps.changed.as_mut_ptr().add(before + made).write(changed);
-                            steps.sources.as_mut_ptr().add(before + made).write(source);
-                            steps.firings.as_mut_ptr().add(before + made).write(Firing::of(rule));
-                        }
-                        made += 1;
-                    }
-                    if fired != Fired::To || self.covers {
-                        note(source, rule, fired, &mut steps.faults, &mut steps.discarded, &mut steps.reached, scratch);
-                    }
-                }
-            }
-        }
-        let after = before + made;
-        assert!(made <= count && steps.hashes.len() == before && steps.changed.len() == before, "columns of one length");
-        assert!(steps.sources.len() == before && steps.firings.len() == before, "columns of one length");
-        // SAFETY: all columns had `before` rows, and each of the rows up to `after` was written above.
-        unsafe {
-            steps.hashes.set_len(after);
-            steps.changed.set_len(after);
-            steps.sources.set_len(after);
-            steps.firings.set_len(after);
-        }
-        steps.states.truncate(after);
-    }
-
-    /// Fires a rule whose guard is true.
-    #[inline]
-    fn fire_rule(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
-        match self.quick_code(rule) {
-            0 => self.fire_slowly(rule, state, out, scratch),
-            // SAFETY: the code was just found; the callers check the widths.
-            address => match unsafe { self.fire_quickly(address, rule, state, out) } {
-                DONE => Fired::To,
-                NO_CODE => self.fire_slowly(rule, state, out, scratch),
-                status => outcome(status),
-            },
-        }
-    }
-
-    /// The code of a command that needs only a state; 0 if there is none, or none yet.
-    #[inline]
-    fn quick_code(&self, rule: u32) -> usize {
-        self.quick.get(rule as usize).map_or(0, |cell| cell.load(Ordering::Acquire))
-    }
-
-    /// Fires a rule by its code.
-    ///
-    /// # Safety
-    /// The address must have been returned by [`quick_code`](Self::quick_code) for the rule, and both states must
-    /// have the program's width.
-    #[inline]
-    unsafe fn fire_quickly(&self, address: usize, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
-        let mut environment = MaybeUninit::<Environment>::uninit();
-        let parameters = self.parameters[self.parameters_at[rule as usize] as usize..].as_ptr();
-        // SAFETY: a field of valid memory.
-        unsafe { (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters) };
-        // SAFETY: the code was emitted with these parameters. It reads nothing of its environment that it did not
-        // write, except for the parameters. The rest is guaranteed by the caller.
-        unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
-    }
-
-    #[cold]
-    fn fire_slowly(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
-        if let Some(rows) = &self.rows {
-            return rows.fire(rule, state, out);
-        }
-        match member(&self.families, rule) {
-            Some((number, member)) => self.fire_command(false, number, member, state, out, scratch),
-            None => Fired::Disabled,
-        }
+        scratch.bits = bits;
     }
 
     /// Reports the violations of a state in which the quick check found some, by its bits.
@@ -279,7 +214,8 @@ impl Compiled {
     /// As [`Space::sample`], if guards are evaluated one by one.
     fn sample_slowly(&self, state: &[Word], rng: &mut Rng, out: &mut [Word]) -> Option<(Firing, Fired)> {
         self.with_scratch(|scratch| {
-            let count = self.enabled(state, 0, scratch);
+            self.enabled(state, 0, scratch);
+            let count = self.count_found(scratch);
             if count == 0 {
                 return None;
             }
@@ -381,6 +317,16 @@ impl Space for Compiled {
             self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
             return Completeness::All;
         }
+        if self.lone {
+            self.with_scratch(|scratch| match self.words {
+                1 => self.expand_listed::<1>(batch, first, steps, scratch),
+                2 => self.expand_listed::<2>(batch, first, steps, scratch),
+                3 => self.expand_listed::<3>(batch, first, steps, scratch),
+                4 => self.expand_listed::<4>(batch, first, steps, scratch),
+                _ => self.expand_listed::<0>(batch, first, steps, scratch),
+            });
+            return Completeness::All;
+        }
         self.with_scratch(|scratch| match self.words {
             1 => self.expand_batch::<1>(batch, first, steps, scratch),
             2 => self.expand_batch::<2>(batch, first, steps, scratch),
@@ -423,14 +369,12 @@ impl Space for Compiled {
             }
             Some(None)
         });
-        let Some(drawn) = drawn else { return self.sample_slowly(state, rng, out) };
-        let rule = drawn?;
-        let status = match self.quick_code(rule) {
-            0 => NO_CODE,
-            // SAFETY: the code was just found, and both widths are the program's.
-            address => unsafe { self.fire_quickly(address, rule, state, out) },
+        let Some(drawn) = drawn else {
+            return if self.lone { self.sample_listed(state, rng, out) } else { self.sample_slowly(state, rng, out) };
         };
-        let fired = match status {
+        let rule = drawn?;
+        // SAFETY: both widths are the program's.
+        let fired = match unsafe { self.fire_quickly(rule, state, out) } {
             DONE => Fired::To,
             NO_CODE => self.with_scratch(|scratch| {
                 let fired = self.fire_slowly(rule, state, out, scratch);
@@ -445,7 +389,7 @@ impl Space for Compiled {
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
         self.expect_width(state);
         let Some((number, member)) = member(&self.families, firing.rule).filter(|_| firing.outcome == 0) else { return Fired::Disabled };
-        if !self.levels.is_empty() && self.is_held_back(state, firing.rule) {
+        if self.layered && self.is_held_back(state, firing.rule) {
             return Fired::Disabled;
         }
         self.with_scratch(|scratch| match self.ask(false, number, member, state, scratch) {
@@ -499,7 +443,7 @@ impl Space for Compiled {
 }
 
 /// The family of a rule and its number in it.
-fn member(families: &[Family], rule: u32) -> Option<(usize, u64)> {
+pub(crate) fn member(families: &[Family], rule: u32) -> Option<(usize, u64)> {
     let number = families.partition_point(|family| family.first <= rule).checked_sub(1)?;
     let member = u64::from(rule - families[number].first);
     (member < families[number].instances).then_some((number, member))
@@ -522,46 +466,4 @@ fn nth_bit(mut word: u64, rank: u32) -> u32 {
         word &= word - 1;
     }
     word.trailing_zeros()
-}
-
-/// The hash of a state of `W` words, and the words that differ from another.
-#[inline]
-fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
-    let (from, to): (&[Word; W], &[Word; W]) = (from.try_into().expect("a width"), to.try_into().expect("a width"));
-    let mut mask = 0;
-    for index in 0..W {
-        mask |= u64::from(from[index] != to[index]) << index;
-    }
-    (hash(to), mask)
-}
-
-/// Records a firing that led to no state, and the properties it covered.
-#[cold]
-fn note(source: u32, rule: u32, fired: Fired, faults: &mut Vec<FaultStep>, discarded: &mut u64, reached: &mut PropertyBits, scratch: &mut Scratch) {
-    match fired {
-        Fired::Fault(fault) => faults.push(FaultStep { source, firing: Firing::of(rule), fault }),
-        Fired::Discarded => *discarded += 1,
-        Fired::To | Fired::Disabled => {}
-    }
-    take_covered(scratch, (fired != Fired::Discarded).then_some(reached));
-}
-
-/// The words that differ: bit w for word w, bit 63 for word 63 and all after it.
-#[inline]
-fn changed(from: &[Word], to: &[Word]) -> u64 {
-    let mut mask = 0;
-    for index in 0..from.len().min(to.len()) {
-        mask |= u64::from(from[index] != to[index]) << index.min(63);
-    }
-    mask
-}
-
-/// Clears the properties that a firing covered, after recording them if it counts.
-fn take_covered(scratch: &mut Scratch, mut reached: Option<&mut PropertyBits>) {
-    for (index, word) in scratch.covered.iter_mut().enumerate() {
-        let covered = std::mem::take(word);
-        if let Some(reached) = &mut reached {
-            (0..64).filter(|bit| covered >> bit & 1 == 1).for_each(|bit| reached.insert(index as u32 * 64 + bit));
-        }
-    }
 }

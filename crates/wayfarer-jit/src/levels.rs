@@ -26,6 +26,7 @@ impl Compiled {
             // The last group of a segment may have room for rules of the next, which have groups of their own.
             masks.push(mask);
         }
+        self.layered = true;
         self.levels = masks;
     }
 
@@ -42,7 +43,7 @@ impl Compiled {
 
     /// Evaluates all guards, keeps the smallest level, and then removes the rules before `first_rule`.
     pub(crate) fn decide_levels(&self, state: &[Word], first_rule: u64, undecided: bool, scratch: &mut Scratch) {
-        if undecided || self.lone {
+        if undecided {
             self.ask_undecided(state, 0, scratch);
         }
         let mut bits = std::mem::take(&mut scratch.bits);
@@ -70,6 +71,15 @@ impl Compiled {
 
     /// Whether a rule is not enabled because one of a smaller level is.
     pub(crate) fn is_held_back(&self, state: &[Word], rule: u32) -> bool {
+        if self.lone {
+            return self.with_scratch(|scratch| {
+                self.list_rules(state, 0, scratch);
+                let (rules, faults) = (&scratch.rules, &scratch.faults);
+                let stays = rules.binary_search(&rule).is_ok() || faults.iter().any(|(other, _)| *other == rule);
+                let some = !rules.is_empty() || !faults.is_empty();
+                some && !stays
+            });
+        }
         self.with_scratch(|scratch| {
             scratch.faults.clear();
             // If its bit remains, or none at all, the guard alone decides.

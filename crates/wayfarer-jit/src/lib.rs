@@ -6,20 +6,25 @@
 //! - guards become tables and masks, all rules at once (`guards`, `probe`)
 //! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
 //! - guards of very many rules that compare fields with constants are tables in two levels, without code (`masks`)
+//! - guards of large families are a nest of loops over their parameters, which lists the enabled ones (`nest`, `listed`)
 //! - commands that only add and set constants are rows of a table (`rows`)
-//! - successors are written directly into the columns of steps (`explore`, `run`)
+//! - successors are written directly into the columns of steps (`explore`, `fire`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
 //! - all machine code is in one contiguous area of memory and is counted (`foundry`)
 
 mod compiled;
 mod emit;
 mod explore;
+mod fire;
 mod foundry;
 mod functions;
 mod guards;
 mod levels;
+mod listed;
 mod masks;
+mod nest;
 mod probe;
+mod ranges;
 mod roots;
 mod rows;
 mod run;

@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::compiled::Compiled;
+use crate::fire::rules_of;
 use crate::run::Scratch;
 use wayfarer_ir::{BinaryOp, Expr, Place, Program, Root, Rule, Stmt};
 use wayfarer_space::{Fault, FaultStep, Fired, Firing, Omitted, States, Steps, Word};
@@ -271,19 +272,16 @@ impl Compiled {
             steps.enabled.push(scratch.rules.len() as u32);
             return;
         }
-        let count = self.enabled(state, first_rule, scratch);
-        steps.enabled.push(count);
-        scratch.rules.clear();
-        scratch.rules.reserve(count as usize);
-        for segment in &self.segments {
-            for index in 0..segment.groups {
-                let mut bits = scratch.bits[(segment.group + index) * 2];
-                let base = segment.first + index as u32 * 64;
-                while bits != 0 {
-                    scratch.rules.push(base + bits.trailing_zeros());
-                    bits &= bits - 1;
-                }
-            }
+        if self.lone {
+            self.list_rules(state, first_rule, scratch);
+            steps.enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
+        } else {
+            self.enabled(state, first_rule, scratch);
+            let count = self.count_found(scratch);
+            steps.enabled.push(count);
+            scratch.rules.clear();
+            scratch.rules.reserve(count as usize);
+            rules_of(&self.segments, &scratch.bits).for_each(|rule| scratch.rules.push(rule));
         }
         for (rule, fault) in &scratch.faults {
             steps.faults.push(FaultStep { source, firing: Firing::of(*rule), fault: *fault });

@@ -149,12 +149,12 @@ impl Compiled {
     /// Runs a command and checks the assumptions. If the result is `To`, the state was written to `out`.
     pub(crate) fn fire_command(&self, starts: bool, number: usize, member: u64, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
         assert!(state.len() == self.words && out.len() == self.words, "a state of another width");
-        let address = self.command_code(starts, number, member);
+        let (address, general) = self.command_code(starts, number, member);
         let (family, rule) = self.family(starts, number);
         if address == INTERPRETED {
             return self.interpret(starts, family.first + member as u32, state, out, scratch);
         }
-        let general = matches!(family.commands, Codes::General(_)).then_some((rule, member));
+        let general = general.then_some((rule, member));
         let target = out.as_mut_ptr();
         // SAFETY: the code was emitted with these parameters, and both states have the program's width.
         let status = self

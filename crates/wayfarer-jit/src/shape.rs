@@ -246,6 +246,12 @@ impl LeakSearch {
     }
 }
 
+/// Visits an expression and all parts of it.
+pub(crate) fn each<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
+    visit(expr);
+    each_operand(expr, &mut |operand| each(operand, visit));
+}
+
 fn each_operand<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     walk::operands(expr, &mut |operand| visit(operand));
 }

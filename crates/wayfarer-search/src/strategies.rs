@@ -10,6 +10,7 @@ mod depths;
 mod dfs;
 pub(crate) mod drawing;
 mod highway;
+mod novelty;
 mod random;
 mod rbfs;
 mod renewal;
@@ -179,11 +180,12 @@ impl Need {
 }
 
 /// All strategies, in the order in which they are listed to users.
-static ROWS: [&Row; 12] = [
+static ROWS: [&Row; 13] = [
     &auto::ROW,
     &bfs::ROW,
     &dfs::ROW,
     &dfs::RANDOMISED,
+    &novelty::ROW,
     &walk::ROW,
     &random::ROW,
     &urs::ROW,

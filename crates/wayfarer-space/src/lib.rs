@@ -17,7 +17,7 @@ mod steps;
 
 pub use fault::{Fault, FaultClass};
 pub use graph::Graph;
-pub use hash::{HASH_VERSION, Hash, hash};
+pub use hash::{HASH_VERSION, Hash, NARROW, Sum, hash};
 pub use packing::Packing;
 pub use property::PropertyBits;
 pub use rng::{RNG_VERSION, Rng};

@@ -384,7 +384,10 @@ impl Index {
         if how == Growth::Split {
             grown[1].clear();
         }
-        table.freeze();
+        // A worker that is alone inserts nothing meanwhile.
+        if self.seats.load(Ordering::Relaxed) > 1 {
+            table.freeze();
+        }
         let widened = grown[0].wide && !table.wide;
         for bucket in 0..table.buckets() {
             if widened {

@@ -52,6 +52,8 @@ pub struct LoadOptions {
     pub formulas: Option<Source>,
     /// Whether copying an undefined value is a fault.
     pub strict_undefined: bool,
+    /// The rewrite steps that one evaluation may take before it counts as endless; none for the usual limit.
+    pub rewrite_limit: Option<u64>,
     /// Whether diagnostics are coloured.
     pub colour: bool,
 }

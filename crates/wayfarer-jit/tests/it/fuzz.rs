@@ -1,8 +1,9 @@
 //! Random programs, on the interpreter and compiled.
 
-use crate::agreement::{Seen, agree};
+use crate::agreement::{Seen, agree, agree_on};
 use std::sync::Arc;
-use wayfarer_ir::{Limits, generate};
+use wayfarer_ir::{Interpreter, Limits, Program, generate};
+use wayfarer_jit::Compiled;
 
 /// Programs run by `cargo test`; `WAYFARER_FUZZ_SEEDS=from..to` runs others.
 const SEEDS: std::ops::Range<u64> = 0..500;
@@ -37,4 +38,22 @@ fn generated_programs_agree_with_fuel_to_spare() {
     // Endless loops are slow to interpret until they have used it up.
     let seen = run(seeds().step_by(10), |_| Limits { fuel: 100_000, ..Limits::default() }, 15);
     assert!(seeds() != SEEDS || seen.states > 500 && seen.steps > 500 && seen.faults > 50, "{seen:?}");
+}
+
+/// Runs a program whose families are all nests of loops.
+fn agree_nested(name: &str, program: Program, most: usize) -> Seen {
+    let (program, limits) = (Arc::new(program), Limits { fuel: 100_000, ..Limits::default() });
+    let interpreter = Interpreter::new(program.clone(), limits);
+    let compiled = Compiled::with_nests(program, limits, 0).unwrap_or_else(|error| panic!("{name}: {error}"));
+    agree_on(name, &interpreter, &compiled, most)
+}
+
+#[test]
+fn nests_of_loops_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds().step_by(4) {
+        seen.add(agree_nested(&format!("nested seed {seed}"), generate::generate(seed), 6));
+        seen.add(agree_nested(&format!("deep seed {seed}"), generate::generate_deep(seed), 6));
+    }
+    assert!(seeds() != SEEDS || seen.states > 1_000 && seen.steps > 1_000 && seen.faults > 200, "{seen:?}");
 }

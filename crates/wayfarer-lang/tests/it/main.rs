@@ -12,3 +12,4 @@ mod promela_corpus;
 mod promela_explore;
 mod promela_language;
 mod promela_models;
+mod promela_spin;

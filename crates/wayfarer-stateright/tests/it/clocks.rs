@@ -34,7 +34,7 @@ impl Actor for Clock {
 pub fn clocks(
     limit: u32,
     bound: u32,
-) -> impl Model<State = impl Clone + std::fmt::Debug + Eq + std::hash::Hash + Send + Sync + 'static, Action = impl Clone + std::fmt::Debug>
+) -> impl Model<State = impl Clone + std::fmt::Debug + Eq + std::hash::Hash + Send + Sync + 'static, Action = impl Clone + PartialEq + std::fmt::Debug>
 + Send
 + Sync
 + 'static {

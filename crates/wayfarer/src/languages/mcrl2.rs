@@ -6,7 +6,7 @@ use crate::subject::{Facts, FaultFacts, Plain, PropertyFacts, Replaying, RuleFac
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::json;
 use std::sync::Arc;
-use wayfarer_algebra::{AlgebraSpace, Layout, Place, PlainSpace, System};
+use wayfarer_algebra::{AlgebraSpace, FUEL, Layout, Place, PlainSpace, System};
 use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics};
 use wayfarer_lang::mcrl2;
 use wayfarer_lang::source::{Source, Span};
@@ -36,7 +36,7 @@ fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
     }
     let (specification, mut diagnostics) = mcrl2::load(source);
     let Some(specification) = specification else { return Err(rejected_there(&diagnostics, source, options.colour)) };
-    let system = match System::new(specification) {
+    let system = match System::limited(specification, options.rewrite_limit.unwrap_or(FUEL)) {
         Ok(system) => system,
         Err(wrong) => {
             let mut diagnostic = Diagnostic::error(Span::new(wrong.place.start, wrong.place.end), wrong.message);
@@ -153,7 +153,12 @@ impl Words for Processes {
 
     fn fault(&self, fault: Fault, _plan: &Plan) -> FaultFacts {
         let (message, place) = self.system.explain_fault(fault);
-        FaultFacts { kind: Kind::Fault, message, at: self.at(place), note: None }
+        let fuel = count(self.system.fuel());
+        let note = self
+            .system
+            .is_out_of_fuel(fault)
+            .then(|| format!("one evaluation may take {fuel} rewrite steps; the option `rewrite-limit` changes that"));
+        FaultFacts { kind: Kind::Fault, message, at: self.at(place), note }
     }
 
     fn values(&self, state: &[Word]) -> Vec<ValueFacts> {

@@ -156,7 +156,9 @@ impl<'m> Maker<'m, '_> {
         }
         let (others, rest): (Vec<&Transition>, Vec<&Transition>) = ways.iter().partition(|way| matches!(way.act.kind, ActKind::Else));
         let when: Vec<When> = rest.iter().map(|way| self.when(&way.act.kind)).collect();
-        if when.contains(&When::Unknown) || others.len() > 1 {
+        let is_else = |way: &Transition| matches!(way.act.kind, ActKind::Else);
+        let last = ways.iter().position(is_else).is_none_or(|number| number + 1 == ways.len());
+        if when.contains(&When::Unknown) || !last {
             return stand;
         }
         path.push(to);

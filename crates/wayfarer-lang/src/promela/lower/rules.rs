@@ -148,7 +148,8 @@ impl<'a> Lowering<'a> {
             ActKind::Else => {
                 let transitions = &self.model.types[way.ty].automaton.states[way.state].transitions;
                 let mut parts = Vec::new();
-                for (number, transition) in transitions.iter().enumerate() {
+                // As in SPIN, only what stands before it counts: options behind a nested selection do not.
+                for (number, transition) in transitions.iter().enumerate().take(way.number) {
                     if !matches!(transition.act.kind, ActKind::Else) {
                         let other = Way { number, transition, ..*way };
                         parts.push(not(self.can_move(&other, receivers, timeout)));

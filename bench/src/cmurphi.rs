@@ -1,0 +1,173 @@
+//! States per CPU second against CMurphi 5.4.9, on models nobody tuned for: narrow and wide states, few and many rules.
+//!
+//! CMurphi translates a model to C++, g++ compiles it, and that program explores the model. The part needs the
+//! translator in `CMURPHI_MU` and its include folder in `CMURPHI_INCLUDE`.
+
+use crate::Request;
+use crate::process::{self, Cost};
+use crate::results::Results;
+use crate::speed::{ours, report};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A model, and the states after which the comparison stops, if it covers only the first ones.
+const MODELS: [(&str, Option<u64>); 32] = [
+    ("cm-mux-mcslock1.m", None),
+    ("cm-mux-mcslock2.m", None),
+    ("cm-mux-n_peterson.m", Some(1_000_000)),
+    ("cm-sci-sci.m", None),
+    ("cm-sym-cache3.m", Some(1_500_000)),
+    ("cm-sym-list6.m", None),
+    ("cm-sym-list6too.m", None),
+    ("cm-others-newcache3.m", Some(500_000)),
+    ("cm-mset-newcache3.m", None),
+    ("cm-mset-cache3multi.m", Some(1_000_000)),
+    ("cm-mset-newlist6.m", Some(1_000_000)),
+    ("d-German_node3.m", None),
+    ("d-n_peterson5.m", None),
+    ("d-romp_german3.m", None),
+    ("d-sci3d2.m", Some(1_000_000)),
+    ("edmc-Flash_node2.m", None),
+    ("edmc-German_node2.m", None),
+    ("edmc-TL-C_In_M_data.m", Some(200_000)),
+    ("edmc-TL-C_In_S_data.m", Some(500_000)),
+    ("m2c-tilelink.m", None),
+    ("romp-german.m", None),
+    ("romp-ruMI.m", Some(500_000)),
+    ("romp-MESI.m", Some(300_000)),
+    ("rud-msi.m", Some(1_000_000)),
+    ("rud-msi_opt.m", Some(500_000)),
+    ("san-MSI.m", Some(100_000)),
+    ("ter-mesi.m", Some(500_000)),
+    ("tim-mesi.m", Some(1_000_000)),
+    ("tim-msi.m", Some(1_000_000)),
+    ("ysc-mesi.m", Some(1_000_000)),
+    ("ysc-moesi.m", Some(1_000_000)),
+    ("ysc-msi.m", Some(1_000_000)),
+];
+
+/// A model of our own, an intruder with a memory of messages, and the text that makes it larger.
+const OWN: (&str, Option<u64>) = ("intruder.m", Some(100_000));
+const LARGER: [&str; 2] = ["Forgeries:      0;", "Forgeries:      1;"];
+
+/// States of at least this many bits are wide.
+const WIDE: u64 = 1_000;
+
+/// Prints the ratio for each model and the geometric means.
+pub(crate) fn measure(request: &Request, results: &mut Results) {
+    println!(
+        "\nstates per CPU second against CMurphi, whole process, one thread, no symmetry, no deadlock check, best of {} interleaved runs",
+        request.runs
+    );
+    let (Some(translator), Some(include)) = (std::env::var_os("CMURPHI_MU"), std::env::var_os("CMURPHI_INCLUDE")) else {
+        println!(
+            "rival: CMurphi is not installed (CMURPHI_MU: its translator, CMURPHI_INCLUDE: its include folder), so there is nothing to compare with"
+        );
+        return;
+    };
+    let rival = Rival { translator: translator.into(), include: include.into() };
+    println!("wanted: 4x in the geometric mean, of wide models as well, 2.5x on each, 3x on our own");
+    println!("{:<26} {:>10} {:>10} {:>12} {:>12} {:>8}", "model", "states", "state bits", "cmurphi", "wayfarer", "ratio");
+    let (mut all, mut wide) = (Vec::new(), Vec::new());
+    let own = [(larger(request), OWN.1)];
+    let others = MODELS.iter().map(|(file, states)| (request.corpus.join("murphi").join(file), *states));
+    for (index, (path, states)) in own.into_iter().chain(others).enumerate() {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match compare(request, &rival, &path, states) {
+            Ok(Compared { states, bits, theirs, ours }) => {
+                let ratio = ours / theirs;
+                println!("{name:<26} {states:>10} {bits:>10} {theirs:>12.0} {ours:>12.0} {ratio:>7.2}x");
+                results.add(json!({ "part": "cmurphi", "model": name, "states": states, "state_bits": bits, "cmurphi": theirs, "wayfarer": ours, "ratio": ratio }));
+                if index > 0 {
+                    all.push(ratio);
+                    wide.extend((bits >= WIDE).then_some(ratio));
+                }
+            }
+            Err(error) => println!("{name:<26} {error}"),
+        }
+    }
+    for (name, ratios) in [("all", all), ("wide", wide)] {
+        let mean = (ratios.iter().map(|ratio: &f64| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        println!("{:<26} geometric mean {mean:.2}x, least {least:.2}x of {} models", name, ratios.len());
+        results.add(json!({ "part": "cmurphi", "model": format!("geometric mean, {name}"), "ratio": mean, "least": least }));
+    }
+}
+
+/// Writes our own model in its larger size, and returns its path.
+fn larger(request: &Request) -> PathBuf {
+    let from = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/murphi").join(OWN.0);
+    let to = request.work.join("models").join(OWN.0);
+    let text = std::fs::read_to_string(&from).unwrap_or_default().replace(LARGER[0], LARGER[1]);
+    if let Err(error) = std::fs::create_dir_all(request.work.join("models")).and_then(|()| std::fs::write(&to, text)) {
+        println!("{}: {error}", to.display());
+    }
+    to
+}
+
+struct Rival {
+    translator: PathBuf,
+    include: PathBuf,
+}
+
+struct Compared {
+    states: u64,
+    bits: u64,
+    theirs: f64,
+    ours: f64,
+}
+
+fn compare(request: &Request, rival: &Rival, model: &Path, limit: Option<u64>) -> Result<Compared, String> {
+    let program = rival.checker(request, model)?;
+    let mut best = Compared { states: 0, bits: 0, theirs: 0.0, ours: 0.0 };
+    for _ in 0..request.runs {
+        let (cost, states) = ours(request, model, limit, &["--strategy", "bfs"])?;
+        best.ours = best.ours.max(states as f64 / cost.cpu);
+        best.states = states;
+        best.bits = report(&cost)["state_bits"].as_u64().unwrap_or(0);
+        let (cost, states) = explore(&program, limit, best.states, best.bits)?;
+        best.theirs = best.theirs.max(states as f64 / cost.cpu);
+    }
+    Ok(best)
+}
+
+impl Rival {
+    /// Builds CMurphi's checker for a model, once.
+    fn checker(&self, request: &Request, model: &Path) -> Result<PathBuf, String> {
+        let stem = model.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let (source, code, program) =
+            (request.work.join(format!("{stem}.m")), request.work.join(format!("{stem}.cpp")), request.work.join(format!("{stem}.cmurphi")));
+        if program.is_file() {
+            return Ok(program);
+        }
+        // The translator writes beside the model.
+        std::fs::copy(model, &source).map_err(|error| error.to_string())?;
+        let translated = process::run(Command::new(&self.translator).arg(&source))?;
+        let compiled = Command::new("g++").args(["-O2", "-w", "-fpermissive", "-I"]).arg(&self.include).arg("-o").arg(&program).arg(&code).status();
+        match (translated.code, compiled) {
+            (Some(0), Ok(status)) if status.success() => Ok(program),
+            _ => Err("CMurphi or g++ did not accept it".to_string()),
+        }
+    }
+}
+
+/// Runs the checker to completion, or to about `limit` states. Returns cost and states.
+fn explore(program: &Path, limit: Option<u64>, states: u64, bits: u64) -> Result<(Cost, u64), String> {
+    // Its table is made at once. Twice the room that the states need: more would cost it time.
+    let megabytes = 16 + states * (bits / 8 + 16) * 2 / 1_000_000;
+    let mut command = Command::new(program);
+    command.args(["-ndl", "-nosym", "-p4", &format!("-m{megabytes}")]);
+    let enough = |line: &str| limit.is_some_and(|wanted| states_in(line).is_some_and(|found| found >= wanted));
+    let cost = process::until(&mut command, enough)?;
+    let states = cost.output.lines().rev().find_map(states_in).ok_or("CMurphi printed no number of states")?;
+    Ok((cost, states))
+}
+
+/// The number of states in a line of CMurphi's report or progress.
+fn states_in(line: &str) -> Option<u64> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at =
+        words.windows(2).position(|pair| pair[1].trim_end_matches(',') == "states" && (pair[1].ends_with(',') || words.contains(&"explored")))?;
+    words[at].parse().ok()
+}

@@ -1,0 +1,226 @@
+//! Firings, directly into the columns of steps.
+
+#![allow(unsafe_code)]
+
+use crate::compiled::{CommandCode, Compiled, NOT_YET, Segment};
+use crate::emit::{DONE, Environment, NO_CODE};
+use crate::explore::member;
+use crate::run::{Scratch, outcome};
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+use wayfarer_space::{FaultStep, Fired, Firing, Hash, NARROW, PropertyBits, Steps, Sum, Word, hash};
+
+/// Words that are compared together.
+const BLOCK: usize = 8;
+
+// States of few words have code of their own.
+const _: () = assert!(NARROW == 4);
+
+impl Compiled {
+    /// Fires the rules of a list, at most `most`. Returns how many there were.
+    #[inline]
+    pub(crate) fn fire_rules<const W: usize>(
+        &self,
+        source: u32,
+        state: &[Word],
+        (rules, most): (impl Iterator<Item = u32>, usize),
+        steps: &mut Steps,
+        scratch: &mut Scratch,
+    ) -> usize {
+        let width = if W == 0 { self.words } else { W };
+        let before = steps.states.len();
+        assert!(steps.hashes.len() == before && steps.changed.len() == before, "columns of one length");
+        assert!(steps.sources.len() == before && steps.firings.len() == before, "columns of one length");
+        steps.hashes.reserve(most);
+        steps.changed.reserve(most);
+        steps.sources.reserve(most);
+        steps.firings.reserve(most);
+        let targets = steps.states.push_many_dirty(most);
+        assert!(targets.len() == most * width, "room for every state");
+        let target = targets.as_mut_ptr();
+        // SAFETY: the columns have this length.
+        let (hashes, changes, sources, firings) = unsafe {
+            (
+                steps.hashes.as_mut_ptr().add(before),
+                steps.changed.as_mut_ptr().add(before),
+                steps.sources.as_mut_ptr().add(before),
+                steps.firings.as_mut_ptr().add(before),
+            )
+        };
+        // Successors of wide states are hashed by the words that change.
+        let sum = (W == 0).then(|| Sum::of(state));
+        let (mut made, mut count) = (0, 0);
+        for rule in rules {
+            assert!(made < most, "room for every rule");
+            // SAFETY: fewer than `most` states were made, and there is room for this many.
+            let out = unsafe { std::slice::from_raw_parts_mut(target.add(made * width), width) };
+            let fired = self.fire_rule(rule, state, out, scratch);
+            count += 1;
+            if fired == Fired::To {
+                let (hash, changed) = match sum {
+                    Some(sum) if W == 0 => describe_wide(sum, state, out),
+                    _ => describe::<W>(state, out),
+                };
+                // SAFETY: room was reserved for `most` more in each column, and fewer were written so far.
+                unsafe {
+                    hashes.add(made).write(hash);
+                    changes.add(made).write(changed);
+                    sources.add(made).write(source);
+                    firings.add(made).write(Firing::of(rule));
+                }
+                made += 1;
+            }
+            if fired != Fired::To || self.covers {
+                note(source, rule, fired, &mut steps.faults, &mut steps.discarded, &mut steps.reached, scratch);
+            }
+        }
+        let after = before + made;
+        // SAFETY: all columns had `before` rows, and each of the rows up to `after` was written above.
+        unsafe {
+            steps.hashes.set_len(after);
+            steps.changed.set_len(after);
+            steps.sources.set_len(after);
+            steps.firings.set_len(after);
+        }
+        steps.states.truncate(after);
+        count
+    }
+
+    /// Fires a rule whose guard is true.
+    #[inline]
+    pub(crate) fn fire_rule(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        // SAFETY: the callers check the widths.
+        match unsafe { self.fire_quickly(rule, state, out) } {
+            DONE => Fired::To,
+            NO_CODE => self.fire_slowly(rule, state, out, scratch),
+            status => outcome(status),
+        }
+    }
+
+    /// Fires a rule by its code, if its command needs only a state. Without code the status is [`NO_CODE`].
+    ///
+    /// # Safety
+    /// Both states must have the program's width.
+    #[inline]
+    pub(crate) unsafe fn fire_quickly(&self, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
+        let Some(quick) = self.quick.get(rule as usize) else { return NO_CODE };
+        let address = quick.code.load(Ordering::Acquire);
+        if address == NOT_YET {
+            return NO_CODE;
+        }
+        let mut environment = MaybeUninit::<Environment>::uninit();
+        let parameters = self.parameters.as_ptr().wrapping_add(quick.parameters as usize);
+        // SAFETY: a field of valid memory.
+        unsafe { (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters) };
+        // SAFETY: the code was emitted with these parameters. It reads nothing of its environment that it did not
+        // write, except for the rule's parameters. The widths are guaranteed by the caller.
+        unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
+    }
+
+    #[cold]
+    pub(crate) fn fire_slowly(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
+        if let Some(rows) = &self.rows {
+            return rows.fire(rule, state, out);
+        }
+        match member(&self.families, rule) {
+            Some((number, member)) => self.fire_command(false, number, member, state, out, scratch),
+            None => Fired::Disabled,
+        }
+    }
+}
+
+/// The rules whose bits are set, in ascending order.
+#[inline]
+pub(crate) fn rules_of<'a>(segments: &'a [Segment], bits: &'a [u64]) -> impl Iterator<Item = u32> + 'a {
+    Rules { segments: segments.iter(), bits, group: 0, left: 0, word: 0, base: 0, next: 0 }
+}
+
+/// One iterator instead of nested ones: what is done with a rule is then compiled into the loop.
+struct Rules<'a> {
+    segments: std::slice::Iter<'a, Segment>,
+    bits: &'a [u64],
+    /// The next group of the segment, and how many are left.
+    group: usize,
+    left: usize,
+    /// The bits of the group that are left, and the rule of its first; that of the next group's first.
+    word: u64,
+    base: u32,
+    next: u32,
+}
+
+impl Iterator for Rules<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        while self.word == 0 {
+            if self.left == 0 {
+                let segment = self.segments.next()?;
+                (self.group, self.left, self.next) = (segment.group, segment.groups, segment.first);
+                continue;
+            }
+            (self.word, self.base) = (self.bits[self.group * 2], self.next);
+            (self.group, self.left, self.next) = (self.group + 1, self.left - 1, self.next + 64);
+        }
+        let bit = self.word.trailing_zeros();
+        self.word &= self.word - 1;
+        Some(self.base + bit)
+    }
+}
+
+/// The hash of a state of `W` words, and the words that differ from another.
+#[inline]
+fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
+    let (from, to): (&[Word; W], &[Word; W]) = (from.try_into().expect("a width"), to.try_into().expect("a width"));
+    let mut mask = 0;
+    for index in 0..W {
+        mask |= u64::from(from[index] != to[index]) << index;
+    }
+    (hash(to), mask)
+}
+
+/// The same for a wide state, given the sum of the state it differs from.
+#[inline]
+fn describe_wide(mut sum: Sum, from: &[Word], to: &[Word]) -> (Hash, u64) {
+    let mut mask = 0;
+    let mut compare = |start: usize, old: &[Word], new: &[Word]| {
+        for (index, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
+            sum = sum.replace(start + index, *old, *new);
+            mask |= 1 << (start + index).min(63);
+        }
+    };
+    let ((old_blocks, old_rest), (new_blocks, new_rest)) = (from.as_chunks::<BLOCK>(), to.as_chunks::<BLOCK>());
+    for (number, (old, new)) in old_blocks.iter().zip(new_blocks).enumerate() {
+        // Few words change: a block is compared without a branch for each word.
+        let mut differs = 0;
+        for index in 0..BLOCK {
+            differs |= old[index] ^ new[index];
+        }
+        if differs != 0 {
+            compare(number * BLOCK, old, new);
+        }
+    }
+    compare(old_blocks.len() * BLOCK, old_rest, new_rest);
+    (sum.finish(to.len()), mask)
+}
+
+/// Records a firing that led to no state, and the properties it covered.
+#[cold]
+fn note(source: u32, rule: u32, fired: Fired, faults: &mut Vec<FaultStep>, discarded: &mut u64, reached: &mut PropertyBits, scratch: &mut Scratch) {
+    match fired {
+        Fired::Fault(fault) => faults.push(FaultStep { source, firing: Firing::of(rule), fault }),
+        Fired::Discarded => *discarded += 1,
+        Fired::To | Fired::Disabled => {}
+    }
+    take_covered(scratch, (fired != Fired::Discarded).then_some(reached));
+}
+
+/// Clears the properties that a firing covered, after recording them if it counts.
+pub(crate) fn take_covered(scratch: &mut Scratch, mut reached: Option<&mut PropertyBits>) {
+    for (index, word) in scratch.covered.iter_mut().enumerate() {
+        let covered = std::mem::take(word);
+        if let Some(reached) = &mut reached {
+            (0..64).filter(|bit| covered >> bit & 1 == 1).for_each(|bit| reached.insert(index as u32 * 64 + bit));
+        }
+    }
+}
