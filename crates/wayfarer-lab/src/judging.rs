@@ -165,9 +165,10 @@ pub(crate) fn exactly(holds: bool) -> Verdict {
 
 /// A condition that every one of some runs meets: open if there are fewer runs than a share of [`RARE`] needs.
 pub(crate) fn never(seen: usize, runs: usize) -> Verdict {
-    match seen {
-        0 => Figure::share(0, runs).is_rare(),
-        _ => Figure::share(seen, runs).is_rare(),
+    match Figure::share(seen, runs).is_rare() {
+        // Without a case the interval shrinks with the number of runs itself, and not with its root.
+        Verdict::Open(_) if seen == 0 => Verdict::Open(Some((3.8415 * (1.0 - RARE) / RARE).ceil() as u64 + 1)),
+        verdict => verdict,
     }
 }
 

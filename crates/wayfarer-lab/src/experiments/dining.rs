@@ -192,7 +192,11 @@ fn why_not_all(desk: &Desk, findings: &mut Findings, space: &dyn Space, runs: u3
         near |= figure(&finds, MOST).about(0.7) == Verdict::Agrees;
         told.push(format!("{} with room for {list}{}", percent(&finds), if remembers { "" } else { " and nothing remembered" }));
     }
-    findings.because(near, "Its list of states to do was bounded, and the oldest ones were dropped.", format!("Found by {}.", told.join(", ")));
+    findings.because(
+        near,
+        "It keeps a list of states to do instead of backtracking, and states count as met once they are on the list.",
+        format!("Found by {}.", told.join(", ")),
+    );
     let marks = [50, 100, 200, 500];
     let all = finds(desk, space, "rdfs", limits(u32::MAX), runs)?;
     let at: Vec<String> = marks.iter().map(|mark| format!("{:.1} % after {mark}", 100.0 * share(&all, *mark).value)).collect();
