@@ -27,10 +27,20 @@ pub(crate) fn models() -> Vec<(String, Arc<Program>)> {
 #[test]
 fn models_agree_with_the_interpreter() {
     let Some(compiler) = compiler() else { return };
-    let models = models();
     let limits = Limits::default();
-    let sources: Vec<Source> =
-        models.iter().map(|(name, program)| Source::new(program, limits).unwrap_or_else(|error| panic!("{name}: {error}"))).collect();
+    let mut sources: Vec<Source> = Vec::new();
+    let mut models = models();
+    // A device takes states of up to 4,096 bits; one model has more.
+    models.retain(|(name, program)| match Source::new(program, limits) {
+        Ok(source) => {
+            sources.push(source);
+            true
+        }
+        Err(error) => {
+            assert!(error.to_string().contains("a device takes up to 4096"), "{name}: {error}");
+            false
+        }
+    });
     let built = Built::new(compiler, &sources);
     let mut seen = Seen::default();
     for (number, (name, program)) in models.iter().enumerate() {

@@ -95,5 +95,5 @@ fn atomic_sequences_are_passed_through() {
     for (number, ((name, program), (source, slots))) in programs.iter().zip(&prepared).enumerate() {
         faults += same_paths(name, program, &kernels.device(number), source, *slots, 2_000);
     }
-    assert!(programs.len() > 2 && faults > 0, "{} models, {faults} faults", programs.len());
+    assert!(programs.len() > 1 && faults > 0, "{} models, {faults} faults", programs.len());
 }
