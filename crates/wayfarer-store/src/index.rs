@@ -388,23 +388,10 @@ impl Index {
         if self.seats.load(Ordering::Relaxed) > 1 {
             table.freeze();
         }
-        let widened = grown[0].wide && !table.wide;
-        for bucket in 0..table.buckets() {
-            if widened {
-                // Hash bits are taken anew from the states, a cache miss each.
-                table.handles((bucket + AHEAD) & table.bucket_mask()).for_each(means.fetch);
-            }
-            for slot in 0..table.slots() {
-                let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
-                let (half, home, print) = if displaced || widened {
-                    let hash = (means.hash_of)(handle);
-                    let half = if how == Growth::Split { (hash.address() >> table.skip & 1) as usize } else { 0 };
-                    (half, grown[half].home(hash), grown[half].print(hash))
-                } else {
-                    table.grown_entry(&grown[0], how, bucket, print)
-                };
-                grown[half].put(home, handle, print);
-            }
+        if how == Growth::Split {
+            copy::<true>(table, grown, how, means);
+        } else {
+            copy::<false>(table, grown, how, means);
         }
         Some(grown)
     }
@@ -440,6 +427,32 @@ enum Looked {
     Free,
     Frozen,
     Full,
+}
+
+/// Copies the entries of a table into a larger one, or into the two halves that it is split into.
+fn copy<const SPLIT: bool>(table: Table, [first, second]: [Table; 2], how: Growth, means: &Means) {
+    let widened = first.wide && !table.wide;
+    for bucket in 0..table.buckets() {
+        if widened {
+            // Hash bits are taken anew from the states, a cache miss each.
+            table.handles((bucket + AHEAD) & table.bucket_mask()).for_each(means.fetch);
+        }
+        for slot in 0..table.slots() {
+            let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
+            let (half, home, print) = if displaced || widened {
+                let hash = (means.hash_of)(handle);
+                // Both halves have the same form.
+                (hash.address() >> table.skip & 1 == 1, first.home(hash), first.print(hash))
+            } else {
+                table.grown_entry(&first, how, bucket, print)
+            };
+            if SPLIT && half {
+                second.put(home, handle, print);
+            } else {
+                first.put(home, handle, print);
+            }
+        }
+    }
 }
 
 /// The share of a hash: its upper half as a position t in [0, 1), bent by an approximation of log2(1 + t), so that the shares' widths spread evenly

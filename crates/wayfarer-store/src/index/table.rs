@@ -329,13 +329,13 @@ impl Table {
     /// Where an entry that lies at home in `bucket` goes: to which half if the table is split, to which bucket, and with
     /// which hash bits.
     #[inline]
-    pub(super) fn grown_entry(&self, grown: &Table, how: Growth, bucket: usize, print: u64) -> (usize, usize, u64) {
+    pub(super) fn grown_entry(&self, grown: &Table, how: Growth, bucket: usize, print: u64) -> (bool, usize, u64) {
         let bit = print as usize & 1;
         let kept = (1 << grown.print_bits) - 1;
         match how {
-            Growth::Widened => (0, bucket, print & kept),
-            Growth::Doubled => (0, bucket | bit << self.bucket_bits, print >> 1 & kept),
-            Growth::Split => (bucket & 1, (bucket | bit << self.bucket_bits) >> 1, print >> 1 & kept),
+            Growth::Widened => (false, bucket, print & kept),
+            Growth::Doubled => (false, bucket | bit << self.bucket_bits, print >> 1 & kept),
+            Growth::Split => (bucket & 1 == 1, (bucket | bit << self.bucket_bits) >> 1, print >> 1 & kept),
         }
     }
 
