@@ -1,7 +1,7 @@
 /* Twin of models/murphi/ring_election_phases.m: leader election on a ring of N nodes after Dolev, Klawe and Rodeh.
  *
- * The variables are those of the Murphi model, with channels for its links. What is hidden is used within a step only and is no
- * part of a state. Every rule is one d_step of a process that has one location. */
+ * The variables are those of the Murphi model, with channels for its links, and three more that are used within a step only and are
+ * 0 between steps. Every rule is one d_step of a process that has one location. */
 
 #ifndef N
 #define N 6
@@ -23,9 +23,9 @@ byte near[N];     /* the value of the racer before it */
 byte chosen[N];   /* whom this node has heard to be elected */
 chan link[N] = [LINK] of { mtype, byte };
 
-hidden mtype kind;
-hidden byte got;
-hidden byte i;
+mtype kind;
+byte got;
+byte i;
 
 /* Small and great names alternate. */
 #define name (_pid % 2 == 0 -> _pid / 2 + 1 : N - _pid / 2)
@@ -82,7 +82,8 @@ active [N] proctype node() {
                 chosen[_pid] = got;
                 link[next]!Elected(got)
             fi
-        fi
+        fi;
+        kind = 0; got = 0; i = 0
        }
     od
 }
