@@ -68,7 +68,7 @@ fn changed_texts_never_panic() {
                 _ => pieces[at..].rotate_left(1),
             }
         }
-        let source = Source::new("changed.pml", &pieces.concat());
+        let source = Source::new("changed.pml", pieces.concat());
         let (model, diagnostics) = read(&source, &[], &|_| None);
         diagnostics.render(&source, false);
         assert_eq!(model.is_none(), diagnostics.has_errors(), "{}", source.text());

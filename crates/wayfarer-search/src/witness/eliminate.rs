@@ -139,7 +139,8 @@ fn without(goal: &Goal, witness: &Witness, is_left_out: &dyn Fn(usize) -> bool, 
             ended = !goal.is_final() && goal.is_met(&states[states.len() - 1]);
         }
     }
-    if !ended && !(goal.is_final() && goal.is_met(&states[states.len() - 1])) {
+    let arrives = goal.is_final() && goal.is_met(&states[states.len() - 1]);
+    if !ended && !arrives {
         return None;
     }
     let states = witness.states[..first].iter().cloned().chain(states).collect();

@@ -75,7 +75,7 @@ impl Shortening<'_> {
             return done(self.concrete(witness)?, true, effort);
         }
         let ending = witness.ending;
-        let (direct, ended) = self.from_start(ending, witness.firings.len(), FROM_START, effort);
+        let (direct, ended) = self.search_from_start(ending, witness.firings.len(), FROM_START, effort);
         if ended {
             return done(self.concrete(direct.unwrap_or(witness))?, true, effort);
         }
@@ -88,7 +88,7 @@ impl Shortening<'_> {
         for turn in 0..TURNS {
             let factor = GROWTH.pow(turn);
             if turn > 0 {
-                let (direct, ended) = self.from_start(ending, witness.firings.len(), FROM_START * factor, effort);
+                let (direct, ended) = self.search_from_start(ending, witness.firings.len(), FROM_START * factor, effort);
                 if ended {
                     return done(direct.map_or(Ok(witness), |direct| self.concrete(direct))?, true, effort);
                 }
@@ -141,7 +141,7 @@ impl Shortening<'_> {
 
     /// Looks for the same thing from the start states, at most as far away as `depth`. Returns a witness if one was found, and whether everything nearer was looked
     /// at, so that it is a shortest one, or the given one if none was found.
-    fn from_start(&self, ending: Ending, depth: usize, states: u64, effort: &mut Effort) -> (Option<Witness>, bool) {
+    fn search_from_start(&self, ending: Ending, depth: usize, states: u64, effort: &mut Effort) -> (Option<Witness>, bool) {
         let Some(store) = stage_store(self.space, self.account) else { return (None, false) };
         let sought = match ending {
             Ending::Found(property) => {

@@ -5,8 +5,8 @@ use stateright::{Expectation, Model};
 use std::borrow::Cow;
 
 /// An actor, and the peer to which it sends the first message.
-pub struct Clock {
-    pub first_to: Option<Id>,
+pub(crate) struct Clock {
+    pub(crate) first_to: Option<Id>,
 }
 
 impl Actor for Clock {
@@ -31,7 +31,7 @@ impl Actor for Clock {
 }
 
 /// Two clocks over a network that may deliver in any order and more than once.
-pub fn clocks(
+pub(crate) fn clocks(
     limit: u32,
     bound: u32,
 ) -> impl Model<State = impl Clone + std::fmt::Debug + Eq + std::hash::Hash + Send + Sync + 'static, Action = impl Clone + PartialEq + std::fmt::Debug>
