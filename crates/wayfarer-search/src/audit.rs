@@ -237,16 +237,13 @@ impl Audit<'_> {
         let origin = match (sampler, self.record) {
             (Sampler::Restart { .. }, _) => Origin::Stored(self.store),
             (Sampler::Sieved { reach, .. }, Some(record)) => Origin::Sieve { record, representative: self.representative, reach },
-            _ => match self.space.starts() {
-                Some(starts) if has_many_starts(self.space) => Origin::Drawn(self.space, starts),
-                _ => Origin::Start,
-            },
+            _ => Origin::Start,
         };
-        let begins = !matches!(origin, Origin::Drawn(..));
+        let many = self.space.starts().filter(|_| has_many_starts(self.space)).map(|starts| (self.space, starts));
         let settings = Settings { limits: crate::Limits::default(), record: 0, record_always: false, profile: false, ..self.settings.clone() };
         let number = walks.end - walks.start;
-        let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width());
-        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).bringing_starts(begins).run(control);
+        let mut strategy = Walks::new(sampler, walks, self.seed, origin, self.space.width()).making_starts(many);
+        let outcome = Job::new(self.space, &NoStore, &mut strategy, &settings).bringing_starts(many.is_none()).run(control);
         let unfinished = number - strategy.finished();
         let mut more = Tally { sampler, walks: number, unfinished, judged: unfinished, missing: unfinished, steps: strategy.all_steps() };
         for visited in self.judge(strategy.into_kept()).into_iter().flatten() {

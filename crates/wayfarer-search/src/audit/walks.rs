@@ -21,8 +21,6 @@ const TRIES: u32 = 256;
 pub(super) enum Origin<'a> {
     /// They begin in a start state, all equally likely.
     Start,
-    /// The same for a space with so many start states that each walk makes its own, by number.
-    Drawn(&'a dyn Space, u64),
     /// They begin in a stored state.
     Stored(&'a dyn Store),
     /// They end in the first state that the record can judge.
@@ -37,6 +35,8 @@ pub(super) struct Walks<'a> {
     steps: u64,
     stream: Rng,
     origin: Origin<'a>,
+    /// The space and its number of start states, if there are so many that each walk makes its own, by number.
+    many: Option<(&'a dyn Space, u64)>,
     starts: Option<States>,
     lanes: Lanes,
     /// The walk of each lane.
@@ -69,6 +69,7 @@ impl<'a> Walks<'a> {
             lanes: Lanes::new(sampler.law(), (0..LANES).map(|_| stream.clone())),
             stream,
             origin,
+            many: None,
             starts: None,
             begun: vec![Begun::default(); LANES],
             wide: sampler.law().expands().then(|| Batch::new(LANES as u32)),
@@ -76,6 +77,11 @@ impl<'a> Walks<'a> {
             found: States::new(width),
             folded: Vec::new(),
         }
+    }
+
+    /// The same in a space with so many start states that each walk makes its own.
+    pub(super) fn making_starts(self, many: Option<(&'a dyn Space, u64)>) -> Self {
+        Walks { many, ..self }
     }
 
     /// Walks that came to their end.
@@ -105,10 +111,11 @@ impl<'a> Walks<'a> {
                 }
                 Some(handle)
             }
-            Origin::Drawn(space, starts) => {
+            _ if self.many.is_some() => {
+                let (space, starts) = self.many?;
                 let mut steps = Steps::new(found.width());
                 for _ in 0..TRIES {
-                    let number = rng.below(*starts);
+                    let number = rng.below(starts);
                     space.initial_some(number..number + 1, &mut steps);
                     if !steps.states.is_empty() {
                         break;
