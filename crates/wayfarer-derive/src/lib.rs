@@ -36,10 +36,10 @@ fn in_its_place(input: &DeriveInput) -> TokenStream {
         impl #parameters #home::Packed for #name #arguments #bounds {
             const BITS: u32 = 0;
             fn pack(&self, _: &mut #home::Packer) {}
-            fn unpack(_: &mut #home::Unpacker) -> Self { ::std::unimplemented!() }
+            fn unpack(_: &mut #home::Unpacker) -> Self { ::std::unreachable!("a type that cannot be packed does not compile") }
             fn word(&self) -> u64 { 0 }
-            fn from_word(_: u64) -> Self { ::std::unimplemented!() }
-            fn shape(&self) -> #home::Shape { ::std::unimplemented!() }
+            fn from_word(_: u64) -> Self { ::std::unreachable!("a type that cannot be packed does not compile") }
+            fn shape(&self) -> #home::Shape { ::std::unreachable!("a type that cannot be packed does not compile") }
         }
     }
 }
