@@ -384,10 +384,8 @@ impl Index {
         if how == Growth::Split {
             grown[1].clear();
         }
-        // A worker that is alone inserts nothing meanwhile.
-        if self.seats.load(Ordering::Relaxed) > 1 {
-            table.freeze();
-        }
+        // Also if one worker is here: another may come while the entries are copied.
+        table.freeze();
         if how == Growth::Split {
             copy::<true>(table, grown, how, means);
         } else {
