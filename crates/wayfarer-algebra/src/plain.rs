@@ -58,6 +58,26 @@ impl System {
         }
         Ok(steps)
     }
+
+    /// Whether a state has this step. Only what has the step's actions and moves the components that it moves is evaluated.
+    pub(crate) fn has_plain_step(&self, locals: &[u32], step: &PlainStep) -> bool {
+        if self.components.iter().zip(locals).all(|(component, local)| component.frames(*local).is_empty()) {
+            return self.plain_steps(locals).is_ok_and(|steps| steps.contains(step));
+        }
+        let (label, next) = step;
+        let moved: Vec<usize> = (0..locals.len()).filter(|component| locals[*component] != next[*component]).collect();
+        let mut names: Vec<&str> = label.iter().map(|(action, _)| self.specification.actions[action.index()].name.as_str()).collect();
+        names.sort_unstable();
+        let mut stepper = Stepper { system: self, locals, fresh: Vec::new() };
+        let multis = stepper.multis(&self.network, &Filter::default());
+        let fits = |multi: &&Multi| {
+            let mut own = stepper.names(multi);
+            own.sort_unstable();
+            own == names && moved.iter().all(|component| multi.moves.iter().any(|step| step.component == *component))
+        };
+        let mut steps = Vec::new();
+        multis.iter().filter(fits).any(|multi| stepper.solve(multi, &mut steps).is_ok() && steps.contains(step))
+    }
 }
 
 impl Stepper<'_> {
@@ -230,8 +250,34 @@ impl Stepper<'_> {
         }
     }
 
+    fn sort_of(&self, variable: VariableId) -> Option<SortId> {
+        let own = &self.system.data.variables;
+        own.get(variable.index()).map(|known| known.sort).or_else(|| self.fresh.get(variable.index() - own.len()).copied())
+    }
+
+    /// Makes one variable of two that a condition says are equal. A condition on one of them then bounds both.
+    fn united(&self, mut multi: Multi) -> Multi {
+        let pair = |condition: &Term| match condition {
+            Term::Operation(Operation::Equal, sides) => match sides[..] {
+                [Term::Variable(one), Term::Variable(other)] if one != other && self.sort_of(one) == self.sort_of(other) => Some((one, other)),
+                _ => None,
+            },
+            _ => None,
+        };
+        while let Some((at, (kept, gone))) = multi.conditions.iter().enumerate().find_map(|(at, condition)| Some((at, pair(condition)?))) {
+            multi.conditions.remove(at);
+            multi.variables.retain(|variable| *variable != gone);
+            let known = HashMap::from([(gone, Term::Variable(kept))]);
+            let moved = multi.moves.iter_mut().flat_map(|step| step.next.iter_mut().map(|(_, terms)| terms));
+            let terms = multi.actions.iter_mut().map(|(_, terms)| terms).chain(moved).flatten();
+            terms.chain(&mut multi.conditions).for_each(|term| *term = substitute(term, &known));
+        }
+        multi
+    }
+
     /// All solutions of what happens at the same time.
     fn solve(&self, multi: &Multi, out: &mut Vec<PlainStep>) -> Result<(), Halt> {
+        let multi = &self.united(multi.clone());
         let too_many = |_| Halt::NoRoom;
         let mut compiler = Compiler::with_variables(&self.system.data, self.fresh.clone());
         let query = compiler.query(&multi.variables, &multi.conditions, Wanted::All).map_err(too_many)?;

@@ -290,7 +290,7 @@ impl<'a> AlgebraSpace<'a> {
         };
         self.system.each_step(&locals, &mut joiner, &mut take, &mut |_| {});
         let Some(label) = label else { return false };
-        self.system.plain_steps(&locals).is_ok_and(|steps| steps.contains(&(label, next)))
+        self.system.has_plain_step(&locals, &(label, next))
     }
 
     /// The fault of a state in which the two semantics have different steps.
