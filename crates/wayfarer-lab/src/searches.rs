@@ -9,6 +9,8 @@ pub(crate) struct Search {
     pub(crate) outcome: Outcome,
     /// The nodes in the order in which they were expanded; a walk lists a node once for each visit.
     pub(crate) visited: Vec<u32>,
+    /// How many of them were expanded when the search asked for the start states again; `None` if it never did.
+    pub(crate) again: Option<usize>,
 }
 
 /// Runs a strategy on a graph with a suitable store.
@@ -19,8 +21,15 @@ pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: 
             visited.push(state[0] as u32);
         }
     };
-    let outcome = find(&Noting { space: graph, note: &note }, strategy, seed, limits, Deadlock::Off);
-    Search { outcome, visited: visited.into_inner().unwrap_or_default() }
+    let starts = Mutex::new(Vec::new());
+    let begin = || {
+        if let (Ok(mut starts), Ok(visited)) = (starts.lock(), visited.lock()) {
+            starts.push(visited.len());
+        }
+    };
+    let outcome = find(&Noting { space: graph, note: &note, begin: &begin }, strategy, seed, limits, Deadlock::Off);
+    let again = starts.into_inner().ok().and_then(|starts| starts.get(1).copied());
+    Search { outcome, visited: visited.into_inner().unwrap_or_default(), again }
 }
 
 /// Runs a strategy on a space with a suitable store; violations come without a witness.
@@ -39,6 +48,8 @@ const MOST_BYTES: usize = 1 << 32;
 pub(crate) struct Noting<'a> {
     pub(crate) space: &'a dyn Space,
     pub(crate) note: &'a (dyn Fn(&[Word], bool) + Sync),
+    /// Called each time the start states are asked for.
+    pub(crate) begin: &'a (dyn Fn() + Sync),
 }
 
 impl Space for Noting<'_> {
@@ -59,6 +70,7 @@ impl Space for Noting<'_> {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
+        (self.begin)();
         self.space.initial(steps)
     }
 

@@ -31,7 +31,7 @@ const SEARCHES: [(&str, &str); 4] = [
 ];
 
 fn runs(quick: bool) -> u32 {
-    if quick { 4 } else { 12 }
+    if quick { 4 } else { 24 }
 }
 
 /// Steps after which a run that has not covered everything is given up.

@@ -48,26 +48,31 @@ const OTHERS: [(&str, f64, f64); 4] = [
     ("differences, as the paper says", 2.00, 0.05),
 ];
 
-fn scale(quick: bool) -> (usize, usize) {
-    if quick { (25_600, 3) } else { (102_400, 16) }
+fn steps(quick: bool) -> usize {
+    if quick { 25_600 } else { 102_400 }
+}
+
+/// Small nets have small differences and cost little, so they are run more often.
+fn runs(quick: bool, tokens: usize) -> usize {
+    if quick { 3 } else { (6_000 / tokens).clamp(6, 600) }
 }
 
 fn settings(quick: bool) -> Settings {
-    let (steps, runs) = scale(quick);
+    let counts = NETS.map(|(_, tokens)| runs(quick, tokens).to_string()).join(", ");
     vec![
         ("nets", NETS.iter().map(|(places, tokens)| format!("{places} places and {tokens} tokens")).collect::<Vec<_>>().join(", ")),
         ("paper", "the first 500 states of a depth-first search".to_string()),
-        ("measured", format!("{} visits by 64 walks side by side, {runs} interleaved runs", grouped(steps as i64))),
+        ("measured", format!("{} visits by 64 walks side by side; interleaved runs: {counts}", grouped(steps(quick) as i64))),
     ]
 }
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
-    let (steps, runs) = scale(desk.quick);
     desk.expect(NETS.len());
     let mut all: All = Vec::new();
     for (at, (places, tokens)) in NETS.into_iter().enumerate() {
         // Sequentially, because this measures time.
-        let costs = Net::new(places, tokens, steps).repeated(runs).ok_or_else(|| LabError::Failed("there is no room for the store".to_string()))?;
+        let net = Net::new(places, tokens, steps(desk.quick));
+        let costs = net.repeated(runs(desk.quick, tokens)).ok_or_else(|| LabError::Failed("there is no room for the store".to_string()))?;
         desk.tick()?;
         all.push((at, costs));
     }
@@ -163,6 +168,15 @@ fn space(findings: &mut Findings, all: &All) {
         format!(
             "From δ = 7 and 20, what remains for each state if δ grows without bound, against a whole one: {}.",
             all.iter().skip(1).zip(&fixed).map(|((at, _), (fixed, whole))| format!("{fixed:.0} of {whole:.0} bytes ({} tokens)", NETS[*at].1)).collect::<Vec<_>>().join(", ")
+        ),
+    );
+    let more: Vec<f64> = all.iter().skip(1).map(|(_, costs)| costs[0].explicit.bytes / costs[0].difference[4].bytes).collect();
+    findings.judge(
+        "More states fit into a memory of the same size",
+        &more.iter().map(|factor| exactly(*factor > 1.0)).collect::<Vec<_>>(),
+        format!(
+            "At δ = 20, in true bytes, this many times as many: {}.",
+            all.iter().skip(1).zip(&more).map(|((at, _), factor)| format!("{factor:.1} ({} tokens)", NETS[*at].1)).collect::<Vec<_>>().join(", ")
         ),
     );
     findings.judge(
