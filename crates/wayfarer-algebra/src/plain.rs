@@ -40,6 +40,8 @@ struct Stepper<'a> {
     locals: &'a [u32],
     /// The sorts of variables that were made for this state.
     fresh: Vec<SortId>,
+    /// The components that may do something, if not all.
+    parts: Option<&'a [usize]>,
 }
 
 impl System {
@@ -50,7 +52,7 @@ impl System {
             next[0] = Component::END;
             return Ok(vec![(Vec::new(), next)]);
         }
-        let mut stepper = Stepper { system: self, locals, fresh: Vec::new() };
+        let mut stepper = Stepper { system: self, locals, fresh: Vec::new(), parts: None };
         let multis = stepper.multis(&self.network, &Filter::default());
         let mut steps = Vec::new();
         for multi in multis {
@@ -59,24 +61,16 @@ impl System {
         Ok(steps)
     }
 
-    /// Whether a state has this step. Only what has the step's actions and moves the components that it moves is evaluated.
-    pub(crate) fn has_plain_step(&self, locals: &[u32], step: &PlainStep) -> bool {
+    /// Whether a state has this step, by these components alone.
+    pub(crate) fn has_plain_step(&self, locals: &[u32], step: &PlainStep, parts: &[usize]) -> bool {
         if self.components.iter().zip(locals).all(|(component, local)| component.frames(*local).is_empty()) {
             return self.plain_steps(locals).is_ok_and(|steps| steps.contains(step));
         }
-        let (label, next) = step;
-        let moved: Vec<usize> = (0..locals.len()).filter(|component| locals[*component] != next[*component]).collect();
-        let mut names: Vec<&str> = label.iter().map(|(action, _)| self.specification.actions[action.index()].name.as_str()).collect();
-        names.sort_unstable();
-        let mut stepper = Stepper { system: self, locals, fresh: Vec::new() };
+        let mut stepper = Stepper { system: self, locals, fresh: Vec::new(), parts: Some(parts) };
         let multis = stepper.multis(&self.network, &Filter::default());
-        let fits = |multi: &&Multi| {
-            let mut own = stepper.names(multi);
-            own.sort_unstable();
-            own == names && moved.iter().all(|component| multi.moves.iter().any(|step| step.component == *component))
-        };
         let mut steps = Vec::new();
-        multis.iter().filter(fits).any(|multi| stepper.solve(multi, &mut steps).is_ok() && steps.contains(step))
+        let moves_all = |multi: &&Multi| multi.moves.len() == parts.len();
+        multis.iter().filter(moves_all).any(|multi| stepper.solve(multi, &mut steps).is_ok() && steps.contains(step))
     }
 }
 
@@ -99,10 +93,10 @@ impl Stepper<'_> {
                     let more = self.multis(part, filter);
                     let mut both = Vec::new();
                     for one in &all {
+                        let names = self.names(one);
                         for other in &more {
-                            let joined = together(one, other);
-                            if filter.lets(&self.names(&joined)) {
-                                both.push(joined);
+                            if filter.lets(&[&names[..], &self.names(other)[..]].concat()) {
+                                both.push(together(one, other));
                             }
                         }
                     }
@@ -168,6 +162,9 @@ impl Stepper<'_> {
 
     /// The summands of a component, with the values of its variables in place.
     fn component(&mut self, component: usize) -> Vec<Multi> {
+        if self.parts.is_some_and(|parts| !parts.contains(&component)) {
+            return Vec::new();
+        }
         let frames = self.system.components[component].frames(self.locals[component]);
         let Some((location, rest)) = frames.split_first() else { return Vec::new() };
         let Some(location) = self.system.locations.get(*location as usize) else { return Vec::new() };

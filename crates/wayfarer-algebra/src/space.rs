@@ -284,13 +284,14 @@ impl<'a> AlgebraSpace<'a> {
         self.layout.read(to, &mut next);
         let mut take = |step: Step| {
             if count == firing.outcome {
-                label = Some(self.system.plain_label(step.rule, step.shown));
+                let parts: Vec<usize> = step.moves.iter().map(|(component, _)| *component).collect();
+                label = Some((self.system.plain_label(step.rule, step.shown), parts));
             }
             count += 1;
         };
         self.system.each_step(&locals, &mut joiner, &mut take, &mut |_| {});
-        let Some(label) = label else { return false };
-        self.system.has_plain_step(&locals, &(label, next))
+        let Some((label, parts)) = label else { return false };
+        self.system.has_plain_step(&locals, &(label, next), &parts)
     }
 
     /// The fault of a state in which the two semantics have different steps.

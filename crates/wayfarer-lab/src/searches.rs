@@ -1,7 +1,9 @@
 //! Searches on a space that is built once for many runs, with a log of every state that is expanded.
 
 use std::sync::Mutex;
-use wayfarer::search::{Deadlock, Job, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited};
+use wayfarer::search::{
+    Control, Deadlock, Job, Limits, NoStore, Outcome, Progress, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited,
+};
 use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The result of a search on a graph.
@@ -39,6 +41,25 @@ pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits
     let store = chosen.build(&room).unwrap_or_else(|| Box::new(NoStore));
     let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
     Job::new(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }).run(&mut Unbounded)
+}
+
+/// The most states that a search on a space holds at any time, and its outcome.
+pub(crate) fn held(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits) -> (u64, Outcome) {
+    struct Watching<'a>(&'a dyn Store, u64);
+    impl Control for Watching<'_> {
+        fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+            self.1 = self.1.max(self.0.len());
+            None
+        }
+    }
+    let (chosen, packing) = (strategy.default_store(), space.packing());
+    let room = Room { packing, account: &Unlimited, most: MOST_BYTES, fixed: MOST_BYTES, bounded: false, seed };
+    let store = chosen.build(&room).unwrap_or_else(|| Box::new(NoStore));
+    let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
+    let mut watching = Watching(&*store, 0);
+    let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
+    let outcome = Job::new(space, &*store, &mut *strategy.build(&site), &settings).run(&mut watching);
+    (watching.1, outcome)
 }
 
 /// The memory limit of a store; it takes only the memory it needs.

@@ -9,9 +9,10 @@ use crate::desk::{Desk, LabError};
 use crate::judging::{Figure, RARE, Verdict, exactly, unless_growing};
 use crate::models::{self, Model};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped, searches};
 use wayfarer::memory::Budget;
-use wayfarer::{Loaded, Plan, StrategySpec};
+use wayfarer::search::Limits;
+use wayfarer::{Loaded, Plan, StrategySpec, space_of};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "beyond-memory",
@@ -56,6 +57,9 @@ const SYSTEMS: [System; 3] = [
 /// The shares of the states that fit into memory. If RURS stagnates near 90 % and is then 40 % beyond the limit, the limit is at two thirds.
 const MEMORY: [f64; 3] = [0.15, 0.3, 0.6];
 
+/// Fischer with the most memory: the system and the memory of the claim on stagnation.
+const STAGNATING: (usize, usize) = (1, 2);
+
 /// The variants that the text allows: where restarts begin, and what becomes of closed states.
 const VARIANTS: [(&str, &str); 6] = [
     ("from the start", "from=initial,close=off"),
@@ -72,8 +76,9 @@ fn runs(quick: bool) -> u64 {
     if quick { 2 } else { 4 }
 }
 
-/// Searches of the best variant that still gain when they end are made again with this many times the steps.
-const LONGER: u64 = 8;
+/// Searches of the best variant that decide a claim and still gain when they end are made again with this many times the
+/// steps, and once more.
+const LONGER: [u64; 2] = [8, 64];
 
 /// Steps for each state of the system.
 fn steps(quick: bool) -> u64 {
@@ -93,7 +98,15 @@ fn settings(quick: bool) -> Settings {
     vec![
         ("systems", SYSTEMS.iter().map(words).collect::<Vec<_>>().join("; ")),
         ("memory", "15, 30 and 60 % of the states; breadth-first search ends there".to_string()),
-        ("steps", format!("{} for each state of the system; {LONGER} times as many if the best variant still gains then", steps(quick))),
+        (
+            "steps",
+            format!(
+                "{} for each state of the system; {} and {} times as many if a claim is open because a search still gains",
+                steps(quick),
+                LONGER[0],
+                LONGER[1]
+            ),
+        ),
         ("variants", VARIANTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("; ")),
         ("repetitions", runs(quick).to_string()),
     ]
@@ -107,6 +120,13 @@ struct Task {
     variant: usize,
     search: usize,
     seed: u64,
+}
+
+impl Task {
+    /// Whether it is a run of the same search.
+    fn is_like(&self, other: &Task) -> bool {
+        (self.system, self.memory, self.variant, self.search) == (other.system, other.memory, other.variant, other.search)
+    }
 }
 
 struct Done {
@@ -136,13 +156,16 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let most = |task: &Task| steps(desk.quick) * states[task.system];
     let done = desk.each(&tasks, |task| measure(desk, &loaded[task.system], states[task.system], most(task), task))?;
     let mut all = All { tasks, done, longer: Vec::new(), states: states.clone() };
-    let growing = all.growing();
-    let done = desk.each(&growing, |task| measure(desk, &loaded[task.system], states[task.system], LONGER * most(task), task))?;
-    all.longer = growing.into_iter().zip(done).collect();
+    for times in LONGER {
+        let growing = all.growing();
+        let done = desk.each(&growing, |task| measure(desk, &loaded[task.system], states[task.system], times * most(task), task))?;
+        all.longer.retain(|(task, _)| !growing.iter().any(|again| again.is_like(task)));
+        all.longer.extend(growing.into_iter().zip(done));
+    }
     all.table(findings);
     (0..SYSTEMS.len()).for_each(|system| findings.plots.push(all.plot(system, steps(desk.quick))));
     all.judge(findings);
-    within(desk, findings, &loaded)?;
+    within(desk, findings, &loaded, &states)?;
     let mut longer: Vec<String> = all
         .longer
         .iter()
@@ -151,8 +174,9 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     longer.dedup();
     if !longer.is_empty() {
         findings.note(format!(
-            "Still gaining after {} steps for each state, and so made again with {LONGER} times as many: {}.",
+            "Still gaining after {} steps for each state, and so made again with up to {} times as many: {}.",
             steps(desk.quick),
+            LONGER[1],
             longer.join(", ")
         ));
     }
@@ -183,26 +207,25 @@ fn measure(desk: &Desk, loaded: &Loaded, states: u64, most: u64, task: &Task) ->
     Ok(Done { gain: covered / room as f64 - 1.0, covered: [share(covered), share(half)], curve })
 }
 
-/// Counts bytes instead of states: with a budget that is too small for the system, the searches must stay within it and go on.
-fn within(desk: &Desk, findings: &mut Findings, loaded: &[Loaded]) -> Result<(), LabError> {
-    const LIMIT: usize = 2 << 20;
+/// Watches how many states the searches hold when memory is full.
+fn within(desk: &Desk, findings: &mut Findings, loaded: &[Loaded], states: &[u64]) -> Result<(), LabError> {
     let cells: Vec<(usize, usize)> = (0..SYSTEMS.len()).flat_map(|system| [0, 1].map(|search| (system, search))).collect();
     let done = desk.each(&cells, |(system, search)| {
-        let budget = Budget::new(LIMIT, 0);
-        let strategy = spec(&format!("{}:choice=states", SEARCHES[*search]))?;
-        // A record of all states met would not fit: distinct states are estimated.
-        let plan = Plan { steps: Some(2_000_000), seed: desk.seed, record: None, ..plan(strategy) };
-        let report = desk.run_watched(&loaded[*system].subject(), &plan, &budget, &mut |_| {})?;
-        Ok((budget.peak(), report.steps))
+        let room = (MEMORY[1] * states[*system] as f64) as u64;
+        let space = space_of(&loaded[*system].program, &Plan::default());
+        let strategy = spec(&format!("{}:capacity={room},choice=states", SEARCHES[*search]))?;
+        let limits = Limits { steps: steps(desk.quick) * states[*system], ..Limits::default() };
+        let (held, outcome) = searches::held(&*space, &strategy, desk.seed, limits);
+        Ok((room, held, outcome.steps >= limits.steps))
     })?;
-    let told = |(system, search): &(usize, usize), (peak, steps): &(usize, u64)| {
-        format!("{} on {} {:.2} MiB, {} steps", SEARCHES[*search], SYSTEMS[*system].name, *peak as f64 / f64::from(1 << 20), grouped(*steps as i64))
+    let told = |(system, search): &(usize, usize), (room, held, _): &(u64, u64, bool)| {
+        format!("{} on {} {} of {}", SEARCHES[*search], SYSTEMS[*system].name, grouped(*held as i64), grouped(*room as i64))
     };
     findings.judge(
         "The algorithms never store more states than fit into the memory, and go on when it is full",
-        &done.iter().map(|(peak, steps)| exactly(*peak <= LIMIT && *steps >= 2_000_000)).collect::<Vec<_>>(),
+        &done.iter().map(|(room, held, went_on)| exactly(held <= room && *went_on)).collect::<Vec<_>>(),
         format!(
-            "Most bytes held with a budget of 2 MiB: {}.",
+            "Most states held at any time, of those that fit: {}.",
             cells.iter().zip(&done).map(|(cell, done)| told(cell, done)).collect::<Vec<_>>().join("; ")
         ),
     );
@@ -239,10 +262,20 @@ impl All {
         if longer.is_empty() { self.first(system, memory, variant, search).collect() } else { longer }
     }
 
-    /// The searches of the best variant that still gained in the second half of their steps.
+    /// The searches of the best variant that leave a claim open because they still gained in the second half of their steps.
     fn growing(&self) -> Vec<Task> {
         let best = self.best();
-        let grows = |task: &&Task| task.variant == best && self.growth(task.system, task.memory, best, task.search).below(RARE) != Verdict::Agrees;
+        let open: Vec<Place> = places()
+            .into_iter()
+            .zip(self.verdicts(best))
+            .filter(|((system, memory, _), verdict)| matches!(verdict, Verdict::Open(_)) || (*system, *memory) == STAGNATING)
+            .map(|(place, _)| place)
+            .collect();
+        let grows = |task: &&Task| {
+            task.variant == best
+                && open.contains(&(task.system, task.memory, task.search))
+                && self.growth(task.system, task.memory, best, task.search).below(RARE) != Verdict::Agrees
+        };
         self.tasks.iter().filter(grows).cloned().collect()
     }
 

