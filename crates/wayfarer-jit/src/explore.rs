@@ -9,7 +9,6 @@ use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use wayfarer_ir::PropertyKind;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The number of groups of guards whose bits are kept on the stack.
@@ -434,7 +433,7 @@ impl Space for Compiled {
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
 
     fn fault_class(&self, fault: Fault) -> FaultClass {

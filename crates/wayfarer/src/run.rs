@@ -7,7 +7,7 @@ mod device;
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
 use crate::report::{Course, Report, RuleReport, Times, checks};
-use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
+use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, SymmetryChoice, stores};
@@ -17,7 +17,7 @@ use wayfarer_search::{
     Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
     StoreSpec, StrategySpec, Verdict,
 };
-use wayfarer_space::{PropertyBits, Rng, Space, Word};
+use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
@@ -227,10 +227,10 @@ impl Plan {
     fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &PropertyFacts| property.kind.can_be_looked_for() && property.name == *name;
+            let meant = |property: &PropertyFacts| property.kind.asks_to_reach() && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                let known = known.iter().filter(|property| property.kind.can_be_looked_for()).map(|property| property.name.clone()).collect();
+                let known = known.iter().filter(|property| property.kind.asks_to_reach()).map(|property| property.name.clone()).collect();
                 return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
@@ -279,7 +279,7 @@ impl Plan {
             verdict: outcome.verdict(),
             stop: outcome.stop,
             complete: outcome.is_complete(),
-            assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
+            assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == PropertyKind::Assumption),
             bounded: outcome.discarded > 0 && subject.is_bounded(),
             states: outcome.covered.value.round() as u64,
             states_error: outcome.covered.error,

@@ -5,7 +5,7 @@ use super::places::{Run, Scope};
 use crate::code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FunctionId, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test, UnaryOp,
 };
-use crate::program::{PropertyKind, Region};
+use crate::program::Region;
 use crate::types::Type;
 
 /// Writes code into a scope.
