@@ -7,6 +7,7 @@ use crate::code::{
 };
 use crate::program::Region;
 use crate::types::Type;
+use wayfarer_space::PropertyKind;
 
 /// Writes code into a scope.
 pub(super) struct Writer<'g> {
