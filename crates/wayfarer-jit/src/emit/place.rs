@@ -159,7 +159,9 @@ impl Emitter<'_, '_> {
             let outside = self.outside(value, count);
             self.fault_if(outside, index.fault)?;
             let mut value = value.narrowed(0, count - 1);
-            let one_word = index.stride < 64 && u64::from(index.stride) * u64::from(index.count) <= 64;
+            // With another index, or across the end of a word, an index out of bounds can lead to any word.
+            let alone = place.indices.len() == 1 && spot.bits.is_none();
+            let one_word = alone && u64::from(spot.offset % 64) + u64::from(index.stride) * u64::from(index.count) <= 64;
             if self.faults_are_noted() && !one_word {
                 // The load still happens if the index is out of bounds, and must stay inside memory.
                 let word = self.word(value);

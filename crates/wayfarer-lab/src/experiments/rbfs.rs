@@ -115,12 +115,12 @@ fn runs(quick: bool) -> u32 {
     if quick { 2 } else { 80 }
 }
 
-/// Runs at the shares of the memory about which no claim says never or always: the paper's ten for the larger system.
+/// Runs at the shares of the memory about which no claim says never or always.
 fn many(system: &System, quick: bool) -> u32 {
     match (quick, system.original) {
         (true, _) => 2,
         (false, Some(_)) => 16,
-        (false, None) => 10,
+        (false, None) => 16,
     }
 }
 

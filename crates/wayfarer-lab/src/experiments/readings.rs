@@ -40,13 +40,18 @@ fn edges(trees: bool) -> &'static [Edges] {
     if trees { &[Edges::Oriented] } else { &[Edges::Oriented, Edges::Undirected, Edges::Wrapped] }
 }
 
-fn runs(quick: bool) -> u64 {
-    if quick { 40 } else { 150 }
+/// Trees differ by little, so they are run more often.
+fn runs(quick: bool, trees: bool) -> u64 {
+    match (quick, trees) {
+        (true, _) => 40,
+        (false, true) => 1_200,
+        (false, false) => 150,
+    }
 }
 
 pub(super) fn words(quick: bool, trees: bool) -> String {
     let kinds = edges(trees).iter().map(|edges| edges.word()).collect::<Vec<_>>().join(", ");
-    format!("restarts from {}; edges {kinds}; {} repetitions each", RULES.map(|rule| rule.name).join("; "), runs(quick))
+    format!("restarts from {}; edges {kinds}; {} repetitions each", RULES.map(|rule| rule.name).join("; "), runs(quick, trees))
 }
 
 pub(super) fn pieces(trees: bool) -> usize {
@@ -93,7 +98,7 @@ pub(super) fn measure(desk: &Desk, trees: bool) -> Result<Readings, LabError> {
         let strategy = spec(&format!("{}:capacity={capacity},choice=states,batch=1,{}", ["rurs", "rsdrs"][*search], RULES[*rule].parameters))?;
         let limits = Limits { steps: u64::from(STEPS * made.nodes), ..Limits::default() };
         let mut shares = Vec::new();
-        for run in 0..runs(desk.quick) {
+        for run in 0..runs(desk.quick, trees) {
             if desk.ended() {
                 return Err(LabError::Interrupted);
             }
