@@ -9,7 +9,6 @@ use crate::desk::{Desk, LabError};
 use crate::judging::{Figure, Verdict, exactly};
 use crate::shapes::{Edges, Made, spec};
 use crate::{Cell, Column, Form, Table, plain, searches};
-use std::collections::HashSet;
 use wayfarer::search::Limits;
 
 /// Where restarts begin, and what becomes of closed nodes.
@@ -104,8 +103,11 @@ pub(super) fn measure(desk: &Desk, trees: bool) -> Result<Readings, LabError> {
             }
             let search = searches::search(&made.graph, &strategy, desk.seed.wrapping_add(run), limits);
             let covered = match search.again {
-                // V is empty, so every node that was met was expanded.
-                Some(at) if RULES[*rule].literal => search.visited[..at].iter().collect::<HashSet<_>>().len() as f64,
+                // The same run up to the step after which V was empty; each step expands one node.
+                Some(at) if RULES[*rule].literal => {
+                    let limits = Limits { steps: at as u64, ..limits };
+                    searches::search(&made.graph, &strategy, desk.seed.wrapping_add(run), limits).outcome.covered.value
+                }
                 _ => search.outcome.covered.value,
             };
             shares.push(covered / f64::from(made.nodes));

@@ -213,6 +213,22 @@ fn judge(findings: &mut Findings, all: &[(&str, &[Row])]) {
         findings.judge(claim, &cells.iter().map(|(_, verdict)| *verdict).collect::<Vec<_>>(), told(&cells));
         ended_early(findings, all);
     }
+    of_twenty_seven(findings, all);
+}
+
+/// Tests whether the paper's rates on the sliding window are numbers of runs: they are 27 for nearly every search and window.
+fn of_twenty_seven(findings: &mut Findings, all: &[(&str, &[Row])]) {
+    const RUNS: f64 = 27.0;
+    let windows = all.iter().filter(|(system, _)| system.starts_with("swp"));
+    let cells: Vec<Verdict> = windows
+        .flat_map(|(system, rows)| rows.iter().zip(table_one::printed(system)).map(|(row, paper)| row.success().about(paper.2 / RUNS)))
+        .collect();
+    let against = cells.iter().filter(|verdict| **verdict == Verdict::Differs).count();
+    findings.because(
+        !cells.is_empty() && 4 * against < cells.len(),
+        "The rates of the sliding window are numbers of runs and not per cent: 27 runs were made, and nearly all of them found the fault.",
+        format!("As shares of 27 runs, {} of {} cells are compatible with ours.", cells.len() - against, cells.len()),
+    );
 }
 
 /// Tests whether the paper's searches that failed were ended early: if only as many of our runs count as the paper's
