@@ -168,7 +168,11 @@ impl<'a> Elaborator<'a> {
             return Some(Value::new(expr, Ty::NUMBER, range));
         }
         if left.range.is_unsigned() || right.range.is_unsigned() {
-            let message = format!("the value of {} does not fit 64 bits, without a sign as its operands", self.quote(span));
+            // A difference of a number with a sign and one without has a sign.
+            let message = match op == CheckedOp::Sub && !left.range.is_unsigned() {
+                true => format!("the value of {} does not fit 64 bits", self.quote(span)),
+                false => format!("the value of {} is below 0 or above {}", self.quote(span), u64::MAX),
+            };
             let fault = self.fault(FaultKind::Overflow, span, message);
             return self.unsigned_arithmetic(op, left, right, fault, range, span);
         }
