@@ -3,6 +3,7 @@
 mod crew;
 #[cfg(feature = "gpu")]
 mod device;
+mod gain;
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
@@ -95,7 +96,7 @@ impl Plan {
             drop((strategy, last, store));
             let plan = Plan { symmetry: SymmetryChoice::Off, time, ..self.clone() };
             let mut report = plan.attempt(subject, end_at_limit, budget, control)?;
-            report.remarks.extend(subject.refuted_symmetry());
+            report.symmetry_note = subject.refuted_symmetry();
             return Ok(report);
         }
         if self.all_violations {
@@ -164,7 +165,11 @@ impl Plan {
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report) && !timed;
-        report.remarks.extend(remark.into_iter().chain(audited).chain(crew.remark(self)));
+        report.symmetry_note = remark.map(|why| match symmetry.is_none() {
+            true => format!("{why}{}", gain::gain(subject, store, inner.width()).unwrap_or_default()),
+            false => why,
+        });
+        report.remarks.extend(audited.into_iter().chain(crew.remark(self)));
         report.confidence = confidence;
         Ok(report)
     }
@@ -317,6 +322,7 @@ impl Plan {
             confidence: None,
             limit: outcome.limit.map(|(_, fault)| fault),
             restarts: 0,
+            symmetry_note: None,
             remarks,
         }
     }
