@@ -89,7 +89,7 @@ pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec
 
 pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
-    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, rules: Vec::new() }
+    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, ..Asked::default() }
 }
 
 pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
