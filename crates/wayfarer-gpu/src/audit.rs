@@ -31,8 +31,8 @@ pub struct Walking<'a> {
     pub law: Law,
     /// The key of the stream from which the walks' streams are split.
     pub key: u64,
-    /// For each walk where the counter of its stream stands, and the step whose state it keeps.
-    pub walks: &'a [(u64, u32)],
+    /// For each walk the step whose state it keeps, and where the counter of its stream stands.
+    pub walks: &'a [(u32, u64)],
     /// Start states in the working layout.
     pub starts: &'a [Word],
 }
@@ -64,7 +64,7 @@ pub struct Judged {
 /// The walks of an audit.
 pub struct Audit<'m> {
     running: Running<'m>,
-    walks: Vec<(u64, u32)>,
+    walks: Vec<(u32, u64)>,
     words: u64,
     tight: usize,
 }
@@ -90,9 +90,9 @@ impl<'m> Audit<'m> {
     }
 
     /// Writes what walks begin with.
-    fn give(&self, params: &Params, walks: &[(u64, u32)]) -> Result<(), DeviceError> {
-        let mut begin: Vec<u64> = walks.iter().map(|(counter, _)| *counter).collect();
-        begin.extend(walks.iter().map(|(_, keeps)| u64::from(*keeps)));
+    fn give(&self, params: &Params, walks: &[(u32, u64)]) -> Result<(), DeviceError> {
+        let mut begin: Vec<u64> = walks.iter().map(|(_, counter)| *counter).collect();
+        begin.extend(walks.iter().map(|(keeps, _)| u64::from(*keeps)));
         self.running.machine.write(params.lanes, &begin)
     }
 
@@ -123,6 +123,14 @@ impl<'m> Audit<'m> {
         self.running.read_counts()?;
         let count = |which| self.running.count(which);
         Ok(Judged { finished: count(count::ENDED), missing: count(count::STUCK), steps: count(count::STEPS) })
+    }
+
+    /// The states that walks stand in, in the working layout: when they are over, those that they keep.
+    pub fn kept(&self) -> Result<Vec<Vec<Word>>, DeviceError> {
+        let walks = self.walks.len();
+        let mut words = vec![0; walks * self.words as usize];
+        self.running.machine.read(self.running.params.lanes.plus(KEPT * walks as u64), &mut words)?;
+        Ok((0..walks).map(|walk| words.iter().skip(walk).step_by(walks).copied().collect()).collect())
     }
 
     /// The tight states of a walk up to where it met something, by walking again.
