@@ -53,6 +53,11 @@ impl Device {
         &self.name
     }
 
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Memory that is free, in bytes.
     pub fn free(&self) -> u64 {
         self.ready().and_then(|()| self.driver.memory()).map_or(0, |(free, _)| free)

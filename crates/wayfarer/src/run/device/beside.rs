@@ -1,0 +1,136 @@
+//! The CPU's cores beside a GPU. A GPU searches by levels and comes to deep states late; meanwhile the cores search at random, each with a memory of its own, as
+//! `rurs` does. What they find ends the search. If neither finds anything, rules that they fired and covers that they reached count.
+
+use super::Refused;
+use crate::memory::Budget;
+use crate::report::{CheckVerdict, Report};
+use crate::subject::Subject;
+use crate::{DeviceChoice, Plan};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+use wayfarer_search::{Control, Progress, Stop, StrategySpec, Verdict};
+
+/// The time for which a GPU searches alone: most searches end before that.
+const ALONE: Duration = Duration::from_secs(1);
+/// The part of the host's memory that the cores may take.
+const PART: usize = 8;
+/// States that each of them may remember, at least and at most.
+const LEAST: usize = 1_000;
+const MOST: usize = 1 << 20;
+
+impl Plan {
+    /// Runs the plan on a GPU, with the CPU's cores beside it if the plan leaves the strategy open.
+    pub(super) fn on_device_and_cores(
+        &self,
+        subject: &dyn Subject,
+        number: u32,
+        end_at_limit: bool,
+        budget: &Budget,
+        control: &mut dyn Control,
+    ) -> Result<Report, Refused> {
+        let Some(plan) = self.beside(subject, budget) else { return self.on_device(subject, number, end_at_limit, budget, control) };
+        let (halt, found) = (AtomicBool::new(false), AtomicBool::new(false));
+        let search = || {
+            let report = plan.attempt(subject, end_at_limit, budget, &mut Halted(&halt)).ok();
+            found.store(report.as_ref().is_some_and(|report| report.verdict == Verdict::Violated), Ordering::Relaxed);
+            report
+        };
+        std::thread::scope(|scope| {
+            let mut both = Both { inner: control, scope, search: &search, begun: None, runs: None, found: &found };
+            let there = self.on_device(subject, number, end_at_limit, budget, &mut both);
+            halt.store(true, Ordering::Relaxed);
+            let here = both.runs.and_then(|thread| thread.join().ok()).flatten();
+            let (Ok(there), Some(here)) = (&there, here) else { return there };
+            Ok(together(there.clone(), here, plan.threads))
+        })
+    }
+
+    /// The search of the cores beside a GPU, if there is one.
+    fn beside(&self, subject: &dyn Subject, budget: &Budget) -> Option<Plan> {
+        // A limit of the logical clock ends a run at the same place each time only if nothing runs beside it.
+        let limited = self.states.is_some() || self.steps.is_some() || self.depth.is_some() || self.profile || self.all_violations;
+        if limited || self.strategy != StrategySpec::default() || self.threads == 1 {
+            return None;
+        }
+        let cores = if self.threads == 0 { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) } else { self.threads };
+        let threads = cores - 1;
+        let state = subject.replaying(self).space().packing().words() * 8 + 32;
+        let capacity = (budget.free() / PART / threads.max(1) / state).clamp(LEAST, MOST);
+        let strategy = StrategySpec::parse(&format!("rurs:capacity={capacity}")).ok()?;
+        let plan = Plan { strategy, store: None, device: DeviceChoice::Cpu, threads, time: None, audit: Some(0), size: None, ..self.clone() };
+        (threads > 0).then_some(plan)
+    }
+}
+
+/// One report of both. If the search on the GPU visited everything or found something itself, its own.
+fn together(there: Report, here: Report, threads: usize) -> Report {
+    let cores = if threads == 1 { "one core".to_string() } else { format!("{threads} cores") };
+    let device = there.device.clone();
+    match (there.verdict, here.verdict) {
+        (Verdict::NotFound, Verdict::Violated) => {
+            let mut report = Report { device: None, seconds: there.seconds.max(here.seconds), repeatable: false, ..here };
+            report.remarks.push(format!(
+                "{cores} of the CPU found this by random search beside {}, which had visited {} states by levels",
+                device.unwrap_or_default(),
+                there.states
+            ));
+            report
+        }
+        (Verdict::NotFound, _) => {
+            let mut report = there;
+            for rule in &here.rules {
+                match report.rules.iter_mut().find(|known| known.rule == rule.rule && known.at == rule.at) {
+                    Some(known) => known.fired += rule.fired,
+                    None => report.rules.push(rule.clone()),
+                }
+            }
+            for (check, other) in report.checks.iter_mut().zip(&here.checks) {
+                if check.name == other.name && check.verdict == CheckVerdict::Judged(Verdict::NotFound) && other.verdict == CheckVerdict::Judged(Verdict::Holds) {
+                    check.verdict = other.verdict;
+                }
+            }
+            report.remarks.push(format!(
+                "beside the GPU {cores} of the CPU searched at random: {} steps met nothing; the rules they fired are counted in those of the model",
+                here.steps
+            ));
+            report
+        }
+        _ => there,
+    }
+}
+
+/// Ends the search of the cores when that of the GPU has ended.
+struct Halted<'a>(&'a AtomicBool);
+
+impl Control for Halted<'_> {
+    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+        self.0.load(Ordering::Relaxed).then_some(Stop::Interrupted)
+    }
+}
+
+/// Starts the cores when a search on the GPU has gone on for a while, and ends it when they have found something.
+struct Both<'scope, 'env, 'c, F> {
+    inner: &'c mut dyn Control,
+    scope: &'scope Scope<'scope, 'env>,
+    search: &'scope F,
+    /// When the first states were found: compiling comes before that.
+    begun: Option<Instant>,
+    runs: Option<ScopedJoinHandle<'scope, Option<Report>>>,
+    found: &'c AtomicBool,
+}
+
+impl<'scope, F: Fn() -> Option<Report> + Sync> Control for Both<'scope, '_, '_, F> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        if let Some(stop) = self.inner.ask(progress) {
+            return Some(stop);
+        }
+        if progress.states > 0 && self.runs.is_none() && self.begun.get_or_insert_with(Instant::now).elapsed() > ALONE {
+            let search = self.search;
+            self.runs = Some(self.scope.spawn(search));
+        }
+        // A witness that is being made is not given up for a longer one.
+        let idle = progress.violations == 0 && progress.phase.is_empty();
+        (idle && self.found.load(Ordering::Relaxed)).then_some(Stop::Interrupted)
+    }
+}
