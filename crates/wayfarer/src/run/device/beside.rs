@@ -1,5 +1,5 @@
 //! The CPU's cores beside a GPU. A GPU searches by levels and comes to deep states late; meanwhile the cores search at random, each with a memory of its own, as
-//! `rurs` does. What they find ends the search. If neither finds anything, rules that they fired and covers that they reached count.
+//! `rsdrs` does: each step leads out of where the last one led. What they find ends the search. If neither finds anything, rules that they fired and covers that they reached count.
 
 use super::Refused;
 use crate::memory::Budget;
@@ -17,7 +17,7 @@ const ALONE: Duration = Duration::from_secs(1);
 const PART: usize = 8;
 /// States that each of them may remember, at least and at most.
 const LEAST: usize = 1_000;
-const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 17;
 
 impl Plan {
     /// Runs the plan on a GPU, with the CPU's cores beside it if the plan leaves the strategy open.
@@ -57,7 +57,7 @@ impl Plan {
         let threads = cores - 1;
         let state = subject.replaying(self).space().packing().words() * 8 + 32;
         let capacity = (budget.free() / PART / threads.max(1) / state).clamp(LEAST, MOST);
-        let strategy = StrategySpec::parse(&format!("rurs:capacity={capacity}")).ok()?;
+        let strategy = StrategySpec::parse(&format!("rsdrs:capacity={capacity}")).ok()?;
         let plan = Plan { strategy, store: None, device: DeviceChoice::Cpu, threads, time: None, audit: Some(0), size: None, ..self.clone() };
         (threads > 0).then_some(plan)
     }
@@ -132,5 +132,61 @@ impl<'scope, F: Fn() -> Option<Report> + Sync> Control for Both<'scope, '_, '_, 
         // A witness that is being made is not given up for a longer one.
         let idle = progress.violations == 0 && progress.phase.is_empty();
         (idle && self.found.load(Ordering::Relaxed)).then_some(Stop::Interrupted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LoadOptions, open_text};
+    use wayfarer_search::Unbounded;
+
+    const MODEL: &str = "var n: 0..40; startstate n := 0; end;
+        rule \"up\" n < 40 ==> n := n + 1; end; rule \"round\" n = 40 ==> n := 0; end;
+        cover \"far\" n = 30; invariant \"near\" n != 40;";
+
+    fn ran(plan: &Plan) -> Report {
+        let opened = open_text("model.m", MODEL.to_string(), &LoadOptions::default()).expect("a model");
+        let budget = Budget::of_run(64 << 20);
+        plan.check(&*opened.subject, &budget, &mut Unbounded).expect("a run")
+    }
+
+    fn plan(strategy: &str) -> Plan {
+        let strategy = StrategySpec::parse(strategy).expect("a strategy");
+        Plan { strategy, device: DeviceChoice::Cpu, audit: Some(0), properties: vec!["far".to_string()], ..Plan::default() }
+    }
+
+    #[test]
+    fn reports_of_both_are_put_together() {
+        // The search by levels ended early, and does not know that the cover is reached.
+        let there = ran(&Plan { states: Some(10), ..plan("bfs") });
+        let here = ran(&Plan { steps: Some(2000), ..plan("rsdrs:capacity=1000") });
+        let verdicts = |report: &Report| report.checks.iter().map(|check| check.verdict).collect::<Vec<_>>();
+        let (covered, open) = (CheckVerdict::Judged(Verdict::Holds), CheckVerdict::Judged(Verdict::NotFound));
+        assert_eq!((there.verdict, verdicts(&there)[0], verdicts(&here)[0]), (Verdict::NotFound, open, covered));
+        let fired = |report: &Report, name: &str| report.rules.iter().find(|rule| rule.rule.contains(name)).map_or(0, |rule| rule.fired);
+        let both = together(there.clone(), here.clone(), 3);
+        assert_eq!((both.states, both.rules_fired, verdicts(&both)[0]), (there.states, there.rules_fired, covered));
+        assert_eq!(fired(&both, "up"), fired(&there, "up") + fired(&here, "up"));
+        assert!(both.remarks.iter().any(|remark| remark.contains("3 cores")), "{:?}", both.remarks);
+        // What the cores find is the result; what the GPU finds, or visits completely, stays.
+        let found = ran(&Plan { steps: Some(2000), properties: Vec::new(), ..plan("rsdrs:capacity=1000") });
+        assert_eq!(found.verdict, Verdict::Violated);
+        let both = together(there, found.clone(), 1);
+        assert!(both.verdict == Verdict::Violated && !both.repeatable && both.remarks.iter().any(|remark| remark.contains("one core")));
+        let whole = ran(&plan("bfs"));
+        assert_eq!((whole.verdict, together(whole.clone(), found, 1).remarks), (Verdict::Holds, whole.remarks));
+    }
+
+    #[test]
+    fn cores_search_only_if_the_plan_leaves_it_open() {
+        let opened = open_text("model.m", MODEL.to_string(), &LoadOptions::default()).expect("a model");
+        let budget = Budget::of_run(64 << 20);
+        let open = Plan { threads: 4, ..Plan::default() };
+        let beside = |plan: &Plan| plan.beside(&*opened.subject, &budget).map(|plan| (plan.threads, plan.strategy.name() == "rsdrs"));
+        assert_eq!(beside(&open), Some((3, true)));
+        for closed in [Plan { threads: 1, ..open.clone() }, Plan { steps: Some(9), ..open.clone() }, Plan { strategy: plan("bfs").strategy, ..open }] {
+            assert_eq!(beside(&closed), None);
+        }
     }
 }
