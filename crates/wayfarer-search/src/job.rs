@@ -178,7 +178,7 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     let run = |worker: usize, control: &mut dyn Control| {
         let Some((store, mut strategy)) = make(worker) else {
             crew.leave(worker, 0);
-            return Ended { done: Outcome::new(space.rules()).without_room(), ends_all: None, progress: Progress::default() };
+            return Ended { done: (worker, Outcome::new(space.rules()).without_room()), ends_all: None, progress: Progress::default() };
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
         let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), Entering::default());
@@ -188,9 +188,13 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
         // Workers may visit the same states; only a record tells them apart.
         outcome.exhaustive = false;
         let ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted));
-        Ended { ends_all, progress: stood(&outcome), done: outcome }
+        Ended { ends_all, progress: stood(&outcome), done: (worker, outcome) }
     };
-    absorbed(together(&crew, control, run).into_iter(), space, settings)
+    let outcomes = together(&crew, control, run).into_iter().map(|(worker, mut outcome)| {
+        outcome.violations.truncate(crew.counting_violations(worker));
+        outcome
+    });
+    absorbed(outcomes, space, settings)
 }
 
 /// The merged outcome of all workers.
