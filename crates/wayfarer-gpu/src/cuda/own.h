@@ -154,3 +154,18 @@ WF_INLINE void add_up(const Params& p, const Sums& sums) {
   }
   atomic_max(p.counts + LONGEST, sums.longest);
 }
+
+// What all searches keep of a lane until the next kernel.
+struct Kept {
+  u64 counter, round, begun, size, at;
+  bool done;
+};
+WF_INLINE void rest(const Params& p, u64 number, const Kept& kept, Sums& sums) {
+  sums.active += !kept.done;
+  KEPT(KEPT_COUNTER) = kept.counter;
+  KEPT(KEPT_ROUND) = kept.round;
+  KEPT(KEPT_BEGUN) = kept.begun;
+  KEPT(KEPT_SIZE) = kept.size;
+  KEPT(KEPT_AT) = kept.at;
+  KEPT(KEPT_DONE) = kept.done;
+}

@@ -84,13 +84,7 @@ WF_KERNEL(wf_own) {
         if (fresh) noted |= judge_own(p, s, drawn_rule, round, number, place, key);
       }
     }
-    sums.active += !done;
-    KEPT(KEPT_COUNTER) = stream.counter;
-    KEPT(KEPT_ROUND) = round;
-    KEPT(KEPT_BEGUN) = begun;
-    KEPT(KEPT_SIZE) = size;
-    KEPT(KEPT_AT) = at;
-    KEPT(KEPT_DONE) = done;
+    rest(p, number, Kept{stream.counter, round, begun, size, at, done}, sums);
   }
   add_up(p, sums);
   close_tally(p);

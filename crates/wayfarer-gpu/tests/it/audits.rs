@@ -5,7 +5,7 @@ use crate::emulated::Kernels;
 use crate::harness::compiler;
 use crate::lanes::{holds_true, starts, successors};
 use crate::models::models;
-use crate::searches::{asked, levels, tight, working};
+use crate::searches::{asked, levels, tight, whole_level, working};
 use std::collections::HashSet;
 use wayfarer_gpu::{Asked, Audit, Law, Levels, Machine, Search, Slots, Source, Walking};
 use wayfarer_ir::{Interpreter, Limits};
@@ -13,11 +13,8 @@ use wayfarer_search::Sampler;
 use wayfarer_space::Word;
 
 /// The laws, with samplers of short walks.
-const LAWS: [(Sampler, Law); 3] = [
-    (Sampler::Walk { cap: 16 }, Law::Firings),
-    (Sampler::Shallow { cap: 8 }, Law::States),
-    (Sampler::Priority { cap: 16 }, Law::Priorities),
-];
+const LAWS: [(Sampler, Law); 3] =
+    [(Sampler::Walk { cap: 16 }, Law::Firings), (Sampler::Shallow { cap: 8 }, Law::States), (Sampler::Priority { cap: 16 }, Law::Priorities)];
 
 /// A search by levels as far as `most` states, and walks of each law. The store judges as the interpreter's own set of states does, and ways are ways. Gives how
 /// many walks were missing and how many ways were looked at.
@@ -38,7 +35,7 @@ pub(crate) fn walks_are_judged(
     let mut search = Levels::new(search, source, slots, 64 << 20, &Asked::default()).expect("memory");
     search.start(&tight(source, &expected[0].states)).expect("a start");
     for _ in 1..expected.len() {
-        while !search.round().expect("a round").ends_level {}
+        whole_level(&mut search);
     }
     let (mut missing, mut ways) = (0, 0);
     for (sampler, law) in LAWS {
@@ -47,7 +44,7 @@ pub(crate) fn walks_are_judged(
         let walking = Walking { law, key: sampler.key(5), walks: &walks, starts: &starts_words };
         let mut audit = Audit::new(audit, source, &search, walking, &asked(interpreter, 2)).expect("memory");
         let mut met = Vec::new();
-        while met.is_empty() || !audit.is_over() {
+        loop {
             met.extend(audit.round().expect("a round"));
             if audit.is_over() {
                 break;
@@ -88,7 +85,8 @@ fn walks_of_an_audit_are_judged_by_the_store() {
             Some((name, Interpreter::new(program, Limits::default()), source, fitting[number % fitting.len()]))
         })
         .collect();
-    let searches = prepared.iter().flat_map(|(_, _, source, slots)| [(source.clone(), Search::Levels(*slots)), (source.clone(), Search::Audit(*slots))]);
+    let searches =
+        prepared.iter().flat_map(|(_, _, source, slots)| [(source.clone(), Search::Levels(*slots)), (source.clone(), Search::Audit(*slots))]);
     let kernels = Kernels::of(compiler, &searches.collect::<Vec<_>>());
     let (mut missing, mut ways) = (0, 0);
     for (number, (name, interpreter, source, slots)) in prepared.iter().enumerate() {
@@ -114,7 +112,8 @@ fn walks_of_an_audit_keep_their_law() {
     });
     let small: Vec<_> = small.take(4).collect();
     assert!(small.len() > 2, "{} models", small.len());
-    let searches = small.iter().flat_map(|(_, _, source)| [Search::Levels(Slots::Arena), Search::Audit(Slots::Arena)].map(|search| (source.clone(), search)));
+    let searches =
+        small.iter().flat_map(|(_, _, source)| [Search::Levels(Slots::Arena), Search::Audit(Slots::Arena)].map(|search| (source.clone(), search)));
     let kernels = Kernels::of(compiler, &searches.collect::<Vec<_>>());
     for (number, (name, interpreter, source)) in small.iter().enumerate() {
         let (one, other) = (kernels.device(number * 2), kernels.device(number * 2 + 1));
@@ -173,7 +172,7 @@ fn walks_of_an_audit_are_judged_up_to_symmetry() {
         if search.frontier() == 0 {
             break;
         }
-        while !search.round().expect("a round").ends_level {}
+        whole_level(&mut search);
     }
     assert!(gone.len() == 2 && gone[0] > 20 && gone[1] == 0, "{name}: {gone:?}");
 }

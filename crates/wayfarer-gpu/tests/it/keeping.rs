@@ -3,7 +3,7 @@
 use crate::emulated::Kernels;
 use crate::harness::compiler;
 use crate::models::models;
-use crate::searches::{asked, levels, limits, tight};
+use crate::searches::{asked, levels, limits, tight, whole_level};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -24,7 +24,14 @@ fn kind(what: What) -> (u32, u32, u32) {
 }
 
 /// Each kind is noted once, in the level in which it shows first. Gives how many there were.
-pub(crate) fn each_kind_is_noted_once(name: &str, interpreter: &Interpreter, machine: &dyn Machine, source: &Source, slots: Slots, most: usize) -> usize {
+pub(crate) fn each_kind_is_noted_once(
+    name: &str,
+    interpreter: &Interpreter,
+    machine: &dyn Machine,
+    source: &Source,
+    slots: Slots,
+    most: usize,
+) -> usize {
     let expected = levels(interpreter, 1, most);
     let mut first: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
     for (depth, level) in expected.iter().enumerate() {
@@ -43,16 +50,9 @@ pub(crate) fn each_kind_is_noted_once(name: &str, interpreter: &Interpreter, mac
     let mut search = Levels::new(machine, source, slots, 16 << 20, &asked).expect("memory");
     let mut seen: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
     for (depth, level) in expected.iter().enumerate() {
-        let mut rounds = vec![];
-        if depth == 0 {
-            rounds.push(search.start(&tight(source, &level.states)).expect("a start"));
-        } else {
-            rounds.push(search.round().expect("a round"));
-            while rounds.last().is_some_and(|round| !round.ends_level) {
-                rounds.push(search.round().expect("a round"));
-            }
-        }
-        for note in rounds.iter().flat_map(|round| &round.notes) {
+        let start = || tight(source, &level.states);
+        let notes = if depth == 0 { search.start(&start()).expect("a start").notes } else { whole_level(&mut search) };
+        for note in notes {
             assert_eq!(seen.insert(kind(note.what), depth), None, "{name}: {:?} is noted twice", note.what);
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn visits_are_counted(name: &str, interpreter: &Interpreter, machine:
     let mut search = Levels::new(machine, source, slots, 16 << 20, &Asked { profile: true, ..Asked::default() }).expect("memory");
     search.start(&tight(source, &expected[0].states)).expect("a start");
     for _ in 1..expected.len() {
-        while !search.round().expect("a round").ends_level {}
+        whole_level(&mut search);
     }
     assert_eq!(search.profile().expect("a profile"), bins, "{name}, {slots:?}");
     visits.values().sum()
@@ -129,7 +129,7 @@ fn memory_of_the_host_is_asked_for() {
         let mut search = Levels::new(&machine, &source, slots, bytes, &Asked::default()).expect("memory").asking(&grant);
         search.start(&tight(&source, &expected[0].states)).expect("a start");
         for _ in 1..expected.len() {
-            while !search.round().expect("a round").ends_level {}
+            whole_level(&mut search);
             if search.totals().spilled > 0 {
                 break;
             }

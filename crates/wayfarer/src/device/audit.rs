@@ -56,10 +56,9 @@ impl Auditing<'_> {
             let judged = audit.judge()?;
             let unfinished = self.walks - judged.finished;
             let missing = judged.missing + unfinished;
-            audited.reports.push(SamplerReport::new(
-                Tally { sampler, walks: self.walks, unfinished, judged: self.walks, missing, steps: judged.steps },
-                judge,
-            ));
+            audited
+                .reports
+                .push(SamplerReport::new(Tally { sampler, walks: self.walks, unfinished, judged: self.walks, missing, steps: judged.steps }, judge));
         }
         Ok(audited)
     }

@@ -86,7 +86,10 @@ fn together(there: Report, here: Report, threads: usize) -> Report {
                 }
             }
             for (check, other) in report.checks.iter_mut().zip(&here.checks) {
-                if check.name == other.name && check.verdict == CheckVerdict::Judged(Verdict::NotFound) && other.verdict == CheckVerdict::Judged(Verdict::Holds) {
+                if check.name == other.name
+                    && check.verdict == CheckVerdict::Judged(Verdict::NotFound)
+                    && other.verdict == CheckVerdict::Judged(Verdict::Holds)
+                {
                     check.verdict = other.verdict;
                 }
             }
@@ -185,7 +188,8 @@ mod tests {
         let open = Plan { threads: 4, ..Plan::default() };
         let beside = |plan: &Plan| plan.beside(&*opened.subject, &budget).map(|plan| (plan.threads, plan.strategy.name() == "rsdrs"));
         assert_eq!(beside(&open), Some((3, true)));
-        for closed in [Plan { threads: 1, ..open.clone() }, Plan { steps: Some(9), ..open.clone() }, Plan { strategy: plan("bfs").strategy, ..open }] {
+        for closed in [Plan { threads: 1, ..open.clone() }, Plan { steps: Some(9), ..open.clone() }, Plan { strategy: plan("bfs").strategy, ..open }]
+        {
             assert_eq!(beside(&closed), None);
         }
     }

@@ -95,7 +95,8 @@ impl Plan {
         let store_is_full = levels.as_ref().is_some_and(LevelsOnDevice::store_is_full);
         let mut audited = Audited::default();
         let mut remark = None;
-        let wanted = outcome.verdict() == Verdict::NotFound && outcome.stop != Stop::Interrupted && !self.goes_on_over_fingerprints(&outcome, store_is_full);
+        let wanted =
+            outcome.verdict() == Verdict::NotFound && outcome.stop != Stop::Interrupted && !self.goes_on_over_fingerprints(&outcome, store_is_full);
         if let (Some(search), Some(levels)) = (audits.filter(|_| wanted), &levels) {
             let (mut steps, progress) = (Steps::new(space.width()), crate::run::progress(&outcome));
             space.initial(&mut steps);
