@@ -1,5 +1,5 @@
-//! The CPU's cores beside a GPU. A GPU searches by levels and comes to deep states late; meanwhile the cores search at random, each with a memory of its own, as
-//! `rsdrs` does: each step leads out of where the last one led. What they find ends the search. If neither finds anything, rules that they fired and covers that they reached count.
+//! The CPU's cores beside a GPU. A GPU searches by levels and comes to deep states late; meanwhile the cores walk at random, which leads deep at once and takes no
+//! memory. A violation that they meet ends the search. If neither finds anything, rules that they fired and covers that they reached count.
 
 use super::Refused;
 use crate::memory::Budget;
@@ -13,11 +13,6 @@ use wayfarer_search::{Control, Progress, Stop, StrategySpec, Verdict};
 
 /// The time for which a GPU searches alone: most searches end before that.
 const ALONE: Duration = Duration::from_secs(1);
-/// The part of the host's memory that the cores may take.
-const PART: usize = 8;
-/// States that each of them may remember, at least and at most.
-const LEAST: usize = 1_000;
-const MOST: usize = 1 << 17;
 
 impl Plan {
     /// Runs the plan on a GPU, with the CPU's cores beside it if the plan leaves the strategy open.
@@ -29,7 +24,7 @@ impl Plan {
         budget: &Budget,
         control: &mut dyn Control,
     ) -> Result<Report, Refused> {
-        let Some(plan) = self.beside(subject, budget) else { return self.on_device(subject, number, end_at_limit, budget, control) };
+        let Some(plan) = self.beside() else { return self.on_device(subject, number, end_at_limit, budget, control) };
         let (halt, found) = (AtomicBool::new(false), AtomicBool::new(false));
         let search = || {
             let report = plan.attempt(subject, end_at_limit, budget, &mut Halted(&halt)).ok();
@@ -47,7 +42,7 @@ impl Plan {
     }
 
     /// The search of the cores beside a GPU, if there is one.
-    fn beside(&self, subject: &dyn Subject, budget: &Budget) -> Option<Plan> {
+    fn beside(&self) -> Option<Plan> {
         // A limit of the logical clock ends a run at the same place each time only if nothing runs beside it.
         let limited = self.states.is_some() || self.steps.is_some() || self.depth.is_some() || self.profile || self.all_violations;
         if limited || self.strategy != StrategySpec::default() || self.threads == 1 {
@@ -55,9 +50,7 @@ impl Plan {
         }
         let cores = if self.threads == 0 { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) } else { self.threads };
         let threads = cores - 1;
-        let state = subject.replaying(self).space().packing().words() * 8 + 32;
-        let capacity = (budget.free() / PART / threads.max(1) / state).clamp(LEAST, MOST);
-        let strategy = StrategySpec::parse(&format!("rsdrs:capacity={capacity}")).ok()?;
+        let strategy = StrategySpec::parse("walk").ok()?;
         let plan = Plan { strategy, store: None, device: DeviceChoice::Cpu, threads, time: None, audit: Some(0), size: None, ..self.clone() };
         (threads > 0).then_some(plan)
     }
@@ -71,7 +64,7 @@ fn together(there: Report, here: Report, threads: usize) -> Report {
         (Verdict::NotFound, Verdict::Violated) => {
             let mut report = Report { device: None, seconds: there.seconds.max(here.seconds), repeatable: false, ..here };
             report.remarks.push(format!(
-                "{cores} of the CPU found this by random search beside {}, which had visited {} states by levels",
+                "{cores} of the CPU met this on random walks beside {}, which had visited {} states by levels",
                 device.unwrap_or_default(),
                 there.states
             ));
@@ -94,7 +87,7 @@ fn together(there: Report, here: Report, threads: usize) -> Report {
                 }
             }
             report.remarks.push(format!(
-                "beside the GPU {cores} of the CPU searched at random: {} steps met nothing; the rules they fired are counted in those of the model",
+                "beside the GPU {cores} of the CPU walked at random: {} steps met nothing; the rules they fired are counted in those of the model",
                 here.steps
             ));
             report
@@ -163,7 +156,7 @@ mod tests {
     fn reports_of_both_are_put_together() {
         // The search by levels ended early, and does not know that the cover is reached.
         let there = ran(&Plan { states: Some(10), ..plan("bfs") });
-        let here = ran(&Plan { steps: Some(2000), ..plan("rsdrs:capacity=1000") });
+        let here = ran(&Plan { steps: Some(2000), ..plan("walk") });
         let verdicts = |report: &Report| report.checks.iter().map(|check| check.verdict).collect::<Vec<_>>();
         let (covered, open) = (CheckVerdict::Judged(Verdict::Holds), CheckVerdict::Judged(Verdict::NotFound));
         assert_eq!((there.verdict, verdicts(&there)[0], verdicts(&here)[0]), (Verdict::NotFound, open, covered));
@@ -173,7 +166,7 @@ mod tests {
         assert_eq!(fired(&both, "up"), fired(&there, "up") + fired(&here, "up"));
         assert!(both.remarks.iter().any(|remark| remark.contains("3 cores")), "{:?}", both.remarks);
         // What the cores find is the result; what the GPU finds, or visits completely, stays.
-        let found = ran(&Plan { steps: Some(2000), properties: Vec::new(), ..plan("rsdrs:capacity=1000") });
+        let found = ran(&Plan { steps: Some(2000), properties: Vec::new(), ..plan("walk") });
         assert_eq!(found.verdict, Verdict::Violated);
         let both = together(there, found.clone(), 1);
         assert!(both.verdict == Verdict::Violated && !both.repeatable && both.remarks.iter().any(|remark| remark.contains("one core")));
@@ -183,10 +176,8 @@ mod tests {
 
     #[test]
     fn cores_search_only_if_the_plan_leaves_it_open() {
-        let opened = open_text("model.m", MODEL.to_string(), &LoadOptions::default()).expect("a model");
-        let budget = Budget::of_run(64 << 20);
         let open = Plan { threads: 4, ..Plan::default() };
-        let beside = |plan: &Plan| plan.beside(&*opened.subject, &budget).map(|plan| (plan.threads, plan.strategy.name() == "rsdrs"));
+        let beside = |plan: &Plan| plan.beside().map(|plan| (plan.threads, plan.strategy.name() == "walk"));
         assert_eq!(beside(&open), Some((3, true)));
         for closed in [Plan { threads: 1, ..open.clone() }, Plan { steps: Some(9), ..open.clone() }, Plan { strategy: plan("bfs").strategy, ..open }]
         {
