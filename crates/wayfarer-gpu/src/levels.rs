@@ -233,6 +233,7 @@ impl<'m> Levels<'m> {
         // The buffer that takes them in is the one that is expanded later.
         let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
         for some in states.chunks(most) {
+            self.spill_if_full((some.len() / self.tight) as u64)?;
             self.grow_for((some.len() / self.tight) as u64)?;
             self.machine.write(self.memory.buffers[0], some)?;
             let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
@@ -243,7 +244,6 @@ impl<'m> Levels<'m> {
             round.fresh += more.fresh;
             round.notes.extend(more.notes);
             round.noted += more.noted;
-            self.spill_if_full(most as u64 / self.tight as u64)?;
         }
         self.next_level();
         Ok(round)

@@ -43,6 +43,12 @@ impl Plan {
             let progress = Progress { phase: "compiling for the GPU", ..Progress::default() };
             control.ask(&progress).is_none() && until.is_none_or(|until| Instant::now() < until)
         };
+        let audits = self.is_audited(search, source);
+        let mut prepare = audits.map(|search| (device.number(), source.clone(), search));
+        // A search that is audited in any case, or soon, has the kernels for that compiled while its own are.
+        if store.abilities().device != DeviceKeeps::State || self.time.is_some() {
+            compile_beside(&mut prepare);
+        }
         let loaded = device.load(source, search, depth, &mut goes_on).map_err(|error: LoadError| refused(error))?;
         let asked = asked(settings, source.properties, source.rules);
         let later = OnceCell::new();
@@ -83,9 +89,7 @@ impl Plan {
         let mut watch =
             Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
         let begun = Instant::now();
-        let audits = self.is_audited(search, source);
         let reserve = self.time.filter(|_| audits.is_some()).map_or(Duration::ZERO, |time| (time / 20).min(RESERVE));
-        let prepare = audits.map(|search| (device.number(), source.clone(), search));
         let mut punctual = Punctual { until: until.and_then(|until| until.checked_sub(reserve)), inner: &mut watch, begun, prepare };
         let outcome = explore_on_device(space, rounds, settings, &mut punctual).map_err(|error| refused(error.0))?;
         let away = rounds.standing().away;
@@ -115,10 +119,10 @@ impl Plan {
                 Err(why) => remark = Some(format!("there is no audit: {why}")),
             }
         }
+        let audit = begun.elapsed().saturating_sub(searched);
         let held = levels.as_ref().map_or(0, |levels| levels.search().host_bytes());
         drop(levels);
         budget.refund(held as usize);
-        let audit = begun.elapsed().saturating_sub(searched);
         Ok(Carried { outcome, away, store, course, cover, searched, store_is_full, audited, audit, remark })
     }
 
@@ -229,18 +233,24 @@ struct Punctual<'a> {
     until: Option<Instant>,
     inner: &'a mut dyn Control,
     begun: Instant,
-    /// The GPU, the source and the audit.
-    prepare: Option<(u32, Source, Search)>,
+    prepare: Option<Prepare>,
+}
+
+/// The GPU, the source and the audit.
+type Prepare = (u32, Source, Search);
+
+/// Compiles the kernels of an audit in a thread of their own, once. They are found in the cache; if that fails, they are compiled when they are needed.
+fn compile_beside(prepare: &mut Option<Prepare>) {
+    if let Some((number, source, audit)) = prepare.take() {
+        std::thread::spawn(move || Device::open(number).and_then(|device| device.prepare(&source, audit)));
+    }
 }
 
 impl Control for Punctual<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         let told = self.inner.ask(progress);
-        if self.begun.elapsed() > PREPARING
-            && let Some((number, source, audit)) = self.prepare.take()
-        {
-            // The compiled code is found in the cache; if that fails, it is compiled when it is needed.
-            std::thread::spawn(move || Device::open(number).and_then(|device| device.prepare(&source, audit)));
+        if self.begun.elapsed() > PREPARING {
+            compile_beside(&mut self.prepare);
         }
         if told.is_none() && self.until.is_some_and(|until| Instant::now() >= until) { Some(Stop::Time) } else { told }
     }
