@@ -20,6 +20,9 @@ use wayfarer_search::{
 };
 use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 
+/// The remark on a violation that an audit met.
+const MET_BY_AUDIT: &str = "the search had ended without finding anything: what follows was met by the walks of its audit";
+
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
     /// plan's own time budget.
@@ -145,7 +148,7 @@ impl Plan {
         };
         let mut audited = None;
         if let Some(met) = met {
-            audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
+            audited = Some(MET_BY_AUDIT.to_string());
             confidence = None;
             (outcome.violations, outcome.shortest, writer.shortest) = (met.violations, false, false);
             if !met.among_representatives {
