@@ -212,18 +212,9 @@ fn replaced(goal: &Goal, witness: Witness, states: Option<Vec<Vec<Word>>>) -> Wi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::witness::windows::tests::walk;
     use crate::{Unbounded, Unlimited};
     use wayfarer_space::{Graph, Rng};
-
-    /// A random walk of `length` steps.
-    fn walk(graph: &Graph, rng: &mut Rng, length: usize) -> Vec<Vec<Word>> {
-        let mut way = vec![vec![0]];
-        for _ in 0..length {
-            let targets = graph.successors(way[way.len() - 1][0] as u32);
-            way.push(vec![Word::from(targets[rng.below(targets.len() as u64) as usize])]);
-        }
-        way
-    }
 
     fn distance(graph: &Graph, to: u32) -> usize {
         let mut level = vec![0];
