@@ -117,7 +117,7 @@ impl Doubts {
         }
     }
 
-    /// What the rules in doubt lead to from a state, in a fixed order.
+    /// The successors of a state by the rules in doubt, in a fixed order.
     fn results(&self, inner: &dyn Space, state: &[Word], steps: &mut Steps) -> Vec<Result> {
         let mut batch = States::new(inner.width());
         batch.push(state);

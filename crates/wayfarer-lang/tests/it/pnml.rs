@@ -32,7 +32,7 @@ fn load(text: &str) -> Loaded {
     loaded.expect("a net without errors")
 }
 
-/// What is said about a text that is no net.
+/// The message about a text that is no net.
 fn refused(text: &str, expected: Expect) {
     let source = Source::new("net.pnml", text);
     let (loaded, diagnostics) = pnml::load(&source);

@@ -28,7 +28,7 @@ const BATCH: Parameter = Parameter::new("batch", Accepts::Number(1..=1024), "16"
 pub(super) static ROW: Row = Row {
     entry: Entry {
         name: "sdrs",
-        help: "a random walk that goes on from a visited state where no step leads on",
+        help: "a random walk that goes on from a visited state if no step leads on",
         parameters: &[CAPACITY, CLOSE, CHOICE, BATCH],
     },
     store: exact_or_pool,

@@ -41,9 +41,9 @@ pub struct Shortening<'a> {
     pub space: &'a dyn Space,
     /// Present if that is a space of representatives.
     pub forms: Option<&'a dyn Forms>,
-    /// What rules depend on, if it is known.
+    /// The dependences of rules, if they are known.
     pub dependence: Option<&'a dyn Dependence>,
-    /// What counted as a deadlock when the witness was found.
+    /// The definition of a deadlock when the witness was found.
     pub deadlock: Deadlock,
     /// Whether a fault at the same place in the source is the same, whichever rule comes there.
     pub any_rule: bool,

@@ -268,7 +268,7 @@ impl Plan {
         })
     }
 
-    /// What lanes that search for themselves are asked to do.
+    /// The task of lanes that search for themselves.
     fn order(&self, own: Own, bytes: u64) -> Order {
         let number = |name: &str| self.strategy.number(name);
         let depth = u64::from(self.depth.unwrap_or(u32::MAX));
