@@ -132,7 +132,7 @@ pub trait Subject: Send + Sync {
         Facts::of_rules(self.rules(), self.properties())
     }
 
-    /// What its rules and properties depend on, if that is known.
+    /// The dependences of its rules and properties, if they are known.
     fn dependence<'a>(&'a self) -> Option<Box<dyn Dependence + 'a>> {
         None
     }

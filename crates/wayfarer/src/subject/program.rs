@@ -280,7 +280,7 @@ impl Replaying for Passing<Box<Interpreter>> {
     }
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
-        // What is printed on the way is printed again, step by step.
+        // The run is made again step by step, and prints again.
         let mut from = state.to_vec();
         for (firing, next) in self.way(state, firing).unwrap_or_default() {
             self.inner().fire_printing(&from, firing, &mut Vec::new(), printed);
