@@ -39,6 +39,7 @@ pub(super) struct Pairs {
     /// One past the largest left number of shares that grew, and the most bits of a right one.
     ends: (AtomicU64, AtomicU32),
     /// Tables that were replaced.
+    #[allow(clippy::vec_box)] // Readers have their addresses.
     replaced: Mutex<Vec<Box<Table>>>,
     /// Bytes of all tables that are in use, and of those that were replaced.
     bytes: AtomicUsize,
