@@ -123,7 +123,8 @@ impl<'a> Arms<'a> {
             let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = spec.build(&site);
-            if has_many_starts(space) && !strategy.starts_in_pieces() {
+            // Each restart makes start states again. Beside several workers, it would take memory just when they need it.
+            if has_many_starts(space) && (auto.workers > 1 || !strategy.starts_in_pieces()) {
                 continue;
             }
             self.arms.push(Arm {
