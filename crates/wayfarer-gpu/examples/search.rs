@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let loaded = device.load(&source, search, limits.call_depth, &mut || true)?;
     let (took, compiled) = loaded.took();
     let words = (source.properties as usize).div_ceil(64).max(1);
-    let asked = Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock: 2, faults: true, rules: Vec::new() };
+    let asked = Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock: 2, faults: true, ..Asked::default() };
     let name = path.rsplit('/').next().unwrap_or_default();
     print!("{name} {kind} {slots:?} {} bits {} rules: opened {opened:.0?}, loaded {took:.0?} (compiled {compiled}); ", source.bits, source.rules);
     if kind == "walk" {

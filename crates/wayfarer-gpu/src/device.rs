@@ -53,6 +53,11 @@ impl Device {
         &self.name
     }
 
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Memory that is free, in bytes.
     pub fn free(&self) -> u64 {
         self.ready().and_then(|()| self.driver.memory()).map_or(0, |(free, _)| free)
@@ -101,7 +106,7 @@ impl Device {
     /// compiler works.
     pub fn load(&self, source: &Source, search: Search, depth: u32, goes_on: &mut dyn FnMut() -> bool) -> Result<Loaded<'_>, LoadError> {
         let begun = Instant::now();
-        if source.passes && !matches!(search, Search::Levels(_)) {
+        if source.passes && !search.passes() {
             return Err(LoadError::Unsupported(Unsupported::Passing));
         }
         if source.recursive {
@@ -127,11 +132,7 @@ impl Device {
             }
         };
         let mut loaded = Loaded { device: self, module, kernels: Vec::new(), rules: source.rules, lanes: 0, took: Duration::ZERO, is_compiled };
-        let kernels: &[Kernel] = match search {
-            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow, Kernel::Halve],
-            Search::Walks => &[Kernel::Walk],
-            Search::Own(_) => &[Kernel::Own],
-        };
+        let kernels = search.kernels();
         for kernel in kernels.iter().copied() {
             let name = CString::new(kernel.name()).unwrap_or_default();
             let handle = self.driver.kernel(module, &name)?;
@@ -201,7 +202,7 @@ impl Loaded<'_> {
 
     /// Bytes of memory that the blocks of a kernel share.
     fn shared(&self, kernel: Kernel) -> u32 {
-        if matches!(kernel, Kernel::Expand | Kernel::Walk | Kernel::Own) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
+        if matches!(kernel, Kernel::Expand | Kernel::Walk | Kernel::Own | Kernel::Audit) && self.rules <= TALLIED { self.rules * 4 } else { 0 }
     }
 
     fn kernel(&self, kernel: Kernel) -> Option<(Handle, u32)> {
@@ -233,6 +234,18 @@ impl Machine for Loaded<'_> {
 
     fn read(&self, at: Address, words: &mut [u64]) -> Result<(), DeviceError> {
         if words.is_empty() { Ok(()) } else { self.device.driver.read(at.0, words) }
+    }
+
+    fn pin(&self, bytes: u64) -> Result<Address, DeviceError> {
+        self.device.driver.pin(bytes).map(Address)
+    }
+
+    fn unpin(&self, at: Address) {
+        self.device.driver.unpin(at.0);
+    }
+
+    fn copy(&self, from: Address, to: Address, words: u64) -> Result<(), DeviceError> {
+        if words == 0 { Ok(()) } else { self.device.driver.copy(from.0, to.0, words * 8) }
     }
 
     fn run(&self, kernel: Kernel, params: &Params, items: u64) -> Result<(), DeviceError> {

@@ -134,6 +134,24 @@ impl Driver {
         call!(self, "copying from the GPU", "cuMemcpyDtoH_v2", (*mut c_void, u64, usize), (to, address, bytes))
     }
 
+    /// Takes memory of the host that stays where it is, under an address that the GPU knows, too.
+    pub(crate) fn pin(&self, bytes: u64) -> Result<u64, DeviceError> {
+        let mut address: *mut c_void = null_mut();
+        // One is the flag for memory that all contexts know.
+        call!(self, "taking memory of the host", "cuMemHostAlloc", (*mut *mut c_void, usize, c_uint), (&mut address, bytes as usize, 1))?;
+        Ok(address as u64)
+    }
+
+    pub(crate) fn unpin(&self, address: u64) {
+        let released: Result<(), DeviceError> = (|| call!(self, "giving memory back", "cuMemFreeHost", (*mut c_void), (address as *mut c_void)))();
+        let _ = released;
+    }
+
+    /// Copies between the memory of the GPU and memory of the host that was taken here, whichever way.
+    pub(crate) fn copy(&self, from: u64, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        call!(self, "copying between the GPU and the host", "cuMemcpy", (u64, u64, usize), (to, from, bytes as usize))
+    }
+
     /// Loads compiled code.
     pub(crate) fn load(&self, code: &[u8]) -> Result<Handle, DeviceError> {
         let mut module: Handle = null_mut();

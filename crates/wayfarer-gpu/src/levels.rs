@@ -1,12 +1,14 @@
 //! Breadth-first search on a device, a part of a level at a time. Kernels do the work; here is only where states lie: the level that is expanded and the one
-//! that is found in two buffers of the device, and what finds no room there in the host's memory.
+//! that is found in two buffers of the device, and what finds no room there in the host's memory ([`crate::spill`]).
 
 use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
 use crate::memory::Memory;
-use crate::notes::{Note, Reached, notes};
+use crate::notes::{KNOWN, Note, Reached, notes};
+use crate::running::{SPAN, limit};
 use crate::slots::Slots;
 use crate::source::Source;
-use std::time::{Duration, Instant};
+use crate::spill::{Grant, Piece, Spill};
+use std::time::Instant;
 use wayfarer_space::Word;
 
 /// Places in the counts, as `machine.h` has them.
@@ -33,8 +35,6 @@ pub(crate) mod count {
 
 /// Notes that find room between two rounds.
 pub(crate) const NOTES: u64 = 4096;
-/// How long a kernel should take: long enough that its start does not matter, short enough that a run ends within a second.
-const SPAN: Duration = Duration::from_millis(60);
 /// Sources of the first kernel.
 const FIRST_PART: u64 = 1 << 17;
 /// The most states of a level that one block of lanes expands by itself, one level after the other: starting a kernel for each would take longer.
@@ -55,6 +55,10 @@ pub struct Asked {
     pub faults: bool,
     /// Rules whose firing is noted, as bits; none if it is empty.
     pub rules: Vec<u64>,
+    /// Whether each thing is noted only when it is met for the first time.
+    pub once: bool,
+    /// Whether a search by levels counts how often it visits each state. Its kernels must be made for that.
+    pub profile: bool,
 }
 
 impl Asked {
@@ -125,8 +129,11 @@ pub struct Levels<'m> {
     cursor: u64,
     before: u64,
     /// What of the level, and of the next one, lies in the host's memory.
-    waiting: Vec<Vec<Word>>,
-    next_waiting: Vec<Vec<Word>>,
+    pub(crate) spill: Spill<'m>,
+    waiting: Vec<Piece>,
+    next_waiting: Vec<Piece>,
+    /// States that found no room there, either.
+    unplaced: u64,
     found: u64,
     found_in_host: u64,
     states: u64,
@@ -144,11 +151,14 @@ impl<'m> Levels<'m> {
     pub fn new(machine: &'m dyn Machine, source: &Source, slots: Slots, bytes: u64, asked: &Asked) -> Result<Self, DeviceError> {
         let (tight, rules, words) = (source.tight, source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
         let firings_at = count::REACHED + words;
-        let memory = Memory::new(machine, tight as u64, slots, bytes, ((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8)?;
+        let (counts, notes) = (((firings_at + rules) * 8) as u64, NOTES * (tight as u64 + 2) * 8);
+        let memory = Memory::new(machine, tight as u64, slots, bytes, counts, notes, asked.profile)?;
         let entry = if slots == Slots::Arena { 1 } else { tight };
         let (judged, seeks) = asked.words(words, rules);
         let small = memory.small(judged.len() as u64 + tight as u64)?;
         machine.write(small, &judged)?;
+        let known = if asked.once { memory.small(KNOWN)? } else { Address(0) };
+        let spill = Spill::new(machine, memory.buffer_words);
         let params = Params {
             output_stride: entry as u64,
             input_stride: entry as u64,
@@ -165,6 +175,8 @@ impl<'m> Levels<'m> {
             deadlock: asked.deadlock,
             faults: u64::from(asked.faults),
             seeks,
+            known,
+            visits: memory.visits,
             ..Params::default()
         };
         Ok(Levels {
@@ -179,8 +191,10 @@ impl<'m> Levels<'m> {
             input: 0,
             cursor: 0,
             before: 0,
+            spill,
             waiting: Vec::new(),
             next_waiting: Vec::new(),
+            unplaced: 0,
             found: 0,
             found_in_host: 0,
             states: 0,
@@ -191,19 +205,35 @@ impl<'m> Levels<'m> {
         })
     }
 
+    /// Asks before memory of the host is taken for states that find no room on the device.
+    pub fn asking(mut self, grant: Grant<'m>) -> Self {
+        self.spill.asks(grant);
+        self
+    }
+
+    /// Bytes of the host's memory that were taken.
+    pub fn host_bytes(&self) -> u64 {
+        self.spill.bytes()
+    }
+
     /// Forgets everything and brings in tight states, which are the first level.
     pub fn start(&mut self, states: &[Word]) -> Result<Round, DeviceError> {
         self.memory.clear()?;
         (self.params.table, self.params.buckets) = (self.memory.table, self.memory.buckets);
         self.counts.fill(0);
-        self.waiting.clear();
-        self.next_waiting.clear();
+        if self.params.known != Address(0) {
+            self.machine.zero(self.params.known, KNOWN * 8)?;
+        }
+        let waited = std::mem::take(&mut self.waiting).into_iter().chain(std::mem::take(&mut self.next_waiting));
+        waited.for_each(|piece| self.spill.give_back(piece));
+        self.unplaced = 0;
         (self.input, self.cursor, self.before, self.found, self.found_in_host, self.states) = (0, 0, 0, 0, 0, 0);
         (self.params.input_stride, self.params.output_stride) = (self.entry as u64, self.entry as u64);
         let mut round = Round { ends_level: true, ..Round::default() };
         // The buffer that takes them in is the one that is expanded later.
         let most = (self.memory.buffer_words / self.tight as u64).max(1) as usize * self.tight;
         for some in states.chunks(most) {
+            self.spill_if_full((some.len() / self.tight) as u64)?;
             self.grow_for((some.len() / self.tight) as u64)?;
             self.machine.write(self.memory.buffers[0], some)?;
             let (input, end) = (self.memory.buffers[0], (some.len() / self.tight) as u64);
@@ -214,7 +244,6 @@ impl<'m> Levels<'m> {
             round.fresh += more.fresh;
             round.notes.extend(more.notes);
             round.noted += more.noted;
-            self.spill_if_full(most as u64 / self.tight as u64)?;
         }
         self.next_level();
         Ok(round)
@@ -222,18 +251,18 @@ impl<'m> Levels<'m> {
 
     /// How many states of the level wait to be expanded.
     pub fn frontier(&self) -> u64 {
-        let stride = self.params.input_stride as usize;
-        self.input - self.cursor + self.waiting.iter().map(|states| (states.len() / stride) as u64).sum::<u64>() + self.found + self.found_in_host
+        self.input - self.cursor + self.waiting.iter().map(|piece| piece.states).sum::<u64>() + self.found + self.found_in_host
     }
 
     /// Expands a part of the level. A level that is done is exchanged for the next one.
     pub fn round(&mut self) -> Result<Round, DeviceError> {
         if self.cursor == self.input
-            && let Some(states) = self.waiting.pop()
+            && let Some(piece) = self.waiting.pop()
         {
             self.before += self.input;
-            (self.input, self.cursor) = (states.len() as u64 / self.params.input_stride, 0);
-            self.machine.write(self.memory.buffers[0], &states)?;
+            (self.input, self.cursor) = (piece.states, 0);
+            self.spill.fetch(&piece, self.memory.buffers[0], self.params.input_stride)?;
+            self.spill.give_back(piece);
         }
         let from = self.cursor;
         let end = self.input.min(from + self.part);
@@ -303,16 +332,16 @@ impl<'m> Levels<'m> {
 
     /// What all rounds did together.
     pub fn totals(&self) -> Totals {
-        let limit = self.counts[count::LIMITED];
+        let bytes = |pieces: &[Piece], stride: u64| pieces.iter().map(|piece| piece.states * stride * 8).sum::<u64>();
         Totals {
             states: self.states,
             firings: self.counts[self.firings_at..].to_vec(),
             discarded: self.counts[count::SKIPPED],
             lost: self.counts[count::NO_ROOM],
-            spilled: self.counts[count::SPILLED],
-            limit: (limit != 0).then(|| ((limit >> 32) as u32 - 1, limit as u32)),
+            spilled: self.counts[count::SPILLED] + self.unplaced,
+            limit: limit(self.counts[count::LIMITED]),
             reached: Reached(self.counts[count::REACHED..self.firings_at].to_vec()),
-            waiting_bytes: self.waiting.iter().chain(&self.next_waiting).map(|states| states.len() as u64 * 8).sum(),
+            waiting_bytes: bytes(&self.waiting, self.params.input_stride) + bytes(&self.next_waiting, self.params.output_stride),
         }
     }
 
@@ -407,10 +436,9 @@ impl<'m> Levels<'m> {
         if self.found == 0 || self.found + wanted <= room {
             return Ok(());
         }
-        let mut states = vec![0; (self.found * self.params.output_stride) as usize];
-        self.machine.read(self.memory.buffers[1], &mut states)?;
-        self.found_in_host += self.found;
-        self.next_waiting.push(states);
+        let unplaced = self.spill.put(self.memory.buffers[1], self.found, self.params.output_stride, &mut self.next_waiting)?;
+        self.found_in_host += self.found - unplaced;
+        self.unplaced += unplaced;
         (self.found, self.counts[count::FOUND]) = (0, 0);
         self.machine.write(self.params.counts.plus(count::FOUND as u64), &[0])
     }
@@ -428,8 +456,33 @@ impl<'m> Levels<'m> {
     }
 
     /// Where the level's part on the device lies, how many states it has, and what lies in the host's memory.
-    pub(crate) fn level(&self) -> (Address, u64, &[Vec<Word>]) {
+    pub(crate) fn level(&self) -> (Address, u64, &[Piece]) {
         (self.memory.buffers[0], self.input, &self.waiting)
+    }
+
+    /// What the store has in its slots.
+    pub fn slots(&self) -> Slots {
+        self.slots
+    }
+
+    /// The parameters of a kernel that looks for states in the store.
+    pub(crate) fn judging(&self, params: Params) -> Params {
+        let Params { table, buckets, arena, arena_room, salt, .. } = self.params;
+        Params { table, buckets, arena, arena_room, salt, ..params }
+    }
+
+    /// For each i, the number of states that were visited at least 2^i and fewer than 2^(i+1) times.
+    pub fn profile(&self) -> Result<Vec<u64>, DeviceError> {
+        if self.params.visits == Address(0) {
+            return Ok(Vec::new());
+        }
+        let (mut bins, slots) = (vec![0; 32], self.memory.buckets * self.slots.per_bucket());
+        let output = self.memory.small(32)?;
+        self.machine.write(output, &bins)?;
+        self.machine.run(Kernel::Profile, &Params { end: slots, output, ..self.params }, slots)?;
+        self.machine.read(output, &mut bins)?;
+        bins.truncate(bins.iter().rposition(|bin| *bin > 0).map_or(0, |last| last + 1));
+        Ok(bins)
     }
 
     /// A tight state from what a level has of it.

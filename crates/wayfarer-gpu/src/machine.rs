@@ -19,6 +19,12 @@ pub enum Kernel {
     Walk,
     /// Goes on with the searches that lanes make for themselves.
     Own,
+    /// Goes on with the walks of an audit.
+    Audit,
+    /// Looks for the states that they kept.
+    Judge,
+    /// Counts how often states were visited.
+    Profile,
 }
 
 impl Kernel {
@@ -32,6 +38,9 @@ impl Kernel {
             Kernel::Halve => "wf_halve",
             Kernel::Walk => "wf_walk",
             Kernel::Own => "wf_own",
+            Kernel::Audit => "wf_audit",
+            Kernel::Judge => "wf_judge",
+            Kernel::Profile => "wf_profile",
         }
     }
 }
@@ -63,6 +72,15 @@ pub trait Machine {
 
     /// Copies words from the device, after all kernels have ended.
     fn read(&self, at: Address, words: &mut [u64]) -> Result<(), DeviceError>;
+
+    /// Takes memory of the host from and to which copies are fast, and which kernels could read.
+    fn pin(&self, bytes: u64) -> Result<Address, DeviceError>;
+
+    /// Gives memory of the host back.
+    fn unpin(&self, at: Address);
+
+    /// Copies words, between the device and memory of the host that was taken here.
+    fn copy(&self, from: Address, to: Address, words: u64) -> Result<(), DeviceError>;
 
     /// Runs a kernel for so many items, and waits for its end.
     fn run(&self, kernel: Kernel, params: &Params, items: u64) -> Result<(), DeviceError>;
@@ -119,6 +137,9 @@ pub struct Params {
     pub levels: u64,
     pub narrow: u64,
     pub seeks: u64,
+    pub known: Address,
+    pub law: u64,
+    pub visits: Address,
 }
 
 /// Why something could not be done on a device.

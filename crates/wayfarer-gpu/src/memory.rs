@@ -19,6 +19,9 @@ pub(crate) struct Memory<'m> {
     pub(crate) counts: Address,
     pub(crate) counts_bytes: u64,
     pub(crate) notes: Address,
+    /// How often each slot's state was visited, if that is counted.
+    pub(crate) visits: Address,
+    visits_bytes: u64,
     tight: u64,
     taken: RefCell<Vec<Address>>,
 }
@@ -31,8 +34,16 @@ const FIRST: u64 = 16;
 const LEAST: u64 = 1 << 15;
 
 impl<'m> Memory<'m> {
-    /// Divides so many bytes: an eighth for the levels, the rest for the store.
-    pub(crate) fn new(machine: &'m dyn Machine, tight: u64, slots: Slots, bytes: u64, counts: u64, notes: u64) -> Result<Self, DeviceError> {
+    /// Divides so many bytes: an eighth for the levels, the rest for the store. With `profiles`, four bytes more for each slot, and one table that does not grow.
+    pub(crate) fn new(
+        machine: &'m dyn Machine,
+        tight: u64,
+        slots: Slots,
+        bytes: u64,
+        counts: u64,
+        notes: u64,
+        profiles: bool,
+    ) -> Result<Self, DeviceError> {
         let fixed = counts + notes + (1 << 16);
         let (needed, free) = (LEAST + fixed, machine.free());
         if bytes < needed || free < needed {
@@ -42,10 +53,11 @@ impl<'m> Memory<'m> {
         let buffer_words = (bytes / 16 / 8).max(64 * (tight + 1));
         let store = bytes.saturating_sub(2 * buffer_words * 8);
         // In an arena a state takes its words, and ten bytes and a half of the table.
-        let arena_room = if slots == Slots::Arena { store * 2 / (tight * 16 + 21) } else { 0 };
-        let table = store - arena_room * tight * 8;
+        let counted = if profiles { slots.per_bucket() * 4 } else { 0 };
+        let arena_room = if slots == Slots::Arena { store * 2 / (tight * 16 + 21 + counted / 3) } else { 0 };
+        let table = (store - arena_room * tight * 8) / (BUCKET + counted) * BUCKET;
         // A state can be moved to another table if it is still known whole.
-        let (buckets, later) = if slots.is_exact() && table / BUCKET >= 64 {
+        let (buckets, later) = if slots.is_exact() && table / BUCKET >= 64 && !profiles {
             (prime_up_to(table / BUCKET / FIRST), prime_up_to(table / BUCKET * (FIRST - 1) / FIRST))
         } else {
             (prime_up_to((table / BUCKET).max(3)), 0)
@@ -63,6 +75,8 @@ impl<'m> Memory<'m> {
             counts: Address(0),
             counts_bytes: counts,
             notes: Address(0),
+            visits: Address(0),
+            visits_bytes: buckets * counted,
             tight,
             taken: RefCell::new(Vec::new()),
         };
@@ -74,6 +88,9 @@ impl<'m> Memory<'m> {
         memory.buffers = [memory.take(buffer_words * 8)?, memory.take(buffer_words * 8)?];
         memory.counts = memory.take(counts)?;
         memory.notes = memory.take(notes)?;
+        if profiles {
+            memory.visits = memory.take(memory.visits_bytes)?;
+        }
         Ok(memory)
     }
 
@@ -110,6 +127,9 @@ impl<'m> Memory<'m> {
             (self.table, self.buckets) = self.first;
         }
         self.machine.zero(self.table, self.buckets * BUCKET)?;
+        if self.visits_bytes > 0 {
+            self.machine.zero(self.visits, self.visits_bytes)?;
+        }
         self.machine.zero(self.counts, self.counts_bytes)
     }
 

@@ -2,6 +2,9 @@
 
 use wayfarer_space::Word;
 
+/// Places of the table of what was noted, as `machine.h` has it.
+pub(crate) const KNOWN: u64 = 8192;
+
 /// Something that a kernel noted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {

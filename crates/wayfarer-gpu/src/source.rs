@@ -16,11 +16,12 @@ mod tight;
 mod whole;
 
 use crate::bounds::Bounds;
+use crate::machine::Kernel;
 use crate::own::Own;
 use crate::slots::Slots;
 use crate::unsupported::Unsupported;
 use std::fmt::Write;
-use wayfarer_ir::{Limits, Program};
+use wayfarer_ir::{BinaryOp, Expr, Limits, Program, walk};
 use wayfarer_space::Packing;
 
 /// What generated code stands on, and what it takes along.
@@ -40,6 +41,7 @@ const POOLS: &str = include_str!("cuda/pools.h");
 const RANDOM: &str = include_str!("cuda/random.h");
 const HIGHWAYS: &str = include_str!("cuda/highways.h");
 const SWARM: &str = include_str!("cuda/swarm.h");
+const AUDIT: &str = include_str!("cuda/audit.h");
 
 /// The most bits that a tight state may have on a device.
 pub const MOST_BITS: usize = 4096;
@@ -59,6 +61,28 @@ pub enum Search {
     Walks,
     /// Searches that lanes make for themselves.
     Own(Own),
+    /// Breadth-first, counting how often states are visited.
+    Profile(Slots),
+    /// The walks of an audit of a search over a store of this kind.
+    Audit(Slots),
+}
+
+impl Search {
+    /// The kernels of the search, the one that takes most of the time first.
+    pub(crate) fn kernels(self) -> &'static [Kernel] {
+        match self {
+            Search::Levels(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow, Kernel::Halve],
+            Search::Profile(_) => &[Kernel::Expand, Kernel::Start, Kernel::Find, Kernel::Grow, Kernel::Halve, Kernel::Profile],
+            Search::Walks => &[Kernel::Walk],
+            Search::Own(_) => &[Kernel::Own],
+            Search::Audit(_) => &[Kernel::Audit, Kernel::Judge],
+        }
+    }
+
+    /// Whether it passes through states as models ask for.
+    pub(crate) fn passes(self) -> bool {
+        matches!(self, Search::Levels(_) | Search::Profile(_))
+    }
 }
 
 /// A program in C, without the kernels of a search.
@@ -160,7 +184,8 @@ impl Source {
     /// The same without the prelude, for those who put several programs into one file.
     pub fn kernels(&self, search: Search) -> String {
         let (store, kernels): (u32, Vec<&str>) = match search {
-            Search::Levels(store) => (store.number(), vec![MACHINE, HASH, STORE, TELLING, LEVELS]),
+            Search::Levels(store) | Search::Profile(store) => (store.number(), vec![MACHINE, HASH, STORE, TELLING, LEVELS]),
+            Search::Audit(store) => (store.number(), vec![MACHINE, HASH, STORE, TELLING, DRAWING, OWN, AUDIT]),
             Search::Walks => (0, vec![MACHINE, TELLING, DRAWING, WALKS]),
             Search::Own(own) => {
                 let kernel = match own {
@@ -172,7 +197,8 @@ impl Source {
                 (0, vec![own.definitions(), MACHINE, HASH, TELLING, DRAWING, OWN, kernel])
             }
         };
-        format!("#undef STORE\n#define STORE {store}\n{}{}", self.text, kernels.concat())
+        let profiles = u32::from(matches!(search, Search::Profile(_)));
+        format!("#undef STORE\n#define STORE {store}\n#undef PROFILES\n#define PROFILES {profiles}\n{}{}", self.text, kernels.concat())
     }
 
     /// The prelude and the program apart, for those who put several programs into one file.
@@ -202,12 +228,28 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });
     }
+    if has_reals(program) {
+        return Err(Unsupported::Reals);
+    }
     let bodies =
         program.rules.iter().map(|rule| (&rule.name, &rule.command)).chain(program.functions.iter().map(|function| (&function.name, &function.body)));
     match bodies.into_iter().find(|(_, body)| body.frame > MOST_FRAME) {
         Some((name, body)) => Err(Unsupported::Frame { name: name.clone(), words: body.frame }),
         None => Ok(()),
     }
+}
+
+/// Whether some operator of a program is one on real numbers.
+fn has_reals(program: &Program) -> bool {
+    let mut found = false;
+    let mut note = |expr: &Expr| found |= matches!(expr, Expr::Binary(BinaryOp::Real(_), _, _));
+    for rule in &program.rules {
+        walk::expressions(&rule.guard.value, &mut note);
+        walk::expressions_of_block(&rule.command.block, &mut note);
+    }
+    program.functions.iter().for_each(|function| walk::expressions_of_block(&function.body.block, &mut note));
+    program.properties.iter().flat_map(|property| &property.conjuncts).for_each(|(_, conjunct)| walk::expressions(conjunct, &mut note));
+    found
 }
 
 /// What a function of the program is called in C.

@@ -72,7 +72,11 @@ impl Levels<'_> {
         let (at, states, waiting) = self.level();
         let mut words = vec![0; states as usize * self.entry];
         self.machine.read(at, &mut words)?;
-        waiting.iter().rev().for_each(|more| words.extend_from_slice(more));
+        for piece in waiting.iter().rev() {
+            let mut more = vec![0; piece.states as usize * self.entry];
+            self.machine.read(piece.at, &mut more)?;
+            words.append(&mut more);
+        }
         Ok(words)
     }
 
@@ -83,11 +87,11 @@ impl Levels<'_> {
         if let Some(tag) = self.look(input, end)? {
             return Ok(Some(tag));
         }
-        for some in waiting {
+        for piece in waiting {
             // Nothing was found for the next level yet, so its buffer is free.
             let buffer = self.memory.buffers[1];
-            self.machine.write(buffer, some)?;
-            if let Some(tag) = self.look(buffer, some.len() as u64 / self.params.input_stride)? {
+            self.spill.fetch(piece, buffer, self.params.input_stride)?;
+            if let Some(tag) = self.look(buffer, piece.states)? {
                 return Ok(Some(tag));
             }
         }

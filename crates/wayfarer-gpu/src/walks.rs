@@ -1,15 +1,13 @@
 //! Random walks on a device, hundreds of thousands side by side. Each is a function of the seed and its number: a walk that met something is walked again by
 //! whoever makes the witness.
 
-use crate::levels::{Asked, NOTES, count};
-use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
+use crate::levels::{Asked, count};
+use crate::machine::{DeviceError, Kernel, Machine, Params};
 use crate::notes::{Reached, What, what};
+use crate::running::Running;
 use crate::source::Source;
-use std::time::{Duration, Instant};
 use wayfarer_space::Word;
 
-/// How long a kernel should take.
-const SPAN: Duration = Duration::from_millis(60);
 /// Words of a note.
 const NOTE: usize = 6;
 /// Words of a lane besides its state.
@@ -53,13 +51,7 @@ pub struct Walked {
 
 /// Random walks on a device.
 pub struct Walks<'m> {
-    machine: &'m dyn Machine,
-    params: Params,
-    counts: Vec<u64>,
-    firings_at: usize,
-    taken: Vec<Address>,
-    lanes: u64,
-    rounds: u64,
+    running: Running<'m>,
 }
 
 impl<'m> Walks<'m> {
@@ -73,87 +65,40 @@ impl<'m> Walks<'m> {
         restart: u64,
         asked: &Asked,
     ) -> Result<Self, DeviceError> {
-        let (rules, words) = (source.rules as usize, (source.properties as usize).div_ceil(64).max(1));
-        let firings_at = count::REACHED + words;
-        let (judged, seeks) = asked.words(words, rules);
-        let mut walks =
-            Walks { machine, params: Params::default(), counts: vec![0; firings_at + rules], firings_at, taken: Vec::new(), lanes, rounds: 64 };
-        let lane_words = lanes * (LANE + source.words as u64);
-        let counts = walks.take(walks.counts.len() as u64)?;
-        let (at, notes) = (walks.take(lane_words)?, walks.take(NOTES * NOTE as u64)?);
-        let (given, from) = (walks.take(judged.len() as u64)?, walks.take(starts.len() as u64)?);
-        machine.zero(at, lane_words * 8)?;
-        machine.zero(counts, walks.counts.len() as u64 * 8)?;
-        machine.write(given, &judged)?;
-        machine.write(from, starts)?;
-        walks.params = Params {
-            counts,
-            firings: counts.plus(firings_at as u64),
-            notes,
-            notes_room: NOTES,
-            judged: given,
-            deadlock: asked.deadlock,
-            faults: u64::from(asked.faults),
-            seeks,
+        let mut running = Running::new(machine, source, Kernel::Walk, asked, NOTE, 64)?;
+        let (at, from) = (running.zeroed(lanes * (LANE + source.words as u64))?, running.given(starts)?);
+        running.params = Params {
             starts: from,
             start_count: (starts.len() / source.words.max(1)) as u64,
             lanes: at,
             lane_count: lanes,
             seed: key,
             restart,
-            ..Params::default()
+            ..running.params
         };
-        Ok(walks)
-    }
-
-    fn take(&mut self, words: u64) -> Result<Address, DeviceError> {
-        let address = self.machine.allocate(words.max(1) * 8)?;
-        self.taken.push(address);
-        Ok(address)
+        Ok(Walks { running })
     }
 
     /// Goes on, for at most so many steps of all lanes together, rounded up to one of each; gives what was met, the first first.
     pub fn round(&mut self, most: u64) -> Result<Vec<Met>, DeviceError> {
-        let begun = Instant::now();
-        let rounds = self.rounds.min(most.div_ceil(self.lanes)).max(1);
-        self.machine.run(Kernel::Walk, &Params { rounds, ..self.params }, self.lanes)?;
-        self.machine.read(self.params.counts, &mut self.counts)?;
-        let took = begun.elapsed();
-        if took < SPAN / 2 && rounds == self.rounds {
-            self.rounds = (self.rounds * 2).min(1 << 20);
-        } else if took > SPAN * 2 {
-            self.rounds = (self.rounds / 2).max(1);
-        }
-        let noted = self.counts[count::NOTED].min(NOTES);
-        let mut words = vec![0; noted as usize * NOTE];
-        if noted > 0 {
-            self.machine.read(self.params.notes, &mut words)?;
-            self.machine.write(self.params.counts.plus(count::NOTED as u64), &[0])?;
-        }
-        let met = |note: &[u64]| Met { what: what(note[0], note[1]), round: note[2], lane: note[3], origin: note[4], length: note[5] };
-        let mut met: Vec<Met> = words.chunks_exact(NOTE).map(met).collect();
+        let met = |note: &Vec<u64>| Met { what: what(note[0], note[1]), round: note[2], lane: note[3], origin: note[4], length: note[5] };
+        let mut met: Vec<Met> = self.running.round(most)?.iter().map(met).collect();
         met.sort_by_key(|met| (met.round, met.lane, met.what));
         Ok(met)
     }
 
     /// What all walks did together.
     pub fn walked(&self) -> Walked {
-        let limit = self.counts[count::LIMITED];
+        let running = &self.running;
         Walked {
-            steps: self.counts[count::STEPS],
-            ended: self.counts[count::ENDED],
-            stuck: self.counts[count::STUCK],
-            longest: self.counts[count::LONGEST],
-            firings: self.counts[self.firings_at..].to_vec(),
-            discarded: self.counts[count::SKIPPED],
-            limit: (limit != 0).then(|| ((limit >> 32) as u32 - 1, limit as u32)),
-            reached: Reached(self.counts[count::REACHED..self.firings_at].to_vec()),
+            steps: running.count(count::STEPS),
+            ended: running.count(count::ENDED),
+            stuck: running.count(count::STUCK),
+            longest: running.count(count::LONGEST),
+            firings: running.firings(),
+            discarded: running.count(count::SKIPPED),
+            limit: running.limit(),
+            reached: running.reached(),
         }
-    }
-}
-
-impl Drop for Walks<'_> {
-    fn drop(&mut self) {
-        self.taken.iter().for_each(|address| self.machine.release(*address));
     }
 }

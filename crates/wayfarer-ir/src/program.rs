@@ -66,6 +66,8 @@ pub struct Asymmetry {
     pub message: String,
     /// The rule families whose commands come to it; `None` if a guard or property may come to it, too.
     pub commands: Option<Vec<u32>>,
+    /// The numbers of the scalarsets whose elements it may tell apart; those of all scalarsets if there are none.
+    pub sets: Vec<u32>,
 }
 
 /// A position in the source text, counted from 1. Line 0 means that there is none.

@@ -127,6 +127,18 @@ impl Sampler {
         if matches!(self, Sampler::Shallow { .. }) { cap.recip() } else { step.recip().ln_1p() / (cap + 1.0).ln() }
     }
 
+    /// For whoever walks elsewhere: the key of the stream from which the walks' streams are split.
+    pub fn key(self, seed: u64) -> u64 {
+        self.stream(seed).parts().0
+    }
+
+    /// For whoever walks elsewhere: the step that a walk keeps, and where its stream stands when that is drawn. The start and the priorities follow.
+    pub fn begins(self, seed: u64, walk: u64) -> (u32, u64) {
+        let mut rng = self.stream(seed).split(walk);
+        let keeps = self.kept_step(&mut rng);
+        (keeps, rng.parts().1)
+    }
+
     /// Its own stream of a seed.
     fn stream(self, seed: u64) -> Rng {
         let number = match self {

@@ -216,7 +216,7 @@ impl<'a> TreeStore<'a> {
             }
             return false;
         }
-        stage.tree.reserve(GROUP, self.account)
+        stage.tree.reserve(GROUP, self.account) || (stage.tree.pairs.tidy() && stage.tree.reserve(GROUP, self.account))
     }
 
     /// Lets the set of pairs grow, because a pair found no place and there was no room for a larger table: there may be when the tables are freed that
@@ -224,7 +224,9 @@ impl<'a> TreeStore<'a> {
     #[cold]
     fn grow(&self, left: u32, right: u32, generation: u64) -> bool {
         let Ok(mut stage) = self.stage.write() else { return false };
-        stage.generation != generation || (stage.tree.pairs.tidy() && stage.tree.pairs.grow(left, right, self.account))
+        // Another worker may have freed them a moment ago.
+        stage.tree.pairs.tidy();
+        stage.generation != generation || stage.tree.pairs.grow(left, right, self.account)
     }
 
     /// Frees the tables that others were copied from.

@@ -33,6 +33,12 @@ const AMPLE: Duration = Duration::from_secs(5);
 /// The time that may be reserved even if the time budget is short.
 const BRIEF: Duration = Duration::from_millis(100);
 
+/// The same on a GPU, where walks go side by side and the longest one sets the time.
+#[cfg(feature = "gpu")]
+const MOST_ON_DEVICE: f64 = 131_072.0;
+#[cfg(feature = "gpu")]
+const LEAST_STEPS_ON_DEVICE: f64 = 1e8;
+
 /// Steps of a sieved walk, as a multiple of the number in which the record can judge one on average.
 const PATIENCE: f64 = 4.0;
 
@@ -42,6 +48,16 @@ pub(crate) struct Met {
     pub(crate) violations: Vec<Violation>,
     /// Whether they were found in the space of representatives, and not in the underlying one.
     pub(crate) among_representatives: bool,
+}
+
+/// The number of walks of each sampler on a GPU.
+#[cfg(feature = "gpu")]
+pub(crate) fn walks_on_device(plan: &Plan, outcome: &Outcome) -> u64 {
+    let expanded = outcome.states.saturating_sub(outcome.frontier).max(1);
+    let branching = outcome.fired as f64 / expanded as f64;
+    let weight = |sampler: &Sampler| sampler.mean_steps() * if matches!(sampler, Sampler::Walk { .. }) { DRAWING } else { 1.0 + branching };
+    let fitting = (outcome.steps as f64 * SHARE).max(LEAST_STEPS_ON_DEVICE) / Sampler::FIXED.iter().map(weight).sum::<f64>();
+    plan.audit.unwrap_or(fitting.clamp(LEAST_WALKS, MOST_ON_DEVICE) as u64)
 }
 
 /// The samplers after a search, and the number of walks of each.

@@ -1,9 +1,11 @@
 //! Searches on a GPU in the form that the search loop needs: breadth-first search by levels, random walks, and searches that lanes make for themselves.
 
+mod audit;
 mod levels;
 mod own;
 mod walks;
 
+pub(crate) use audit::{Audited, Auditing};
 pub(crate) use levels::LevelsOnDevice;
 pub(crate) use own::{MOST_LANES, OwnOnDevice};
 pub(crate) use walks::{LANES, WalksOnDevice};
@@ -15,7 +17,14 @@ use wayfarer_space::{Fault, Firing, PropertyBits, Space, States};
 /// The events that a device must report, so that it reports nothing irrelevant.
 pub(crate) fn asked(settings: &Settings, properties: u32, rules: u32) -> Asked {
     let words = (properties as usize).div_ceil(64).max(1);
-    let mut asked = Asked { judged: vec![0; words], sought: vec![0; words], deadlock: 0, faults: settings.sought.is_none(), rules: Vec::new() };
+    let mut asked = Asked {
+        judged: vec![0; words],
+        sought: vec![0; words],
+        faults: settings.sought.is_none(),
+        once: settings.each_once,
+        profile: settings.profile,
+        ..Asked::default()
+    };
     let bits = |words: &mut Vec<u64>, property: u32| words[property as usize / 64] |= 1 << (property % 64);
     match &settings.sought {
         Some(sought) => {

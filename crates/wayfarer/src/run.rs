@@ -3,6 +3,7 @@
 mod crew;
 #[cfg(feature = "gpu")]
 mod device;
+mod gain;
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
@@ -18,6 +19,9 @@ use wayfarer_search::{
     StoreSpec, StrategySpec, Verdict,
 };
 use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
+
+/// The remark on a violation that an audit met.
+const MET_BY_AUDIT: &str = "the search had ended without finding anything: what follows was met by the walks of its audit";
 
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
@@ -95,7 +99,7 @@ impl Plan {
             drop((strategy, last, store));
             let plan = Plan { symmetry: SymmetryChoice::Off, time, ..self.clone() };
             let mut report = plan.attempt(subject, end_at_limit, budget, control)?;
-            report.remarks.extend(subject.refuted_symmetry());
+            report.symmetry_note = subject.refuted_symmetry();
             return Ok(report);
         }
         if self.all_violations {
@@ -144,7 +148,7 @@ impl Plan {
         };
         let mut audited = None;
         if let Some(met) = met {
-            audited = Some("the search had ended without finding anything: what follows was met by the walks of its audit".to_string());
+            audited = Some(MET_BY_AUDIT.to_string());
             confidence = None;
             (outcome.violations, outcome.shortest, writer.shortest) = (met.violations, false, false);
             if !met.among_representatives {
@@ -164,7 +168,11 @@ impl Plan {
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report) && !timed;
-        report.remarks.extend(remark.into_iter().chain(audited).chain(crew.remark(self)));
+        report.symmetry_note = remark.map(|why| match symmetry.is_none() {
+            true => format!("{why}{}", gain::gain(subject, store, inner.width()).unwrap_or_default()),
+            false => why,
+        });
+        report.remarks.extend(audited.into_iter().chain(crew.remark(self)));
         report.confidence = confidence;
         Ok(report)
     }
@@ -317,6 +325,7 @@ impl Plan {
             confidence: None,
             limit: outcome.limit.map(|(_, fault)| fault),
             restarts: 0,
+            symmetry_note: None,
             remarks,
         }
     }

@@ -29,7 +29,7 @@ pub use words::{FaultFacts, ValueFacts, Words};
 use crate::{Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
-use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, Steps, Word};
+use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, States, Steps, Word};
 
 /// The subject of a run.
 pub trait Subject: Send + Sync {
@@ -61,6 +61,17 @@ pub trait Subject: Send + Sync {
     /// The symmetry that a run of this plan uses, if any, and a remark that explains the choice if the user may
     /// wonder.
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError>;
+
+    /// The sizes of the orbits of states under a symmetry that is not used because it could not be shown; `None` if there is none, or if it has too many
+    /// permutations to try.
+    fn orbit_sizes(&self, _states: &States) -> Option<Vec<usize>> {
+        None
+    }
+
+    /// The most states that such a symmetry counts as one; `None` if there is no such symmetry.
+    fn most_in_an_orbit(&self) -> Option<f64> {
+        None
+    }
 
     /// The remark on a run that began again because its symmetry was refuted.
     fn refuted_symmetry(&self) -> Option<String> {

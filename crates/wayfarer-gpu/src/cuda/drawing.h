@@ -60,3 +60,47 @@ WF_OUTLINE bool stutters(u64* s, const u64* mask, bool faulty) {
   }
   return true;
 }
+
+// A firing that was drawn.
+struct Drawn {
+  u32 rule, enabled;
+  int ended;     // what it ended with; DISCARDED if nothing is enabled
+  bool moves;    // whether it leads to another state
+  bool stuck;    // whether no firing does
+};
+
+// Fires one of the enabled rules, all equally likely. `n` is where it leads.
+WF_INLINE Drawn draw_firing(const Params& p, Stream& stream, u64* s, u64* n, u64& discarded) {
+  u64 mask[MASK_WORDS];
+  bool faulty = enabled(s, mask);
+  Drawn drawn = {0, 0, DISCARDED, false, true};
+#pragma unroll
+  for (u32 word = 0; word < MASK_WORDS; word++) drawn.enabled += count_ones(mask[word]);
+  if (drawn.enabled == 0) return drawn;
+  drawn.rule = nth_rule(mask, (u32)below(stream, drawn.enabled));
+  drawn.stuck = false;
+  Scene x;
+  copy_words(n, s, WORDS);
+  drawn.ended = fire_asked(n, x, drawn.rule, faulty);
+  if (drawn.ended == DISCARDED) {
+    discarded++;
+    return drawn;
+  }
+  count_firing(p, drawn.rule);
+  if (COVERS) reach(p, x.covered);
+  if (drawn.ended != DONE) return drawn;
+#pragma unroll
+  for (u32 word = 0; word < WORDS; word++) drawn.moves = drawn.moves || n[word] != s[word];
+  if (!drawn.moves) {
+    u64 state[WORDS], rules[MASK_WORDS];
+    copy_words(state, s, WORDS);
+    copy_words(rules, mask, MASK_WORDS);
+    drawn.stuck = stutters(state, rules, faulty);
+  }
+  return drawn;
+}
+
+// Whether a state from which a firing was drawn is a deadlock.
+WF_INLINE bool is_deadlock(const Params& p, const Drawn& drawn, const u64* s) {
+  return drawn.stuck && (p.deadlock == 2 || (p.deadlock == 1 && drawn.enabled == 0)) && !is_end(s);
+}

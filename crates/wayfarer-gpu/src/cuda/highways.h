@@ -131,18 +131,12 @@ WF_KERNEL(wf_own) {
       sums.steps++;
       next++;
     }
-    sums.active += !done;
-    KEPT(KEPT_COUNTER) = stream.counter;
-    KEPT(KEPT_ROUND) = round;
-    KEPT(KEPT_BEGUN) = begun;
-    KEPT(KEPT_SIZE) = size;
-    KEPT(KEPT_AT) = next;
+    rest(p, number, Kept{stream.counter, round, begun, size, next, done}, sums);
     KEPT(KEPT_LAST) = last;
     KEPT(KEPT_CHOSEN) = chosen;
     KEPT(KEPT_CONSIDERED) = considered;
     KEPT(KEPT_DEPTH) = depth;
     KEPT(KEPT_SALT) = salt;
-    KEPT(KEPT_DONE) = done;
   }
   add_up(p, sums);
   close_tally(p);

@@ -3,33 +3,20 @@
 // lanes fire one enabled rule after another, so that what costs most, the way to the store, is gone together.
 
 // Notes something: what, about which property or rule, which fault, and a state.
-WF_OUTLINE void note(const Params& p, u32 kind, u32 about, u64 fault, const u64* t) {
-  u64 at = atomic_add(p.counts + NOTED, 1);
-  if (at >= p.notes_room) return;
-  u64* to = p.notes + at * (TIGHT + 2);
-  to[0] = (u64)kind << 32 | about;
-  to[1] = fault;
-  for (u32 word = 0; word < TIGHT; word++) to[2 + word] = t[word];
+WF_OUTLINE bool note(const Params& p, u32 kind, u32 about, u64 fault, const u64* t) {
+  if (!is_news(p, kind, about, fault)) return false;
+  u64* to = place_of_note(p, kind, about, fault, TIGHT + 2);
+  if (to) copy_words(to + 2, t, TIGHT);
+  return true;
 }
 
 WF_OUTLINE void note_fault(const Params& p, u32 rule, u32 outcome, int fault, const u64* t) {
-  if (is_limit(fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(fault - 2));
+  if (is_limit(fault)) meet_limit(p, rule, fault);
   else if (p.faults) note(p, NOTE_FAULT, rule, (u64)outcome << 32 | (u32)(fault - 2), t);
 }
 
-// Tells what a state shows: properties that fail or are reached, and the fault of one that could not be judged.
-WF_OUTLINE void tell(const Params& p, const u64* told, u32 property, u32 fault, u32 rule, const u64* t) {
-  u64 reached[PROPERTY_WORDS];
-  for (u32 word = 0; word < PROPERTY_WORDS; word++) {
-    reached[word] = told[word] & reachable[word];
-    for (u64 rest = told[word] & ~reachable[word] & p.judged[word]; rest; rest &= rest - 1) note(p, NOTE_PROPERTY, word * 64 + lowest_one(rest), 0, t);
-    for (u64 rest = reached[word] & p.judged[PROPERTY_WORDS + word]; rest; rest &= rest - 1) note(p, NOTE_FOUND, word * 64 + lowest_one(rest), 0, t);
-  }
-  reach(p, reached);
-  if (fault) {
-    if (is_limit((int)fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (fault - 2));
-    else if (p.faults) note(p, NOTE_PROPERTY_FAULT, property, fault - 2, t);
-  }
+WF_OUTLINE void tell(const Params& p, u64* told, u32 property, u32 fault, u32 rule, const u64* t) {
+  tell_each(p, told, property, fault, rule, [&](u32 kind, u32 about, u32 fault) { return note(p, kind, about, fault, t); });
 }
 
 // What a level has of each state: the state itself, or its place if it lies in the arena. A tag may follow.
@@ -81,15 +68,6 @@ WF_INLINE void append(const Params& p, u64* out, bool has, const u64* t, u64 pla
   u64* to = out + at * p.out_stride;
   write_entry(to, t, placed);
   if (p.out_stride > ENTRY) to[ENTRY] = tag;
-}
-
-// Replaces a state by the representative of its orbit.
-WF_INLINE void represent(u64* n, u64* key) {
-  u64 state[WORDS];
-  copy_words(state, n, WORDS);
-  canonicalise(state);
-  copy_words(n, state, WORDS);
-  pack(n, key);
 }
 
 // Exchanges a level that is done for the next one, if there is one that is narrow enough and nothing is to be told. One block alone does that.
@@ -242,14 +220,7 @@ WF_KERNEL(wf_expand) {
         }
         any = true;
         Scene x;
-        zero_words(x.covered, COVER_WORDS);
-        int ended = TRUE;
-        if (asks_again) {
-          u64 again[WORDS];
-          copy_words(again, n, WORDS);
-          ended = guard_again(again, rule);
-        }
-        if (ended <= TRUE) ended = fire(n, x, rule);
+        int ended = fire_asked(n, x, rule, asks_again);
 #if PASSES
         // A path counts for the rule that it began with, and is numbered among those that began with it.
         ended = pass(p, path, n, ended);
@@ -272,6 +243,7 @@ WF_KERNEL(wf_expand) {
             bool same = true;
 #pragma unroll
             for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];
+            if (same && PROFILES) insert(p, key, placed);
             if (!same) {
               changes = true;
               if (SYMMETRIC) represent(n, key);
@@ -374,6 +346,18 @@ WF_KERNEL(wf_halve) {
       kept++;
     }
     for (u32 word = 0; word < 8; word++) bucket[word] = word < 4 ? halves[word] : 0;
+  }
+#endif
+}
+
+// Counts the states that were visited at least 2^i and fewer than 2^(i+1) times, for each i.
+WF_KERNEL(wf_profile) {
+#if PROFILES
+  for (u64 at = thread(); at < p.end; at += threads()) {
+    u32 count = p.visits[at], bin = 0;
+    if (count == 0) continue;
+    while (count >>= 1) bin++;
+    atomic_add(p.out + bin, 1);
   }
 #endif
 }

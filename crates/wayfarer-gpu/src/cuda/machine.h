@@ -21,6 +21,7 @@ WF_INLINE Pair peek_pair(const u64* at) {
   return Pair{found.x, found.y};
 }
 WF_INLINE u64 atomic_add(u64* at, u64 value) { return atomicAdd(at, value); }
+WF_INLINE void atomic_add32(u32* at, u32 value) { atomicAdd(at, value); }
 WF_INLINE u64 atomic_max(u64* at, u64 value) { return atomicMax(at, value); }
 WF_INLINE u64 atomic_or(u64* at, u64 value) { return atomicOr(at, value); }
 WF_INLINE u64 atomic_swap_if(u64* at, u64 old, u64 value) { return atomicCAS(at, old, value); }
@@ -54,6 +55,7 @@ WF_INLINE u64 sum_of_lanes(u64 value) { return value; }
 WF_INLINE u64 peek(const u64* at) { return *at; }
 WF_INLINE Pair peek_pair(const u64* at) { return Pair{at[0], at[1]}; }
 WF_INLINE u64 atomic_add(u64* at, u64 value) { u64 old = *at; *at += value; return old; }
+WF_INLINE void atomic_add32(u32* at, u32 value) { *at += value; }
 WF_INLINE u64 atomic_max(u64* at, u64 value) { u64 old = *at; if (value > old) *at = value; return old; }
 WF_INLINE u64 atomic_or(u64* at, u64 value) { u64 old = *at; *at |= value; return old; }
 WF_INLINE u64 atomic_swap_if(u64* at, u64 old, u64 value) { u64 found = *at; if (found == old) *at = value; return found; }
@@ -109,6 +111,9 @@ struct Params {
   u64 levels;         // the most levels that a kernel expands
   u64 narrow;         // and the most states of those it expands after the first
   u64 seeks;          // whether rules are looked for; their bits follow those of the properties
+  u64* known;         // what was noted, if each thing is noted once
+  u64 law;            // how the steps of an audit's walks are drawn
+  u32* visits;        // how often the state of each slot was visited, if that is counted
 };
 
 // Places in `counts`.
@@ -132,6 +137,9 @@ enum {
   FOUND_BEFORE = INSERTED,   // and states that it found in all of them but the last
   REACHED = 16,
 };
+
+// Places of a table of what was noted: a power of two.
+enum { KNOWN = 8192 };
 
 // Kinds of notes.
 enum { NOTE_DEADLOCK = 1, NOTE_PROPERTY, NOTE_PROPERTY_FAULT, NOTE_FAULT, NOTE_FOUND, NOTE_RULE };

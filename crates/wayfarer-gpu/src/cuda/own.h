@@ -10,45 +10,27 @@ enum { OWN_NOTE = 6 };
 enum { NOT_THERE = 0xffffffffu };
 
 // Notes what, about what, which fault, and where: after so many rounds of a lane, in a state at a place of the lane's memory, or in a successor of it.
-WF_OUTLINE void note_own(const Params& p, u32 kind, u32 about, u32 fault, u64 round, u64 number, u64 place, const u64* successor) {
-  u64 at = atomic_add(p.counts + NOTED, 1);
-  if (at >= p.notes_room) return;
-  u64* to = p.notes + at * (OWN_NOTE + TIGHT);
-  to[0] = (u64)kind << 32 | about;
-  to[1] = fault;
+WF_OUTLINE bool note_own(const Params& p, u32 kind, u32 about, u32 fault, u64 round, u64 number, u64 place, const u64* successor) {
+  if (!is_news(p, kind, about, fault)) return false;
+  u64* to = place_of_note(p, kind, about, fault, OWN_NOTE + TIGHT);
+  if (to == 0) return true;
   to[2] = round;
   to[3] = number;
   to[4] = place;
   to[5] = successor != 0;
   for (u32 word = 0; word < TIGHT; word++) to[OWN_NOTE + word] = successor ? successor[word] : 0;
+  return true;
 }
 
 // The same for a fault. Says whether something was noted.
 WF_OUTLINE bool note_own_fault(const Params& p, u32 rule, int fault, u64 round, u64 number, u64 place) {
-  if (is_limit(fault)) {
-    atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(fault - 2));
-    return false;
-  }
-  if (p.faults) note_own(p, NOTE_FAULT, rule, (u32)(fault - 2), round, number, place, 0);
-  return p.faults != 0;
+  if (is_limit(fault)) meet_limit(p, rule, fault);
+  else if (p.faults) return note_own(p, NOTE_FAULT, rule, (u32)(fault - 2), round, number, place, 0);
+  return false;
 }
 
 WF_OUTLINE bool tell_own(const Params& p, u64* told, u32 property, u32 fault, u32 rule, u64 round, u64 number, u64 place, const u64* t) {
-  bool noted = false;
-  for (u32 word = 0; word < PROPERTY_WORDS; word++) {
-    for (u64 rest = told[word] & ~reachable[word] & p.judged[word]; rest; rest &= rest - 1, noted = true)
-      note_own(p, NOTE_PROPERTY, word * 64 + lowest_one(rest), 0, round, number, place, t);
-    for (u64 rest = told[word] & reachable[word] & p.judged[PROPERTY_WORDS + word]; rest; rest &= rest - 1, noted = true)
-      note_own(p, NOTE_FOUND, word * 64 + lowest_one(rest), 0, round, number, place, t);
-    told[word] &= reachable[word];
-  }
-  reach(p, told);
-  if (fault && is_limit((int)fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (fault - 2));
-  else if (fault && p.faults) {
-    note_own(p, NOTE_PROPERTY_FAULT, property, fault - 2, round, number, place, t);
-    noted = true;
-  }
-  return noted;
+  return tell_each(p, told, property, fault, rule, [&](u32 kind, u32 about, u32 fault) { return note_own(p, kind, about, fault, round, number, place, t); });
 }
 
 // Judges a successor of the state at a place. Says whether something was noted.
@@ -80,13 +62,7 @@ WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, 
       Scene x;
       made.any = true;
       copy_words(n, s, WORDS);
-      int ended = TRUE;
-      if (faulty) {
-        u64 again[WORDS];
-        copy_words(again, s, WORDS);
-        ended = guard_again(again, rule);
-      }
-      if (ended <= TRUE) ended = fire(n, x, rule);
+      int ended = fire_asked(n, x, rule, faulty);
       if (ended == DISCARDED) {
         discarded++;
         continue;
@@ -98,10 +74,7 @@ WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, 
         made.noted |= note_own_fault(p, rule, ended, round, number, place);
         continue;
       }
-      if (is_sought(p, rule)) {
-        note_own(p, NOTE_RULE, rule, 0, round, number, place, 0);
-        made.noted = true;
-      }
+      if (is_sought(p, rule)) made.noted |= note_own(p, NOTE_RULE, rule, 0, round, number, place, 0);
       pack(n, key);
       bool same = true;
       for (u32 k = 0; k < TIGHT; k++) same = same && key[k] == t[k];
@@ -109,10 +82,8 @@ WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, 
       visit(rule, n, key, same);
     }
   }
-  if ((p.deadlock == 1 ? !made.any : p.deadlock == 2 && !made.changes && !made.failed) && !is_end(s)) {
-    note_own(p, NOTE_DEADLOCK, 0, 0, round, number, place, 0);
-    made.noted = true;
-  }
+  if ((p.deadlock == 1 ? !made.any : p.deadlock == 2 && !made.changes && !made.failed) && !is_end(s))
+    made.noted |= note_own(p, NOTE_DEADLOCK, 0, 0, round, number, place, 0);
   return made;
 }
 
@@ -182,4 +153,19 @@ WF_INLINE void add_up(const Params& p, const Sums& sums) {
     if (lane() == 0 && sum) atomic_add(p.counts + places[k], sum);
   }
   atomic_max(p.counts + LONGEST, sums.longest);
+}
+
+// What all searches keep of a lane until the next kernel.
+struct Kept {
+  u64 counter, round, begun, size, at;
+  bool done;
+};
+WF_INLINE void rest(const Params& p, u64 number, const Kept& kept, Sums& sums) {
+  sums.active += !kept.done;
+  KEPT(KEPT_COUNTER) = kept.counter;
+  KEPT(KEPT_ROUND) = kept.round;
+  KEPT(KEPT_BEGUN) = kept.begun;
+  KEPT(KEPT_SIZE) = kept.size;
+  KEPT(KEPT_AT) = kept.at;
+  KEPT(KEPT_DONE) = kept.done;
 }

@@ -57,55 +57,20 @@ WF_KERNEL(wf_own) {
       if (leads && !stuck) unpack(key, s);
       leads = leads && !stuck;
 #else
-      u64 mask[MASK_WORDS];
-      bool faulty = enabled(s, mask);
-      u32 count = 0;
-#pragma unroll
-      for (u32 word = 0; word < MASK_WORDS; word++) count += count_ones(mask[word]);
-      if (count > 0) {
-        drawn_rule = nth_rule(mask, (u32)below(stream, count));
-        u64 n[WORDS];
-        Scene x;
-        copy_words(n, s, WORDS);
-        int ended = TRUE;
-        if (faulty) {
-          u64 again[WORDS];
-          copy_words(again, s, WORDS);
-          ended = guard_again(again, drawn_rule);
-        }
-        if (ended <= TRUE) ended = fire(n, x, drawn_rule);
-        stuck = false;
-        if (ended == DISCARDED) {
-          sums.discarded++;
-        } else {
-          count_firing(p, drawn_rule);
-          if (COVERS) reach(p, x.covered);
-        }
-        if (ended == DONE) {
-          if (is_sought(p, drawn_rule)) {
-            note_own(p, NOTE_RULE, drawn_rule, 0, round, number, place, 0);
-            noted = true;
-          }
-          pack(n, key);
-          bool same = true;
-#pragma unroll
-          for (u32 word = 0; word < TIGHT; word++) same = same && key[word] == t[word];
-          if (same) {
-            u64 state[WORDS], rules[MASK_WORDS];
-            copy_words(state, s, WORDS);
-            copy_words(rules, mask, MASK_WORDS);
-            stuck = stutters(state, rules, faulty);
-          } else {
-            leads = true;
-            copy_words(s, n, WORDS);
-          }
-        } else if (ended != DISCARDED) {
-          noted = note_own_fault(p, drawn_rule, ended, round, number, place);
-        }
+      u64 n[WORDS];
+      Drawn drawn = draw_firing(p, stream, s, n, sums.discarded);
+      drawn_rule = drawn.rule;
+      stuck = drawn.stuck;
+      leads = drawn.moves;
+      if (drawn.ended == DONE) {
+        if (is_sought(p, drawn_rule)) noted |= note_own(p, NOTE_RULE, drawn_rule, 0, round, number, place, 0);
+      } else if (drawn.ended != DISCARDED) {
+        noted |= note_own_fault(p, drawn_rule, drawn.ended, round, number, place);
       }
-      if (stuck && (p.deadlock == 2 || (p.deadlock == 1 && count == 0)) && !is_end(s)) {
-        note_own(p, NOTE_DEADLOCK, 0, 0, round, number, place, 0);
-        noted = true;
+      if (is_deadlock(p, drawn, s)) noted |= note_own(p, NOTE_DEADLOCK, 0, 0, round, number, place, 0);
+      if (leads) {
+        copy_words(s, n, WORDS);
+        pack(s, key);
       }
 #endif
       sums.steps++;
@@ -119,13 +84,7 @@ WF_KERNEL(wf_own) {
         if (fresh) noted |= judge_own(p, s, drawn_rule, round, number, place, key);
       }
     }
-    sums.active += !done;
-    KEPT(KEPT_COUNTER) = stream.counter;
-    KEPT(KEPT_ROUND) = round;
-    KEPT(KEPT_BEGUN) = begun;
-    KEPT(KEPT_SIZE) = size;
-    KEPT(KEPT_AT) = at;
-    KEPT(KEPT_DONE) = done;
+    rest(p, number, Kept{stream.counter, round, begun, size, at, done}, sums);
   }
   add_up(p, sums);
   close_tally(p);

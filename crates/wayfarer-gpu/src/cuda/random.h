@@ -55,13 +55,7 @@ WF_KERNEL(wf_own) {
       live = made.changes && length < p.restart;
       sums.ended += !live;
     }
-    sums.active += !done;
-    KEPT(KEPT_COUNTER) = stream.counter;
-    KEPT(KEPT_ROUND) = round;
-    KEPT(KEPT_BEGUN) = begun;
-    KEPT(KEPT_SIZE) = length;
-    KEPT(KEPT_AT) = live;
-    KEPT(KEPT_DONE) = done;
+    rest(p, number, Kept{stream.counter, round, begun, length, live, done}, sums);
     for (u32 word = 0; word < TIGHT; word++) KEPT(KEPT_STATE + word) = t[word];
   }
   add_up(p, sums);

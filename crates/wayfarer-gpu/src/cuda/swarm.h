@@ -77,15 +77,9 @@ WF_KERNEL(wf_own) {
         leaves = 1;
       }
     }
-    sums.active += !done;
-    KEPT(KEPT_COUNTER) = stream.counter;
-    KEPT(KEPT_ROUND) = round;
-    KEPT(KEPT_BEGUN) = begun;
-    KEPT(KEPT_SIZE) = size;
-    KEPT(KEPT_AT) = start;
+    rest(p, number, Kept{stream.counter, round, begun, size, start, done}, sums);
     KEPT(KEPT_SALT) = salt;
     KEPT(KEPT_CHOSEN) = leaves;
-    KEPT(KEPT_DONE) = done;
   }
   add_up(p, sums);
   close_tally(p);

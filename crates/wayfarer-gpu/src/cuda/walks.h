@@ -6,16 +6,15 @@ enum { LANE_COUNTER, LANE_ORIGIN, LANE_LENGTH, LANE_ROUND, LANE_STATE };
 enum { WALK_NOTE = 6 };
 
 // Notes what, about what, which fault, in which round and lane, where the walk began and how many steps lead to where it shows.
-WF_OUTLINE void note_walk(const Params& p, u32 kind, u32 about, u32 fault, u64 round, u64 number, u64 origin, u64 length) {
-  u64 at = atomic_add(p.counts + NOTED, 1);
-  if (at >= p.notes_room) return;
-  u64* to = p.notes + at * WALK_NOTE;
-  to[0] = (u64)kind << 32 | about;
-  to[1] = fault;
+WF_OUTLINE bool note_walk(const Params& p, u32 kind, u32 about, u32 fault, u64 round, u64 number, u64 origin, u64 length) {
+  if (!is_news(p, kind, about, fault)) return false;
+  u64* to = place_of_note(p, kind, about, fault, WALK_NOTE);
+  if (to == 0) return true;
   to[2] = round;
   to[3] = number;
   to[4] = origin;
   to[5] = length;
+  return true;
 }
 
 WF_KERNEL(wf_walk) {
@@ -27,7 +26,7 @@ WF_KERNEL(wf_walk) {
     Stream stream = stream_of(p, number, kept[LANE_COUNTER * all]);
     u64 origin = kept[LANE_ORIGIN * all], length = kept[LANE_LENGTH * all], round = kept[LANE_ROUND * all];
     bool live = length != 0;
-    u64 s[WORDS], mask[MASK_WORDS];
+    u64 s[WORDS];
 #pragma unroll
     for (u32 word = 0; word < WORDS; word++) s[word] = kept[(LANE_STATE + word) * all];
     for (u64 left = p.rounds; left > 0; left--, round++) {
@@ -39,63 +38,23 @@ WF_KERNEL(wf_walk) {
 #pragma unroll
         for (u32 word = 0; word < WORDS; word++) s[word] = start[word];
       }
-      bool faulty = enabled(s, mask), stuck = true;
-      u32 count = 0;
-#pragma unroll
-      for (u32 word = 0; word < MASK_WORDS; word++) count += count_ones(mask[word]);
-      if (count > 0) {
-        u32 rule = nth_rule(mask, (u32)below(stream, count));
-        u64 n[WORDS];
-        Scene x;
-        copy_words(n, s, WORDS);
-        zero_words(x.covered, COVER_WORDS);
-        int ended = TRUE;
-        if (faulty) {
-          u64 again[WORDS];
-          copy_words(again, s, WORDS);
-          ended = guard_again(again, rule);
+      u64 n[WORDS];
+      Drawn drawn = draw_firing(p, stream, s, n, discarded);
+      if (drawn.ended == DONE) {
+        if (is_sought(p, drawn.rule)) note_walk(p, NOTE_RULE, drawn.rule, 0, round, number, origin, length);
+        if (drawn.moves) {
+          copy_words(s, n, WORDS);
+          u64 told[PROPERTY_WORDS];
+          u32 property = 0, fault = 0;
+          if (check(s, told, property, fault))
+            tell_each(p, told, property, fault, drawn.rule, [&](u32 kind, u32 about, u32 fault) { return note_walk(p, kind, about, fault, round, number, origin, length + 1); });
         }
-        if (ended <= TRUE) ended = fire(n, x, rule);
-        stuck = false;
-        if (ended == DISCARDED) {
-          discarded++;
-        } else {
-          count_firing(p, rule);
-          if (COVERS) reach(p, x.covered);
-        }
-        if (ended == DONE) {
-          if (is_sought(p, rule)) note_walk(p, NOTE_RULE, rule, 0, round, number, origin, length);
-          bool same = true;
-#pragma unroll
-          for (u32 word = 0; word < WORDS; word++) same = same && n[word] == s[word];
-          if (same) {
-            u64 state[WORDS], rules[MASK_WORDS];
-            copy_words(state, s, WORDS);
-            copy_words(rules, mask, MASK_WORDS);
-            stuck = stutters(state, rules, faulty);
-          } else {
-            copy_words(s, n, WORDS);
-            u64 told[PROPERTY_WORDS];
-            u32 property = 0, fault = 0;
-            if (check(s, told, property, fault)) {
-              for (u32 word = 0; word < PROPERTY_WORDS; word++) {
-                for (u64 rest = told[word] & ~reachable[word] & p.judged[word]; rest; rest &= rest - 1)
-                  note_walk(p, NOTE_PROPERTY, word * 64 + lowest_one(rest), 0, round, number, origin, length + 1);
-                for (u64 rest = told[word] & reachable[word] & p.judged[PROPERTY_WORDS + word]; rest; rest &= rest - 1)
-                  note_walk(p, NOTE_FOUND, word * 64 + lowest_one(rest), 0, round, number, origin, length + 1);
-                told[word] &= reachable[word];
-              }
-              reach(p, told);
-              if (fault && is_limit((int)fault)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (fault - 2));
-              else if (fault && p.faults) note_walk(p, NOTE_PROPERTY_FAULT, property, fault - 2, round, number, origin, length + 1);
-            }
-          }
-        } else if (ended != DISCARDED) {
-          if (is_limit(ended)) atomic_swap_if(p.counts + LIMITED, 0, (u64)(rule + 1) << 32 | (u32)(ended - 2));
-          else if (p.faults) note_walk(p, NOTE_FAULT, rule, (u32)(ended - 2), round, number, origin, length);
-        }
+      } else if (drawn.ended != DISCARDED) {
+        if (is_limit(drawn.ended)) meet_limit(p, drawn.rule, drawn.ended);
+        else if (p.faults) note_walk(p, NOTE_FAULT, drawn.rule, (u32)(drawn.ended - 2), round, number, origin, length);
       }
-      if (stuck && (p.deadlock == 2 || (p.deadlock == 1 && count == 0)) && !is_end(s)) note_walk(p, NOTE_DEADLOCK, 0, 0, round, number, origin, length);
+      bool stuck = drawn.stuck;
+      if (is_deadlock(p, drawn, s)) note_walk(p, NOTE_DEADLOCK, 0, 0, round, number, origin, length);
       steps++;
       length++;
       longest = length > longest ? length : longest;

@@ -1,6 +1,8 @@
 //! The same searches on a real device, where `WAYFARER_DEVICE` names one by its number: all models over every store, and thousands of generated programs.
 
+use crate::audits::walks_are_judged;
 use crate::harness::not_run;
+use crate::keeping::{each_kind_is_noted_once, visits_are_counted};
 use crate::lanes::{SEARCHES, ways_are_ways};
 use crate::models::models;
 use crate::orbits::same_orbits;
@@ -111,6 +113,45 @@ fn orbits_agree_on_a_device() {
     };
     in_parallel(models.len(), run, number);
     eprintln!("{} searches up to symmetry agree on device {number}", ran.into_inner());
+}
+
+#[test]
+fn audits_and_counts_agree_on_a_device() {
+    let Some(number) = number() else { return };
+    let models: Vec<_> = models().into_iter().step_by(2).collect();
+    let (audits, missing, ways) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (kinds, visits) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let run = |job: usize, device: &Device| {
+        let (name, program) = &models[job];
+        let limits = Limits::default();
+        let Ok(source) = Source::new(program, limits) else { return };
+        if source.passes {
+            return;
+        }
+        let interpreter = Interpreter::new(program.clone(), limits);
+        let exact = Slots::exact(source.bits, device.has_wide_swap());
+        let load = |search: Search| device.load(&source, search, limits.call_depth, &mut || true);
+        let slots = if job.is_multiple_of(3) { Slots::Fingerprint } else { exact };
+        let (Ok(search), Ok(audit), Ok(counting)) = (load(Search::Levels(slots)), load(Search::Audit(slots)), load(Search::Profile(exact))) else {
+            assert!(source.recursive, "{name} cannot be loaded");
+            return;
+        };
+        let (gone, found) = walks_are_judged(name, &interpreter, (&search, &audit), &source, slots, 100);
+        audits.fetch_add(1, Ordering::Relaxed);
+        missing.fetch_add(gone as usize, Ordering::Relaxed);
+        ways.fetch_add(found, Ordering::Relaxed);
+        kinds.fetch_add(each_kind_is_noted_once(name, &interpreter, &counting, &source, exact, 1_000), Ordering::Relaxed);
+        visits.fetch_add(visits_are_counted(name, &interpreter, &counting, &source, exact, 1_000) as usize, Ordering::Relaxed);
+    };
+    in_parallel(models.len(), run, number);
+    eprintln!(
+        "{} audits judge as the interpreter does ({} walks missing, {} ways), {} kinds of violations and {} visits agree on device {number}",
+        audits.into_inner(),
+        missing.into_inner(),
+        ways.into_inner(),
+        kinds.into_inner(),
+        visits.into_inner()
+    );
 }
 
 #[test]

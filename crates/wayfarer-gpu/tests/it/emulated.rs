@@ -84,6 +84,20 @@ impl Machine for Emulated<'_> {
         Ok(())
     }
 
+    fn pin(&self, bytes: u64) -> Result<Address, DeviceError> {
+        self.allocate(bytes)
+    }
+
+    fn unpin(&self, at: Address) {
+        self.release(at);
+    }
+
+    fn copy(&self, from: Address, to: Address, words: u64) -> Result<(), DeviceError> {
+        // SAFETY: as above; buffers and pieces do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(from.0 as *const u64, to.0 as *mut u64, words as usize) };
+        Ok(())
+    }
+
     fn run(&self, kernel: Kernel, params: &Params, _items: u64) -> Result<(), DeviceError> {
         let name = kernel.name();
         // SAFETY: kernels have this signature.

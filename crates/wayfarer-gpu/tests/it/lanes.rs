@@ -27,13 +27,13 @@ fn order(own: Own) -> Order {
     Order { own, lanes: 3, bytes: 64 << 20, capacity: None, width: 5, renews: true, searches: 6, longest: 1000, key }
 }
 
-fn starts(interpreter: &Interpreter) -> Vec<Vec<Word>> {
+pub(crate) fn starts(interpreter: &Interpreter) -> Vec<Vec<Word>> {
     let mut steps = Steps::new(interpreter.width());
     interpreter.initial(&mut steps);
     steps.states.iter().map(<[Word]>::to_vec).collect()
 }
 
-fn successors(interpreter: &Interpreter, state: &[Word]) -> Steps {
+pub(crate) fn successors(interpreter: &Interpreter, state: &[Word]) -> Steps {
     let (mut batch, mut steps) = (States::new(interpreter.width()), Steps::new(interpreter.width()));
     batch.push(state);
     interpreter.expand(&batch, Firing::of(0), &mut steps);
@@ -70,7 +70,7 @@ pub(crate) fn ways_are_ways(name: &str, interpreter: &Interpreter, machine: &dyn
     looked_at
 }
 
-fn holds_true(name: &str, interpreter: &Interpreter, state: &[Word], what: What) {
+pub(crate) fn holds_true(name: &str, interpreter: &Interpreter, state: &[Word], what: What) {
     let (mut bits, mut out) = (PropertyBits::default(), Vec::new());
     let judged = interpreter.check(state, &mut bits);
     match what {

@@ -1,10 +1,12 @@
 //! Tests of what runs on a device, without one: generated source is compiled as C++ where a compiler is there.
 
 mod agreement;
+mod audits;
 mod device;
 mod emulated;
 mod generated;
 mod harness;
+mod keeping;
 mod lanes;
 mod models;
 mod orbits;

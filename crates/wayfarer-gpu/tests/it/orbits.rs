@@ -3,7 +3,7 @@
 use crate::emulated::Kernels;
 use crate::harness::compiler;
 use crate::models::models;
-use crate::searches::{asked, levels, tight};
+use crate::searches::{asked, levels, tight, whole_level};
 use wayfarer_gpu::{Levels, Machine, Search, Slots, Source, Unsupported, What};
 use wayfarer_ir::symmetry::{Orbits, Symmetry};
 use wayfarer_ir::{Interpreter, Limits, Program};
@@ -26,19 +26,10 @@ pub(crate) fn same_orbits(
     interpreter.initial(&mut steps);
     let starts: Vec<Vec<Word>> = steps.states.iter().map(<[Word]>::to_vec).collect();
     let mut search = Levels::new(machine, source, slots, 16 << 20, &asked(interpreter, 2)).expect("memory");
-    let mut round = search.start(&tight(source, &starts)).expect("a start");
+    let mut first = search.start(&tight(source, &starts)).expect("a start").notes;
     for (depth, level) in expected.iter().enumerate() {
-        let mut notes: Vec<What> = round.notes.iter().map(|note| note.what).collect();
-        loop {
-            if depth == 0 {
-                break;
-            }
-            round = search.round().expect("a round");
-            notes.extend(round.notes.iter().map(|note| note.what));
-            if round.ends_level {
-                break;
-            }
-        }
+        let notes = if depth == 0 { std::mem::take(&mut first) } else { whole_level(&mut search) };
+        let notes: Vec<What> = notes.iter().map(|note| note.what).collect();
         let totals = search.totals();
         // Which of the symmetric rules fire depends on the representative; how many do, does not.
         let fired = |firings: &[u64]| firings.iter().sum::<u64>();
@@ -46,8 +37,6 @@ pub(crate) fn same_orbits(
         let violations = level.notes.iter().filter(|(what, _)| !matches!(what, What::Fault(..) | What::PropertyFault(..))).count();
         let noted = notes.iter().filter(|what| !matches!(what, What::Fault(..) | What::PropertyFault(..))).count();
         assert_eq!(violations, noted, "{name}: level {depth}");
-        // They are not those of the next level as well.
-        round.notes.clear();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::emulated::Kernels;
 use crate::harness::compiler;
-use crate::searches::{asked, levels, tight};
+use crate::searches::{asked, levels, tight, whole_level};
 use std::path::Path;
 use std::sync::Arc;
 use wayfarer_gpu::{Levels, Machine, Search, Slots, Source, What};
@@ -39,20 +39,11 @@ fn same_paths(name: &str, program: &Arc<Program>, machine: &dyn Machine, source:
     passing.initial(&mut steps);
     let starts: Vec<Vec<Word>> = steps.states.iter().map(<[Word]>::to_vec).collect();
     let mut search = Levels::new(machine, source, slots, 16 << 20, &asked(&interpreter, 1)).expect("memory");
-    let mut round = search.start(&tight(source, &starts)).expect("a start");
+    let mut first = search.start(&tight(source, &starts)).expect("a start").notes;
     let mut faults = 0;
     for (depth, level) in expected.iter().enumerate() {
-        let mut notes: Vec<What> = round.notes.iter().map(|note| note.what).collect();
-        loop {
-            if depth == 0 {
-                break;
-            }
-            round = search.round().expect("a round");
-            notes.extend(round.notes.iter().map(|note| note.what));
-            if round.ends_level {
-                break;
-            }
-        }
+        let notes = if depth == 0 { std::mem::take(&mut first) } else { whole_level(&mut search) };
+        let mut notes: Vec<What> = notes.iter().map(|note| note.what).collect();
         let totals = search.totals();
         assert_eq!((level.totals.states, &level.totals.firings), (totals.states, &totals.firings), "{name}: level {depth}");
         assert_eq!(level.totals.discarded, totals.discarded, "{name}: level {depth}");
@@ -67,7 +58,6 @@ fn same_paths(name: &str, program: &Arc<Program>, machine: &dyn Machine, source:
             assert_eq!(wanted, notes, "{name}: level {depth}");
         }
         faults += notes.iter().filter(|what| matches!(what, What::PathFault(..) | What::Fault(..))).count();
-        round.notes.clear();
     }
     assert_eq!(search.totals().spilled, 0, "{name}");
     faults

@@ -5,7 +5,7 @@ use crate::harness::compiler;
 use crate::models::models;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wayfarer_gpu::{Asked, Levels, Machine, Search, Slots, Source, Walks, What};
+use wayfarer_gpu::{Asked, Levels, Machine, Note, Search, Slots, Source, Walks, What};
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_space::{Fired, Firing, PropertyBits, Rng, Space, States, Steps, Word};
 
@@ -89,7 +89,7 @@ pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec
 
 pub(crate) fn asked(interpreter: &Interpreter, deadlock: u64) -> Asked {
     let words = (interpreter.properties() as usize).div_ceil(64).max(1);
-    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, rules: Vec::new() }
+    Asked { judged: vec![u64::MAX; words], sought: vec![0; words], deadlock, faults: true, ..Asked::default() }
 }
 
 pub(crate) fn tight(source: &Source, states: &[Vec<Word>]) -> Vec<Word> {
@@ -178,6 +178,18 @@ pub(crate) fn same_search(
         }
     }
     spilled
+}
+
+/// Expands a whole level, and gives what was noted.
+pub(crate) fn whole_level(search: &mut Levels) -> Vec<Note> {
+    let mut notes = Vec::new();
+    loop {
+        let mut round = search.round().expect("a round");
+        notes.append(&mut round.notes);
+        if round.ends_level {
+            return notes;
+        }
+    }
 }
 
 /// All kinds of stores.

@@ -20,6 +20,8 @@ const ARMS: [(&str, usize, bool); 4] = [
 const MODEST: usize = 32 << 20;
 /// The least that an arm which waits is worth: it keeps a record of its own.
 const LEAST: usize = 256 << 10;
+/// Start states may take this share of the memory in an arm.
+const STARTS: usize = 16;
 /// An arm that could keep fewer states than this is left out.
 const FEWEST: u64 = 256;
 /// Steps of a turn.
@@ -123,8 +125,9 @@ impl<'a> Arms<'a> {
             let Some(store) = kept.build(&room) else { continue };
             let site = Site { limits: &self.settings.limits, packing: space.packing(), account: auto.account, seed, store: kept };
             let strategy = spec.build(&site);
-            // Each restart makes start states again. Beside several workers, it would take memory just when they need it.
-            if has_many_starts(space) && (auto.workers > 1 || !strategy.starts_in_pieces()) {
+            // An arm keeps the start states, beside a search that may need the memory.
+            let starts = space.starts().unwrap_or(0).saturating_mul(size_of_val(space.packing().masks()) as u64);
+            if starts > (auto.memory / STARTS) as u64 || (has_many_starts(space) && !strategy.starts_in_pieces()) {
                 continue;
             }
             self.arms.push(Arm {

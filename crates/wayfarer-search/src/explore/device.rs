@@ -72,6 +72,12 @@ pub trait Device {
     /// device may discard its search to compute them.
     fn way(&mut self, finding: &Finding, control: &mut dyn Control) -> Result<Option<Vec<Vec<Word>>>, Lost>;
 
+    /// For each i, the number of states that were visited at least 2^i and fewer than 2^(i+1) times; none if visits were
+    /// not counted.
+    fn profile(&mut self) -> Result<Vec<u64>, Lost> {
+        Ok(Vec::new())
+    }
+
     /// Whether it visits every state, unless it is ended.
     fn is_exhaustive(&self) -> bool;
 }
@@ -156,6 +162,9 @@ pub fn explore_on_device(space: &dyn Space, device: &mut dyn Device, settings: &
     outcome.details = standing.details;
     outcome.covered = standing.covered.unwrap_or(Estimate { value: outcome.states as f64, error: 0.0 });
     outcome.exhaustive = device.is_exhaustive() && run.complete;
+    if settings.profile {
+        outcome.profile = device.profile()?;
+    }
     outcome.shortest = device.is_exhaustive() && standing.away.fidelity == Fidelity::Exact;
     outcome.stop = stop.unwrap_or(if outcome.limit.is_some() { Stop::Limit } else { Stop::Exhausted });
     conclude(space, &standing.away, settings, &mut outcome);

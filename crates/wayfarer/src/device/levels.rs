@@ -46,6 +46,16 @@ impl<'m> LevelsOnDevice<'m> {
         }
     }
 
+    /// The search itself, whose store judges an audit.
+    pub(crate) fn search(&self) -> &Levels<'m> {
+        &self.levels
+    }
+
+    /// Whether the store has no room left.
+    pub(crate) fn store_is_full(&self) -> bool {
+        self.levels.totals().lost > 0 || self.levels.is_full()
+    }
+
     fn working(&self, tight: &[Word]) -> Vec<Word> {
         let mut state = vec![0; self.source.words];
         self.source.packing.unpack(tight, &mut state);
@@ -117,6 +127,10 @@ impl Device for LevelsOnDevice<'_> {
         let trail = self.levels.trail(&starts, &tight, finding.key[0] as u32, &mut goes_on).map_err(lost)?;
         self.starts = starts;
         Ok(trail.map(|trail| trail.iter().map(|state| self.working(state)).collect()))
+    }
+
+    fn profile(&mut self) -> Result<Vec<u64>, Lost> {
+        self.levels.profile().map_err(lost)
     }
 
     fn is_exhaustive(&self) -> bool {

@@ -40,7 +40,8 @@ pub struct Confidence {
 pub struct SamplerReport {
     /// The tally of its walks.
     pub tally: Tally,
-    /// `store` or `record`.
+    /// `store`, `record`, or `fingerprints` if those of the store on a GPU judged: states that it took for others count as
+    /// visited.
     pub judge: &'static str,
     /// The upper bound on the share of the sampler's mass that was not visited, with 95 % confidence.
     pub missing_at_most: f64,

@@ -15,7 +15,7 @@ use wayfarer_ir::passing::Passing;
 use wayfarer_ir::symmetry::{Doubts, Orbits, Symmetry};
 use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program};
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
-use wayfarer_space::{Fault, Fired, Firing, Space, Word};
+use wayfarer_space::{Fault, Fired, Firing, Space, States, Word};
 
 /// Anything that is a program of the IR: a type that implements this is a [`Subject`] that is compiled, interpreted,
 /// replayed and explored up to symmetry. A language that shows its states in another form than its program's
@@ -133,6 +133,14 @@ impl<P: Programmed> Subject for P {
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
+    }
+
+    fn orbit_sizes(&self, states: &States) -> Option<Vec<usize>> {
+        unshown(self.program())?.orbit_sizes(states.iter(), MOST_TRIED)
+    }
+
+    fn most_in_an_orbit(&self) -> Option<f64> {
+        Some(unshown(self.program())?.most_in_an_orbit())
     }
 
     fn refuted_symmetry(&self) -> Option<String> {
@@ -358,19 +366,24 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Scalarsets>, Optio
             None => Ok((Some(Scalarsets { symmetry, doubts: None }), Some(word()))),
         };
     }
-    let gain = symmetry.most_in_an_orbit();
     match Doubts::of(program, &symmetry) {
         Some(doubts) => {
             let remark = format!("symmetry is used and checked during the run, because {why}");
             Ok((Some(Scalarsets { symmetry, doubts: Some(doubts) }), Some(remark)))
         }
-        None if certain.is_some() => Ok((None, Some(format!("symmetry is not used: {why}")))),
-        None => {
-            let factor = if gain < 1e6 { format!("{gain}") } else { format!("{gain:.1e}") };
-            let word = format!("the option `symmetry` on uses it all the same and visits up to {factor} times fewer states");
-            Ok((None, Some(format!("symmetry is not used: {why}; {word}"))))
-        }
+        None => Ok((None, Some(format!("symmetry is not used: {why}")))),
     }
+}
+
+/// The most permutations that are tried to find the size of an orbit.
+const MOST_TRIED: usize = 720;
+
+/// The symmetry of a program that nothing refutes and nothing shows.
+fn unshown(program: &Program) -> Option<Symmetry> {
+    if program.asymmetries.is_empty() || program.asymmetries.iter().any(|asymmetry| asymmetry.certain) {
+        return None;
+    }
+    Symmetry::of(program).ok().flatten()
 }
 
 /// `file:line:column`.

@@ -31,7 +31,7 @@ impl Plan {
         control: &mut dyn Control,
     ) -> Result<Option<Report>, RunError> {
         let Some(program) = subject.for_device().filter(|_| self.store.is_none() && self.refusal(subject).is_none()) else { return Ok(None) };
-        if self.strategy.nature().device != OnDevice::Levels || self.states.is_some() || self.steps.is_some() {
+        if self.strategy.nature().device != OnDevice::Levels || self.states.is_some() || self.steps.is_some() || self.profile {
             return Ok(None);
         }
         let started = Instant::now();
@@ -39,7 +39,8 @@ impl Plan {
         let make = || self.source(subject, program).ok().map(|(source, _)| (source, self.store()));
         let mut watch = Moving { inner: control, make: &make, started, asked: 0, compiling: Compiling::NotYet, moves: false };
         let report = here.attempt(subject, end_at_limit, budget, &mut watch)?;
-        if !watch.moves || report.verdict != Verdict::NotFound {
+        // If all violations are asked for, those found so far do not end the search.
+        if !watch.moves || report.verdict != Verdict::NotFound && !self.all_violations {
             return Ok(Some(report));
         }
         let rest = |started: Instant| self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
@@ -47,7 +48,7 @@ impl Plan {
         let least = report.states as f64 / report.times.exploring.max(1e-3);
         drop(report);
         let mut pace = Pace { inner: control, begun: None, least, judged: false, slow: false };
-        let message = match there.on_device(subject, 0, end_at_limit, budget, &mut pace) {
+        let message = match there.on_device_and_cores(subject, 0, end_at_limit, budget, &mut pace) {
             Ok(_) if pace.slow => "the GPU was slower".to_string(),
             Ok(mut report) => {
                 // The time on the CPU is part of the time of the run.

@@ -107,6 +107,7 @@ fn scalar_text(scalar: &Scalar) -> String {
         (Some(name), _) => name.clone(),
         (None, Names::Names(names)) if names == &["false", "true"] => "boolean".to_string(),
         (None, Names::Names(names)) => format!("enum {{{}}}", names.join(", ")),
+        (None, Names::Real(format)) => format!("real({}, {})", format.digits, format.exponent),
         (None, Names::Numbers) => format!("{}..{}", scalar.low, i128::from(scalar.low) + i128::from(scalar.count) - 1),
     }
 }
