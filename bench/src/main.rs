@@ -53,12 +53,13 @@ struct Request {
 /// Measures something, prints it and adds it to the raw figures.
 type Part = fn(&Request, &mut Results);
 
-const PARTS: [(&str, Part); 27] = [
+const PARTS: [(&str, Part); 28] = [
     ("speed", speed::measure),
     ("start", start::measure),
     ("memory", speed::measure_memory),
     ("promise", promise::measure),
     ("phases", promise::measure_phases),
+    ("crowds", promise::measure_threads),
     ("walk", walk::measure),
     ("rates", rates::measure),
     ("rbfs", rbfs::measure),

@@ -14,7 +14,15 @@ const NARROWEST: usize = 8;
 const INDENT: usize = 7;
 
 /// The steps of a witness as a table of at most so many characters a line; `None` if the state has no arrays of processes, or if the table does not fit.
-pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn Fn(&str) -> bool, width: usize, paint: Paint) -> Option<String> {
+/// Unless it is `asked` for, the columns must also pay: at least two processes change, and every rule stands beside its changes.
+pub(crate) fn table(
+    subject: &dyn Subject,
+    witness: &WitnessReport,
+    wanted: &dyn Fn(&str) -> bool,
+    width: usize,
+    asked: bool,
+    paint: Paint,
+) -> Option<String> {
     let first = witness.raw.states.first()?;
     let paths: Vec<String> = subject.words().values(first).into_iter().map(|value| value.path).collect();
     let processes = processes(&paths)?;
@@ -34,7 +42,8 @@ pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn
     // If the rules do not fit beside the columns, each stands on a line of its own.
     let beside = longest + columns <= width;
     let head = if beside { longest } else { INDENT };
-    if head + columns > width {
+    let changing = (0..processes.len()).filter(|process| rows.iter().any(|row| !row.cells[*process].is_empty())).count();
+    if head + columns > width || !asked && (changing < 2 || !beside) {
         return None;
     }
     let mut out = format!("{:head$}", "");
@@ -55,6 +64,9 @@ pub(crate) fn table(subject: &dyn Subject, witness: &WitnessReport, wanted: &dyn
             }
             out.push_str(&format!("{}\n", text.trim_end()));
         }
+        for line in row.printed.lines() {
+            out.push_str(&format!("      | {line}\n"));
+        }
         if let Some(fault) = &row.fault {
             out.push_str(&format!("        {}\n", paint.bad(&format!("fails: {fault}"))));
         }
@@ -67,6 +79,7 @@ struct Row {
     head: String,
     cells: Vec<Vec<String>>,
     fault: Option<String>,
+    printed: String,
 }
 
 fn row(number: usize, step: &StepReport, processes: &[String], wanted: &dyn Fn(&str) -> bool) -> Row {
@@ -79,7 +92,7 @@ fn row(number: usize, step: &StepReport, processes: &[String], wanted: &dyn Fn(&
         };
         cells[column].push(format!("{name}: {}", change.to));
     }
-    Row { head: format!("{:>6}. {}", number + 1, step.rule), cells, fault: step.fault.clone() }
+    Row { head: format!("{:>6}. {}", number + 1, step.rule), cells, fault: step.fault.clone(), printed: step.printed.concat() }
 }
 
 /// The array, the index and the rest of a path such as `node[2].phase`.

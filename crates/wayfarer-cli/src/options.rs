@@ -272,7 +272,7 @@ pub(crate) struct CheckOptions {
 
     /// How to show a witness: changes, columns, full, none, or a file to write it to
     ///
-    /// `changes` (the default) shows what each step changed, `columns` the same with one column for each process, `full` the whole state after it, `none` nothing. Any other value is the name of a file
+    /// `changes` shows what each step changed, `columns` the same with one column for each process (the default if there are several and their columns fit), `full` the whole state after it, `none` nothing. Any other value is the name of a file
     /// that the witness is written to in addition, as JSON in the Informal Trace Format. May be given several times.
     #[arg(long, value_name = "FORM|FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) witness: Vec<String>,

@@ -151,7 +151,8 @@ fn explored(report: &Report) -> String {
     let fired = format!("{} fired", counted(report.rules_fired, "rule"));
     let depth = report.depth.map_or_else(String::new, |depth| format!(", depth {}", count(u64::from(depth))));
     let coverage = report.coverage.map_or_else(String::new, |coverage| format!(", {:.2} % of the states that there are", 100.0 * coverage));
-    format!("{states}{orbits}{waiting}, {fired}{depth}{coverage}")
+    let note = report.symmetry_note.as_ref().map_or_else(String::new, |note| format!("; {}", with_flags(note)));
+    format!("{states}{orbits}{waiting}, {fired}{depth}{coverage}{note}")
 }
 
 fn cost(report: &Report, view: &View) -> String {

@@ -12,8 +12,10 @@ use wayfarer::{Subject, WitnessReport};
 /// The amount of each state that is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The changes of each step.
+    /// Columns if there are several processes and their columns fit, otherwise changes.
     #[default]
+    Automatic,
+    /// The changes of each step.
     Changes,
     /// The changes of each step, in one column for each process.
     Columns,
@@ -43,17 +45,19 @@ pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &Vie
     if let Some(first) = witness.raw.states.first() {
         out.push_str(&shown(subject, first, form, only, paint));
     }
-    let table = (form == Form::Columns).then(|| {
-        let made = columns::table(subject, witness, &|path| is_wanted(path, only), crate::lab::width(), paint);
-        made.ok_or("the state has no array of processes, or the columns do not fit here: changes are shown one by one")
-    });
+    let is_wide = matches!(form, Form::Columns | Form::Automatic);
+    let table =
+        is_wide.then(|| columns::table(subject, witness, &|path| is_wanted(path, only), crate::lab::width(), form == Form::Columns, paint)).flatten();
     match &table {
-        Some(Ok(table)) => out.push_str(table),
-        Some(Err(why)) => out.push_str(&format!("  {}\n", paint.faint(why))),
+        Some(table) => out.push_str(table),
+        None if form == Form::Columns => {
+            let why = "the state has no array of processes, or the columns do not fit here: changes are shown one by one";
+            out.push_str(&format!("  {}\n", paint.faint(why)));
+        }
         None => {}
     }
     let digits = witness.steps.len().to_string().len().max(4);
-    for (index, step) in witness.steps.iter().enumerate().filter(|_| !matches!(table, Some(Ok(_)))) {
+    for (index, step) in witness.steps.iter().enumerate().filter(|_| table.is_none()) {
         out.push_str(&step_line(index as u64 + 1, digits, &step.rule, &step.at, paint));
         for line in step.printed.concat().lines() {
             out.push_str(&format!("      | {line}\n"));
@@ -70,7 +74,7 @@ pub(crate) fn witness(subject: &dyn Subject, witness: &WitnessReport, view: &Vie
             }
         }
     }
-    if let (Form::Changes | Form::Columns, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
+    if let (Form::Automatic | Form::Changes | Form::Columns, Some(last), false) = (form, witness.raw.states.last(), witness.steps.is_empty()) {
         let text = shown(subject, last, form, only, paint);
         let lines = text.lines().count();
         out.push_str(&format!("  {}\n", paint.faint("state at the end")));

@@ -236,6 +236,7 @@ pub(crate) fn of_operator(op: BinaryOp, left: Range, right: Range) -> Range {
         BinaryOp::Sub => ends(left.0.checked_sub(right.1), left.1.checked_sub(right.0)),
         BinaryOp::Mul if left.0 >= 0 && right.0 >= 0 => ends(left.0.checked_mul(right.0), left.1.checked_mul(right.1)),
         BinaryOp::And if left.0 >= 0 && right.0 >= 0 => (0, left.1.min(right.1)),
+        BinaryOp::Real(op) if op.is_comparison() => (0, 1),
         BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (0, 1),
         _ => ANY,
     }

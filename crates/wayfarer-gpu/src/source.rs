@@ -21,7 +21,7 @@ use crate::own::Own;
 use crate::slots::Slots;
 use crate::unsupported::Unsupported;
 use std::fmt::Write;
-use wayfarer_ir::{Limits, Program};
+use wayfarer_ir::{BinaryOp, Expr, Limits, Program, walk};
 use wayfarer_space::Packing;
 
 /// What generated code stands on, and what it takes along.
@@ -228,12 +228,28 @@ fn refuse(program: &Program, packing: &Packing) -> Result<(), Unsupported> {
     if rules > MOST_RULES {
         return Err(Unsupported::Rules { rules });
     }
+    if has_reals(program) {
+        return Err(Unsupported::Reals);
+    }
     let bodies =
         program.rules.iter().map(|rule| (&rule.name, &rule.command)).chain(program.functions.iter().map(|function| (&function.name, &function.body)));
     match bodies.into_iter().find(|(_, body)| body.frame > MOST_FRAME) {
         Some((name, body)) => Err(Unsupported::Frame { name: name.clone(), words: body.frame }),
         None => Ok(()),
     }
+}
+
+/// Whether some operator of a program is one on real numbers.
+fn has_reals(program: &Program) -> bool {
+    let mut found = false;
+    let mut note = |expr: &Expr| found |= matches!(expr, Expr::Binary(BinaryOp::Real(_), _, _));
+    for rule in &program.rules {
+        walk::expressions(&rule.guard.value, &mut note);
+        walk::expressions_of_block(&rule.command.block, &mut note);
+    }
+    program.functions.iter().for_each(|function| walk::expressions_of_block(&function.body.block, &mut note));
+    program.properties.iter().flat_map(|property| &property.conjuncts).for_each(|(_, conjunct)| walk::expressions(conjunct, &mut note));
+    found
 }
 
 /// What a function of the program is called in C.

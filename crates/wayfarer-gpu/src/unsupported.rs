@@ -14,6 +14,8 @@ pub enum Unsupported {
     },
     /// A state has no bits at all.
     Empty,
+    /// It computes with real numbers.
+    Reals,
     /// There are too many rules, parameters fixed.
     Rules {
         /// How many.
@@ -45,6 +47,7 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Wide { bits } => write!(out, "a state has {bits} bits, and a device takes up to {}", crate::MOST_BITS),
             Unsupported::Empty => write!(out, "the model has no variables"),
+            Unsupported::Reals => write!(out, "the model computes with real numbers"),
             Unsupported::Passing => write!(out, "the model has atomic sequences, and only breadth-first search passes through their states there"),
             Unsupported::Rules { rules } => write!(out, "the model has {rules} rules, and a device takes up to {}", crate::MOST_RULES),
             Unsupported::Frame { name, words } => write!(out, "`{name}` has {words} words of local variables"),

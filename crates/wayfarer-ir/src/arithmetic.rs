@@ -17,7 +17,7 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
-    /// All operators with their names in the text form.
+    /// All operators on whole numbers with their names in the text form.
     pub const ALL: [(BinaryOp, &'static str); 15] = [
         (BinaryOp::Add, "add"),
         (BinaryOp::Sub, "sub"),
@@ -55,18 +55,24 @@ impl BinaryOp {
             BinaryOp::Le => i64::from(left <= right),
             BinaryOp::Gt => i64::from(left > right),
             BinaryOp::Ge => i64::from(left >= right),
+            BinaryOp::Real(op) => op.apply(left, right),
         }
     }
 }
 
 impl CheckedOp {
     /// All operators with their names in the text form.
-    pub const ALL: [(CheckedOp, &'static str); 5] = [
+    pub const ALL: [(CheckedOp, &'static str); 10] = [
         (CheckedOp::Add, "checked-add"),
         (CheckedOp::Sub, "checked-sub"),
         (CheckedOp::Mul, "checked-mul"),
         (CheckedOp::Div, "checked-div"),
         (CheckedOp::Rem, "checked-rem"),
+        (CheckedOp::UnsignedAdd, "unsigned-add"),
+        (CheckedOp::UnsignedSub, "unsigned-sub"),
+        (CheckedOp::UnsignedMul, "unsigned-mul"),
+        (CheckedOp::UnsignedDiv, "unsigned-div"),
+        (CheckedOp::UnsignedRem, "unsigned-rem"),
     ];
 
     /// The result; `None` for a fault.
@@ -79,6 +85,11 @@ impl CheckedOp {
             // The remainder of MIN by -1 exists although the quotient does not fit.
             CheckedOp::Rem if right == 0 => None,
             CheckedOp::Rem => Some(left.wrapping_rem(right)),
+            CheckedOp::UnsignedAdd => (left as u64).checked_add(right as u64).map(|sum| sum as i64),
+            CheckedOp::UnsignedSub => (left as u64).checked_sub(right as u64).map(|difference| difference as i64),
+            CheckedOp::UnsignedMul => (left as u64).checked_mul(right as u64).map(|product| product as i64),
+            CheckedOp::UnsignedDiv => (left as u64).checked_div(right as u64).map(|quotient| quotient as i64),
+            CheckedOp::UnsignedRem => (left as u64).checked_rem(right as u64).map(|rest| rest as i64),
         }
     }
 }

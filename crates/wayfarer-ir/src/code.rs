@@ -1,9 +1,12 @@
-//! Expressions and statements. All values are 64-bit two's complement integers; a truth value is 0 or 1.
+//! Expressions and statements. All values are 64-bit two's complement integers; a truth value is 0 or 1, and a real
+//! number is its bits.
 //!
 //! Evaluation is strict and from left to right, except for operators that are marked as lazy. A fault ends the whole
 //! formula or command.
 
 #![allow(missing_docs)] // The fields of a variant are described with the variant.
+
+use crate::real::RealOp;
 
 /// A register of a formula, command or function: an unnamed local value. A rule's parameters and a function's value
 /// parameters are its first registers.
@@ -99,6 +102,8 @@ pub enum BinaryOp {
     Gt,
     /// 1 if greater or equal, signed.
     Ge,
+    /// An operator on real numbers.
+    Real(RealOp),
 }
 
 /// Operators that can fault.
@@ -114,6 +119,16 @@ pub enum CheckedOp {
     Div,
     /// Remainder with the sign of the dividend; faults on a zero divisor; `MIN rem -1` is 0.
     Rem,
+    /// Sum of numbers without sign; faults on overflow.
+    UnsignedAdd,
+    /// Difference of numbers without sign; faults if it is negative.
+    UnsignedSub,
+    /// Product of numbers without sign; faults on overflow.
+    UnsignedMul,
+    /// Quotient of numbers without sign; faults on a zero divisor.
+    UnsignedDiv,
+    /// Remainder of numbers without sign; faults on a zero divisor.
+    UnsignedRem,
 }
 
 /// The condition on a required value.

@@ -12,6 +12,7 @@
 //! - [`interpret`]: the meaning of a program
 //! - [`acts`], [`effects`]: the effects of functions, and the bits that a rule or property reads and writes
 //! - [`levels`], [`passing`]: rules that wait for others, and states that are passed through
+//! - [`real`]: real numbers of a fixed number of decimal digits
 //! - [`show`]: rules, states and values in readable form
 //! - [`symmetry`]: states up to permutations of scalarset elements
 //! - [`walk`]: visits every part of a tree
@@ -29,6 +30,7 @@ pub mod levels;
 mod packing;
 pub mod passing;
 pub mod program;
+pub mod real;
 pub mod show;
 pub mod symmetry;
 pub mod text;
@@ -42,8 +44,9 @@ pub use code::{
 };
 pub use interpret::{Interpreter, Limits};
 pub use program::{
-    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule,
-    RuleParameter, Variable,
+    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable,
 };
+pub use real::{RealFormat, RealOp};
 pub use types::{Elements, Field, Names, Scalar, Type};
 pub use verify::{VerifyError, verify};
+pub use wayfarer_space::PropertyKind;

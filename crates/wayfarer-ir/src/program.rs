@@ -4,7 +4,7 @@
 
 use crate::code::{Block, Expr, FaultId, Reg, TypeId};
 use crate::types::Type;
-use wayfarer_space::FaultClass;
+use wayfarer_space::{FaultClass, PropertyKind};
 
 /// A model in the form that searches run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,6 +66,8 @@ pub struct Asymmetry {
     pub message: String,
     /// The rule families whose commands come to it; `None` if a guard or property may come to it, too.
     pub commands: Option<Vec<u32>>,
+    /// The numbers of the scalarsets whose elements it may tell apart; those of all scalarsets if there are none.
+    pub sets: Vec<u32>,
 }
 
 /// A position in the source text, counted from 1. Line 0 means that there is none.
@@ -173,17 +175,6 @@ pub enum Region {
     State,
     /// Into a frame of a caller.
     Frame,
-}
-
-/// The kind of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PropertyKind {
-    /// It holds in every reachable state.
-    Always,
-    /// States in which it fails are not part of the system.
-    Assumption,
-    /// Some reachable state satisfies it, or some fired command reaches its `Cover` statement.
-    Reachable,
 }
 
 /// A named condition on states.

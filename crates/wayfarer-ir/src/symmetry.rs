@@ -57,6 +57,8 @@ pub struct Symmetry {
 /// A scalarset that occurs in the state.
 #[derive(Clone, Debug, PartialEq)]
 struct Set {
+    /// Its number in the program.
+    number: u32,
     /// Its first vertex.
     first: u16,
     count: u16,

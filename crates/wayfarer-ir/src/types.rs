@@ -7,6 +7,7 @@
 #![allow(missing_docs)] // The fields of a variant are described with the variant.
 
 use crate::code::TypeId;
+use crate::real::RealFormat;
 
 /// A type with its layout.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,8 @@ pub enum Names {
     Numbers,
     /// By name, from the smallest value on.
     Names(Vec<String>),
+    /// As real numbers. A value is a position among the numbers of the format.
+    Real(RealFormat),
 }
 
 impl Type {
@@ -110,13 +113,16 @@ impl Scalar {
 
     /// The text of a stored form.
     pub fn show(&self, stored: u64) -> String {
-        match (self.value(stored), &self.names) {
-            (None, _) => "undefined".to_string(),
-            (Some(value), Names::Numbers) => value.to_string(),
-            (Some(value), Names::Names(names)) => {
-                let index = value.wrapping_sub(self.low) as usize;
-                names.get(index).cloned().unwrap_or_else(|| format!("?{value}"))
-            }
+        if self.undefinable && stored == 0 {
+            return "undefined".to_string();
+        }
+        let position = stored.wrapping_sub(u64::from(self.undefinable));
+        // A range without sign ends beyond the numbers with one.
+        let value = i128::from(self.low) + i128::from(position);
+        match &self.names {
+            Names::Numbers => value.to_string(),
+            Names::Names(names) => names.get(position as usize).cloned().unwrap_or_else(|| format!("?{value}")),
+            Names::Real(format) => format.show(position.wrapping_add(1)),
         }
     }
 }

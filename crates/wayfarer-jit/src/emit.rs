@@ -8,6 +8,7 @@
 
 mod call;
 mod expression;
+mod number;
 mod place;
 mod statement;
 mod value;

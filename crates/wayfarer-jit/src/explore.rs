@@ -9,7 +9,6 @@ use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use wayfarer_ir::PropertyKind;
 use wayfarer_space::{
     Completeness, Fault, FaultClass, FaultStep, Fired, Firing, NARROW, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
 };
@@ -437,7 +436,7 @@ impl Space for Compiled {
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
 
     fn fault_class(&self, fault: Fault) -> FaultClass {

@@ -48,6 +48,7 @@ impl Judge<'_> {
                     BinaryOp::Sub => difference(left, right),
                     BinaryOp::Mul => product(left, right),
                     BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Some(TRUTH),
+                    BinaryOp::Real(op) if op.is_comparison() => Some(TRUTH),
                     _ => None,
                 };
                 exact.unwrap_or(ANY)
@@ -58,7 +59,7 @@ impl Judge<'_> {
                     CheckedOp::Add => sum(left, right),
                     CheckedOp::Sub => difference(left, right),
                     CheckedOp::Mul => product(left, right),
-                    CheckedOp::Div | CheckedOp::Rem => None,
+                    _ => None,
                 };
                 self.faults |= exact.is_none();
                 exact.unwrap_or(ANY)

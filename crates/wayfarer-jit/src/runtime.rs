@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use wayfarer_ir::RealOp;
+
 /// Sorts `count` elements, `stride` bits apart, in descending order of their `bits`, starting `shift` bits after the
 /// start of the word at `address`. Elements of at most 64 bits lie inside one word, larger ones take whole words.
 ///
@@ -33,6 +35,11 @@ pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64,
             before = here;
         }
     }
+}
+
+/// The result of an operator on real numbers that has no instruction of its own: the n-th of [`RealOp::ALL`].
+pub(crate) extern "C" fn real(op: u64, left: u64, right: u64) -> u64 {
+    RealOp::ALL.get(op as usize).map_or(0, |(op, _)| op.apply(left as i64, right as i64) as u64)
 }
 
 /// The same for elements of `words` words.

@@ -113,7 +113,7 @@ struct Gate {
     stop: Option<Stop>,
 }
 
-/// What a worker learns at a meeting.
+/// The news that a worker gets at a meeting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Met {
     /// How many meetings there were. A worker that was not called may have missed some.

@@ -16,6 +16,7 @@ mod rbfs;
 mod renewal;
 mod sdrs;
 mod urs;
+mod visited;
 mod walk;
 pub(crate) mod walking;
 

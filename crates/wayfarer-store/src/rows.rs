@@ -34,11 +34,11 @@ pub struct Abilities {
     pub varying: bool,
     /// Several workers may search over it together.
     pub shared: bool,
-    /// What a device with many lanes keeps of a state in its place.
+    /// The part of a state that a device with many lanes keeps in its place.
     pub device: DeviceKeeps,
 }
 
-/// What a store on a device keeps of a state.
+/// The part of a state that a store on a device keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKeeps {
     /// The store is not there.

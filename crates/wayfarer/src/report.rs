@@ -74,6 +74,8 @@ pub struct Report {
     pub sought: bool,
     /// Whether states that differ only in a permutation of scalarset elements counted as one.
     pub symmetry: bool,
+    /// Why symmetry was not used although the model has scalarsets, with what it would bring, or why it was checked during the run.
+    pub symmetry_note: Option<String>,
     /// Rules fired.
     pub rules_fired: u64,
     /// The depth reached; `None` if the strategy does not count it.
@@ -277,6 +279,7 @@ impl Report {
             "visits": self.details.visits.iter().map(visit).collect::<Vec<_>>(),
             "sought": self.sought,
             "symmetry": self.symmetry,
+            "symmetry_note": self.symmetry_note,
             "rules_fired": self.rules_fired,
             "depth": self.depth,
             "frontier": self.frontier,
@@ -304,7 +307,7 @@ impl Report {
             }).collect::<Vec<_>>(),
             "checks": self.checks,
             "restarts": self.restarts,
-            "remarks": self.remarks,
+            "remarks": self.symmetry_note.iter().chain(&self.remarks).collect::<Vec<_>>(),
             "confidence": self.confidence.as_ref().map_or(Value::Null, |confidence| confidence.to_json(self)),
         })
     }

@@ -226,6 +226,9 @@ fn a_witness_can_have_one_column_for_each_process() {
     assert_eq!(lines[1], ["1. step, p: 1", "at: 1", "", "turn: 2"], "{}", done.out);
     assert_eq!(lines[2], ["", "on: true", "", ""].as_slice()[..lines[2].len()], "{}", done.out);
     assert_eq!(lines[3], ["2. step, p: 2", "", "at: 1", "turn: 1"], "{}", done.out);
+    // It is the default if several processes change and the columns fit.
+    assert!(check(text, &[]).exits(1).prints("state at the end").out.contains('│'));
+    assert!(!check(text, &["--witness", "changes"]).exits(1).prints("at[1]: 0 → 1").out.contains('│'));
     check("var x: 0..2; startstate x := 0; end; rule x < 2 ==> x := x + 1; end; invariant x < 2;", &["--witness", "columns"])
         .exits(1)
         .prints("no array of processes")

@@ -58,6 +58,21 @@ WF_INLINE bool checked_rem(i64 a, i64 b, i64& to) {
   return true;
 }
 
+// The same on numbers without sign.
+WF_INLINE bool unsigned_add(i64 a, i64 b, i64& to) { to = add(a, b); return (u64)to >= (u64)a; }
+WF_INLINE bool unsigned_sub(i64 a, i64 b, i64& to) { to = sub(a, b); return (u64)a >= (u64)b; }
+WF_INLINE bool unsigned_mul(i64 a, i64 b, i64& to) { to = mul(a, b); return a == 0 || (u64)to / (u64)a == (u64)b; }
+WF_INLINE bool unsigned_div(i64 a, i64 b, i64& to) {
+  if (b == 0) return false;
+  to = (i64)((u64)a / (u64)b);
+  return true;
+}
+WF_INLINE bool unsigned_rem(i64 a, i64 b, i64& to) {
+  if (b == 0) return false;
+  to = (i64)((u64)a % (u64)b);
+  return true;
+}
+
 // Writes the bits of `mask`, `shift` bits up in a word.
 WF_INLINE void put(u64& word, u32 shift, u64 mask, u64 value) { word = (word & ~(mask << shift)) | ((value & mask) << shift); }
 

@@ -171,7 +171,7 @@ impl<'a> Coder<'a> {
             CheckedOp::Add => Some(BinaryOp::Add),
             CheckedOp::Sub => Some(BinaryOp::Sub),
             CheckedOp::Mul => Some(BinaryOp::Mul),
-            CheckedOp::Div | CheckedOp::Rem => None,
+            _ => None,
         };
         if let Some(total) = total
             && bounds::of_operator(total, left.range, right.range) != ANY
@@ -185,6 +185,11 @@ impl<'a> Coder<'a> {
             CheckedOp::Mul => "checked_mul",
             CheckedOp::Div => "checked_div",
             CheckedOp::Rem => "checked_rem",
+            CheckedOp::UnsignedAdd => "unsigned_add",
+            CheckedOp::UnsignedSub => "unsigned_sub",
+            CheckedOp::UnsignedMul => "unsigned_mul",
+            CheckedOp::UnsignedDiv => "unsigned_div",
+            CheckedOp::UnsignedRem => "unsigned_rem",
         };
         self.line(&format!("i64 {name};"));
         self.line(&format!("if (!{word}({}, {}, {name})) {end}", left.text, right.text));
@@ -406,5 +411,7 @@ fn binary(op: BinaryOp, left: &Val, right: &Val) -> Val {
         BinaryOp::Le => compared("<="),
         BinaryOp::Gt => compared(">"),
         BinaryOp::Ge => compared(">="),
+        // Programs with real numbers are refused before they are written down.
+        BinaryOp::Real(_) => Val::constant(0),
     }
 }

@@ -30,14 +30,15 @@ fn models_agree_with_the_interpreter() {
     let limits = Limits::default();
     let mut sources: Vec<Source> = Vec::new();
     let mut models = models();
-    // A device takes states of up to 4,096 bits; one model has more.
+    // A device takes states of up to 4,096 bits and no real numbers; one model has more bits, one has reals.
     models.retain(|(name, program)| match Source::new(program, limits) {
         Ok(source) => {
             sources.push(source);
             true
         }
         Err(error) => {
-            assert!(error.to_string().contains("a device takes up to 4096"), "{name}: {error}");
+            let known = ["a device takes up to 4096", "real numbers"];
+            assert!(known.iter().any(|part| error.to_string().contains(part)), "{name}: {error}");
             false
         }
     });

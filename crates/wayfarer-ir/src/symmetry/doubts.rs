@@ -1,13 +1,17 @@
 //! Symmetry that could not be shown and is checked while states are explored.
 //!
 //! Some rules contain loops over a scalarset whose rounds may not be interchangeable. A search over representatives is right all the same if those rules do the
-//! same in every state of an orbit. So whenever one of them is enabled in a representative, it is also fired in all permutations of that state, and the
+//! same in every state of an orbit. So whenever one of them is enabled in a representative, it is also fired in the permutations of that state, and the
 //! results must be the same up to permutation. The first difference is remembered: the search is then worth nothing and begins again without symmetry.
+//!
+//! Only the elements of scalarsets in doubt are permuted. Everything else in the program treats the elements of the other scalarsets alike in every state,
+//! so a permutation of both kinds leads to the same results as one of the first kind, followed by one of the second.
 
 use super::{Scratch, Symmetry};
 use crate::program::Program;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wayfarer_space::{Fault, Firing, Space, States, Steps, Word};
+use wayfarer_space::{Fault, Fired, Firing, Space, States, Steps, Word};
 
 /// The most permutations that are tried in a state.
 const MOST_PERMUTATIONS: usize = 24;
@@ -17,7 +21,9 @@ const MOST_PERMUTATIONS: usize = 24;
 pub struct Doubts {
     /// By rule number: the family in doubt, or none.
     rules: Vec<Option<u32>>,
-    /// All permutations but the identity, as images of vertices.
+    /// The numbers of the rules in doubt.
+    doubtful: Vec<u32>,
+    /// All permutations of scalarsets in doubt but the identity, as images of vertices.
     permutations: Vec<Vec<u16>>,
     broken: AtomicBool,
     /// Whether nothing is checked any more.
@@ -31,20 +37,25 @@ impl Doubts {
     /// The doubts about a program; `None` if there are none, if they are certain or concern more than commands, or if there are too many permutations to try.
     pub fn of(program: &Program, symmetry: &Symmetry) -> Option<Doubts> {
         let mut families = vec![false; program.rules.len()];
+        let mut sets = Vec::new();
+        let mut all_sets = false;
         for asymmetry in &program.asymmetries {
             let commands = asymmetry.commands.as_ref().filter(|_| !asymmetry.certain)?;
             commands.iter().for_each(|family| families[*family as usize] = true);
+            sets.extend(&asymmetry.sets);
+            all_sets |= asymmetry.sets.is_empty();
         }
         if !families.contains(&true) {
             return None;
         }
-        let permutations = symmetry.permutations(MOST_PERMUTATIONS)?;
+        let permutations = symmetry.permutations(MOST_PERMUTATIONS, |set| all_sets || sets.contains(&set))?;
         let of_family = |(family, rule): (usize, &crate::Rule)| {
             let doubtful = families[family].then_some(family as u32);
             std::iter::repeat_n(doubtful, rule.instances() as usize)
         };
-        let rules = program.rules.iter().enumerate().flat_map(of_family).collect();
-        Some(Doubts { rules, permutations, broken: AtomicBool::new(false), resting: AtomicBool::new(false) })
+        let rules: Vec<Option<u32>> = program.rules.iter().enumerate().flat_map(of_family).collect();
+        let doubtful = (0..).zip(&rules).filter(|(_, family)| family.is_some()).map(|(rule, _)| rule).collect();
+        Some(Doubts { rules, doubtful, permutations, broken: AtomicBool::new(false), resting: AtomicBool::new(false) })
     }
 
     /// Whether a rule was seen to tell elements apart.
@@ -82,15 +93,14 @@ impl Doubts {
         let mut sources: Vec<u32> = doubtful.map(|(_, source)| source).collect();
         sources.sort_unstable();
         sources.dedup();
-        let mut own = Steps::new(inner.width());
         for source in sources {
-            self.check_state(inner, symmetry, batch.get(source as usize), &mut own, scratch);
+            self.check_state(inner, symmetry, batch.get(source as usize), scratch);
         }
     }
 
     /// Checks one state.
-    pub(super) fn check_state(&self, inner: &dyn Space, symmetry: &Symmetry, state: &[Word], steps: &mut Steps, scratch: &mut Scratch) {
-        let expected = self.results(inner, state, steps);
+    pub(super) fn check_state(&self, inner: &dyn Space, symmetry: &Symmetry, state: &[Word], scratch: &mut Scratch) {
+        let expected = self.results(inner, state);
         let mut tried: Vec<Vec<Word>> = vec![state.to_vec()];
         let mut image = Vec::new();
         for permutation in &self.permutations {
@@ -99,7 +109,7 @@ impl Doubts {
             if tried.contains(&permuted) {
                 continue;
             }
-            let found = self.results(inner, &permuted, steps);
+            let found = self.results(inner, &permuted);
             let mut images = expected.clone();
             for (_, to) in images.iter_mut() {
                 if let Ok(to) = to {
@@ -118,13 +128,17 @@ impl Doubts {
     }
 
     /// What the rules in doubt lead to from a state, in a fixed order.
-    fn results(&self, inner: &dyn Space, state: &[Word], steps: &mut Steps) -> Vec<Result> {
-        let mut batch = States::new(inner.width());
-        batch.push(state);
-        inner.expand(&batch, Firing::of(0), steps);
-        let rows = (0..steps.len()).filter_map(|row| Some((self.family(steps.firings[row].rule)?, Ok(steps.states.get(row).to_vec()))));
-        let faults = steps.faults.iter().filter_map(|step| Some((self.family(step.firing.rule)?, Err(step.fault))));
-        let mut results: Vec<Result> = rows.chain(faults).collect();
+    fn results(&self, inner: &dyn Space, state: &[Word]) -> Vec<Result> {
+        let mut to = Vec::new();
+        let mut results = Vec::new();
+        for rule in &self.doubtful {
+            let result = match inner.fire(state, Firing::of(*rule), &mut to) {
+                Fired::To => Ok(to.clone()),
+                Fired::Fault(fault) => Err(fault),
+                Fired::Discarded | Fired::Disabled => continue,
+            };
+            results.extend(self.family(*rule).map(|family| (family, result)));
+        }
         results.sort_unstable();
         results
     }
@@ -142,10 +156,10 @@ fn canonical(symmetry: &Symmetry, mut results: Vec<Result>, scratch: &mut Scratc
 }
 
 impl Symmetry {
-    /// All permutations but the identity; `None` if there are more than `most` with it.
-    fn permutations(&self, most: usize) -> Option<Vec<Vec<u16>>> {
+    /// All permutations of some sets but the identity; `None` if there are more than `most` with it.
+    fn permutations(&self, most: usize, permuted: impl Fn(u32) -> bool) -> Option<Vec<Vec<u16>>> {
         let mut all = vec![self.index.clone()];
-        for set in &self.sets {
+        for set in self.sets.iter().filter(|set| permuted(set.number)) {
             let mut made = Vec::new();
             for order in orders(set.count, most)? {
                 for permutation in &all {
@@ -161,6 +175,21 @@ impl Symmetry {
         }
         all.retain(|permutation| *permutation != self.index);
         Some(all)
+    }
+
+    /// The sizes of the orbits of states, by trying all permutations; `None` if there are more than `most`.
+    pub fn orbit_sizes<'s>(&self, states: impl Iterator<Item = &'s [Word]>, most: usize) -> Option<Vec<usize>> {
+        let permutations = self.permutations(most, |_| true)?;
+        let size = |state: &[Word]| {
+            let mut members = HashSet::from([state.to_vec()]);
+            for permutation in &permutations {
+                let mut member = Vec::new();
+                self.permute(state, permutation, &mut member);
+                members.insert(member);
+            }
+            members.len()
+        };
+        Some(states.map(size).collect())
     }
 
     /// The number of permutations of all scalarsets: no state has more in its orbit. It is infinite for large sets.

@@ -142,8 +142,7 @@ impl Space for Orbits<'_> {
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
         let (firing, fired) = self.inner.sample(state, rng, out)?;
         if let Some(doubts) = self.doubts.filter(|doubts| doubts.are_about(firing.rule)) {
-            let mut steps = Steps::new(self.inner.width());
-            self.with_scratch(|scratch| doubts.check_state(self.inner, self.symmetry, state, &mut steps, scratch));
+            self.with_scratch(|scratch| doubts.check_state(self.inner, self.symmetry, state, scratch));
         }
         self.replace(fired, out);
         Some((firing, fired))

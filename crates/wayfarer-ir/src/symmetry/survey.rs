@@ -90,7 +90,7 @@ impl<'p> Surveyor<'p> {
             if part.count > MAX_VERTICES as u64 || scalar.bits > 16 {
                 return Err(TooLarge);
             }
-            self.sets.insert(part.set, Set { first: 0, count: part.count as u16, crossed: false });
+            self.sets.insert(part.set, Set { number: part.set, first: 0, count: part.count as u16, crossed: false });
         }
         Ok(())
     }

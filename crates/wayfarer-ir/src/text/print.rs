@@ -2,9 +2,8 @@
 
 use super::lists::quote;
 use crate::code::{Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, LoopKind, Place, PrintItem, Reg, Root, Stmt, Test, TypeId, UnaryOp};
-use crate::program::{
-    Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
-};
+use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable};
+use crate::real::RealOp;
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
@@ -25,9 +24,10 @@ pub fn print(program: &Program) -> String {
         let FaultSite { class, kind, message, at } = site;
         out.line(format!("(fault !{number} {} {} {} {})", class.word(), kind.word(), at_text(*at), quote(message)));
     }
-    for Asymmetry { at, certain, message, commands } in &program.asymmetries {
+    for Asymmetry { at, certain, message, commands, sets } in &program.asymmetries {
         let commands: String = commands.iter().flatten().map(|family| format!(" {family}")).collect();
-        out.line(format!("(asymmetry {} {} {}{commands})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
+        let sets: String = sets.iter().map(|set| format!(" s{set}")).collect();
+        out.line(format!("(asymmetry {} {} {}{commands}{sets})", at_text(*at), word(&CERTAINTY, *certain), quote(message)));
     }
     if !program.levels.is_empty() {
         out.line(list("levels", program.levels.iter().map(u32::to_string)));
@@ -140,7 +140,7 @@ fn print_rule(out: &mut Lines, word: &str, rule: &Rule) {
 }
 
 fn print_property(out: &mut Lines, number: usize, property: &Property) {
-    let kind = kind_word(property.kind);
+    let kind = property.kind.word();
     let head = format!("property p{number} {} {kind} {} (registers {})", quote(&property.name), at_text(property.at), property.registers);
     out.list(head, |out| {
         for (at, conjunct) in &property.conjuncts {
@@ -149,23 +149,16 @@ fn print_property(out: &mut Lines, number: usize, property: &Property) {
     });
 }
 
-/// The name of a kind of property.
-pub(super) fn kind_word(kind: PropertyKind) -> &'static str {
-    match kind {
-        PropertyKind::Always => "always",
-        PropertyKind::Assumption => "assumption",
-        PropertyKind::Reachable => "reachable",
-    }
-}
-
 fn type_text(ty: &Type) -> String {
     match ty {
         Type::Scalar(Scalar { name, bits, low, count, undefinable, names, elements }) => {
             let mut parts = vec![format!("(bits {bits}) (low {low}) (count {count})")];
             parts.extend(name.iter().map(|name| format!("(name {})", quote(name))));
             parts.extend(undefinable.then(|| "(undefinable)".to_string()));
-            if let Names::Names(names) = names {
-                parts.push(list("names", names.iter().map(|name| quote(name))));
+            match names {
+                Names::Numbers => {}
+                Names::Names(names) => parts.push(list("names", names.iter().map(|name| quote(name)))),
+                Names::Real(format) => parts.push(format!("(real (digits {}) (exponent {}))", format.digits, format.exponent)),
             }
             parts.extend(elements.iter().map(|part| format!("(elements (set {}) (first {}) (count {}))", part.set, part.first, part.count)));
             list("scalar", parts)
@@ -190,6 +183,7 @@ fn expr(value: &Expr) -> String {
         Expr::Reg(register) => reg(*register),
         Expr::Load { place: from, bits } => format!("(load {bits} {})", place(from)),
         Expr::Unary(op, operand) => format!("({} {})", word(&UnaryOp::ALL, *op), expr(operand)),
+        Expr::Binary(BinaryOp::Real(op), left, right) => format!("({} {} {})", word(&RealOp::ALL, *op), expr(left), expr(right)),
         Expr::Binary(op, left, right) => format!("({} {} {})", word(&BinaryOp::ALL, *op), expr(left), expr(right)),
         Expr::Checked { op, left, right, fault: site } => {
             format!("({} {} {} {})", word(&CheckedOp::ALL, *op), fault(*site), expr(left), expr(right))

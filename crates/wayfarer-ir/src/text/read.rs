@@ -2,14 +2,14 @@
 
 use super::items::{Items, Read};
 use super::lists::{Kind, ReadError, parse};
-use super::print::{CERTAINTY, kind_word};
+use super::print::CERTAINTY;
 use crate::code::TypeId;
 use crate::program::{
-    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter,
-    Variable,
+    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable,
 };
+use crate::real::RealFormat;
 use crate::types::{Elements, Field, Names, Scalar, Type};
-use wayfarer_space::FaultClass;
+use wayfarer_space::{FaultClass, PropertyKind};
 
 /// The program in a text.
 pub fn read(text: &str) -> Result<Program, ReadError> {
@@ -45,11 +45,16 @@ pub fn read(text: &str) -> Result<Program, ReadError> {
             }
             "asymmetry" => {
                 let (at, certain, message) = (part.at()?, part.one_of(&CERTAINTY)?, part.string()?);
-                let mut commands = Vec::new();
-                while part.peek().is_some() {
-                    commands.push(part.number()?);
+                let (mut commands, mut sets) = (Vec::new(), Vec::new());
+                while let Some(node) = part.next() {
+                    let word = match &node.kind {
+                        Kind::Word(word) => &**word,
+                        _ => "",
+                    };
+                    let (list, digits) = word.strip_prefix('s').map_or((&mut commands, word), |digits| (&mut sets, digits));
+                    list.push(digits.parse().map_err(|_| node.mark.error("expected a number, or `s` and a number"))?);
                 }
-                program.asymmetries.push(Asymmetry { at, certain, message, commands: (!commands.is_empty()).then_some(commands) });
+                program.asymmetries.push(Asymmetry { at, certain, message, commands: (!commands.is_empty()).then_some(commands), sets });
             }
             "levels" => {
                 while part.peek().is_some() {
@@ -91,6 +96,11 @@ fn read_type(mut items: Items) -> Read<Type> {
                             names.push(part.string()?);
                         }
                         scalar.names = Names::Names(names);
+                    }
+                    "real" => {
+                        let (digits, exponent) = (part.field("digits")?, part.field("exponent")?);
+                        let format = RealFormat::new(digits, exponent).ok_or_else(|| node.mark.error("no number of 64 bits holds such numbers"))?;
+                        scalar.names = Names::Real(format);
                     }
                     "elements" => {
                         let (set, first, count) = (part.field("set")?, part.field("first")?, part.field("count")?);
@@ -187,8 +197,7 @@ fn read_rule(items: &mut Items) -> Read<Rule> {
 
 fn read_property(items: &mut Items) -> Read<Property> {
     let name = items.string()?;
-    let kinds = [PropertyKind::Always, PropertyKind::Assumption, PropertyKind::Reachable].map(|kind| (kind, kind_word(kind)));
-    let kind = items.one_of(&kinds)?;
+    let kind = items.one_of(&PropertyKind::ALL)?;
     let at = items.at()?;
     let registers = items.field("registers")?;
     let mut conjuncts = Vec::new();

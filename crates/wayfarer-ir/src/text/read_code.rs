@@ -7,6 +7,7 @@ use crate::code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FunctionId, Index, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test, TypeId,
     UnaryOp,
 };
+use crate::real::RealOp;
 
 impl Items<'_, '_> {
     pub(super) fn expr(&mut self) -> Read<Expr> {
@@ -76,6 +77,8 @@ fn read_expr_here(node: &Node) -> Read<Expr> {
         Expr::Unary(op, items.boxed()?)
     } else if let Some(op) = named(&BinaryOp::ALL, word) {
         Expr::Binary(op, items.boxed()?, items.boxed()?)
+    } else if let Some(op) = named(&RealOp::ALL, word) {
+        Expr::Binary(BinaryOp::Real(op), items.boxed()?, items.boxed()?)
     } else if let Some(op) = named(&CheckedOp::ALL, word) {
         let fault = items.fault()?;
         Expr::Checked { op, left: items.boxed()?, right: items.boxed()?, fault }

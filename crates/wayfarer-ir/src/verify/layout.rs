@@ -4,7 +4,7 @@ use super::{MAX_TYPE_DEPTH, Problem, Verifier};
 use crate::code::TypeId;
 use crate::layout::MAX_BITS;
 use crate::packing::ones;
-use crate::types::Type;
+use crate::types::{Names, Type};
 use std::collections::HashMap;
 
 /// Verifies all types and, if they are valid, the variables.
@@ -82,6 +82,11 @@ fn ty(verifier: &mut Verifier, number: usize) {
             let largest = scalar.count.saturating_sub(1).checked_add(u64::from(scalar.undefinable));
             if largest.is_none_or(|largest| largest > ones(u32::from(scalar.bits))) {
                 check(Err(Problem::Wrong("its bits do not hold its values")));
+            }
+            if let Names::Real(format) = scalar.names
+                && (scalar.low, scalar.count) != (1, format.count())
+            {
+                check(Err(Problem::Wrong("its values are not those of its real numbers")));
             }
             let mut end = 0;
             for part in &scalar.elements {

@@ -358,6 +358,12 @@ impl Emitter<'_, '_> {
         self.call_address(address, arguments, 0);
     }
 
+    /// Calls a function of the runtime that gives a word and changes nothing.
+    pub(crate) fn call_out_for_word(&mut self, address: usize, arguments: &[Value]) -> Value {
+        let address = self.builder.ins().iconst(types::I64, address as i64);
+        self.call_address(address, arguments, 1)[0]
+    }
+
     fn call_address(&mut self, address: Value, arguments: &[Value], results: usize) -> Vec<Value> {
         let mut signature = Signature::new(self.setting.target.default_call_conv);
         signature.params.resize(arguments.len(), AbiParam::new(types::I64));

@@ -145,6 +145,10 @@ impl Emitter<'_, '_> {
             Root::Reference(number) => self.activation().references[number as usize],
         };
         spot.offset += place.offset;
+        // An index that is out of bounds then only shifts bits of a word.
+        let reach: u64 = place.indices.iter().map(|index| u64::from(index.stride) * u64::from(index.count - 1)).sum();
+        let element = place.indices.iter().map(|index| index.stride).min().unwrap_or(0);
+        let one_word = spot.bits.is_none() && u64::from(spot.offset % 64) + reach + u64::from(element) <= 64;
         for index in &place.indices {
             let value = self.expression(&index.value)?;
             if let Some(known) = value.known() {
@@ -159,7 +163,6 @@ impl Emitter<'_, '_> {
             let outside = self.outside(value, count);
             self.fault_if(outside, index.fault)?;
             let mut value = value.narrowed(0, count - 1);
-            let one_word = index.stride < 64 && u64::from(index.stride) * u64::from(index.count) <= 64;
             if self.faults_are_noted() && !one_word {
                 // The load still happens if the index is out of bounds, and must stay inside memory.
                 let word = self.word(value);

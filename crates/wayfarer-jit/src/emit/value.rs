@@ -196,6 +196,7 @@ impl Emitter<'_, '_> {
             BinaryOp::Le => self.compare(IntCC::SignedLessThanOrEqual, left, right).into(),
             BinaryOp::Gt => self.compare(IntCC::SignedGreaterThan, left, right).into(),
             BinaryOp::Ge => self.compare(IntCC::SignedGreaterThanOrEqual, left, right).into(),
+            BinaryOp::Real(op) => self.real(op, left, right),
         }
     }
 
@@ -321,6 +322,7 @@ impl Emitter<'_, '_> {
                 Ok(Val::any(result))
             }
             CheckedOp::Div | CheckedOp::Rem => self.division(op, left, right, fault),
+            _ => self.unsigned(op, left, right, fault),
         }
     }
 

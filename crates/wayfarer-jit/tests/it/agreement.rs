@@ -101,6 +101,9 @@ pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compile
             let (one, two) = (interpreter.fire(state, firing, &mut out_left), compiled.fire(state, firing, &mut out_right));
             assert_eq!((one, &out_left), (two, &out_right), "{name}: firing {firing:?} of {state:x?}");
         }
+        if from != Firing::of(0) {
+            interpreter.expand(&batch, Firing::of(0), &mut expected);
+        }
         note(&expected, &mut seen, &mut known, &mut frontier, most);
     }
     seen

@@ -55,6 +55,21 @@ fn recursion_goes_as_deep_as_the_limits_say_and_no_deeper() {
 }
 
 #[test]
+fn an_index_out_of_bounds_stays_inside_memory_in_arrays_of_arrays() {
+    // The rows fit a word and the whole array does not. The guard's conjuncts are evaluated together, those that fault too.
+    let text = format!(
+        r#"{START}
+        (rule "reads" (at 1 1) (parameter "i" t0 (from 0) (by 1) (count 4))
+          (guard (registers 1)
+            (all (lt (load 16 (state 64)) 40000)
+              (eq (load 4 (state 0 ((load 2 (state 32)) 32 4 !1) ((mul (load 16 (state 64)) 1000000) 4 8 !1))) 0)))
+          (command (registers 1) (frame 0) (store 16 (state 0) (add (load 16 (state 0)) 1))))"#
+    );
+    let seen = agree("arrays of arrays", &program(&text), Limits::default(), 20);
+    assert!(seen.faults > 0, "{seen:?}");
+}
+
+#[test]
 fn frames_too_large_for_the_stack_lie_elsewhere() {
     let text = format!(
         r#"(function f0 "sum" (at 1 1) (parameters value (frame 19200)) (result !2)

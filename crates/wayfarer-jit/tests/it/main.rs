@@ -5,4 +5,5 @@ mod corners;
 mod fuzz;
 mod known;
 mod mcslock;
+mod numbers;
 mod rows;

@@ -10,7 +10,7 @@ use crate::source::{Source, Span};
 const WINDOW: usize = 100;
 /// How many columns of a cut line are kept before the carets.
 const BEFORE: usize = 30;
-/// What a tab is drawn as: terminals disagree about the width of the character itself.
+/// The text that replaces a tab: terminals disagree about the width of the character itself.
 const TAB: &str = "    ";
 
 const BOLD: &str = "\x1b[1m";

@@ -73,8 +73,8 @@ pub enum TypeKind {
     Array(Box<TypeExpr>, Box<TypeExpr>),
     /// `multiset [n] of element`.
     Multiset(Box<Expr>, Box<TypeExpr>),
-    /// `real(mantissa, exponent)`: parsed so that it can be refused with its place.
-    Real,
+    /// `real(digits, exponent)`.
+    Real(Box<Expr>, Box<Expr>),
 }
 
 /// One line of a record: several names may share a type.

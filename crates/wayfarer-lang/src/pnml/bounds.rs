@@ -70,7 +70,7 @@ impl Bounds {
         };
         let mut taken = constant.clone();
         proved.iter().enumerate().filter(|(_, bound)| **bound == Some(0)).for_each(|(place, _)| taken[place] = true);
-        // What is proved needs no test while the net runs, so claims have what is left.
+        // A proved bound needs no test while the net runs, so claims are used only for the other places.
         let (known, believed): (Vec<OneToken>, Vec<OneToken>) = candidates.into_iter().partition(|candidate| candidate.is_proved);
         let mut sets = choose(&proved, &claimed, &known, &mut taken);
         sets.extend(choose(&proved, &claimed, &believed, &mut taken));

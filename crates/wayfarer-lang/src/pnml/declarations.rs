@@ -11,7 +11,7 @@ pub(super) const MOST_COLOURS: u64 = 1 << 31;
 /// The sort of plain tokens.
 pub(super) const DOT: SortId = SortId(0);
 
-/// What the declarations of a net name.
+/// The things that the declarations of a net name.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) sorts: HashMap<String, SortId>,

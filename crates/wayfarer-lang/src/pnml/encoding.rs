@@ -26,11 +26,11 @@ pub struct Field {
     pub offset: u32,
     /// How many bits it has.
     pub bits: u32,
-    /// What it holds.
+    /// Its content.
     pub holds: Holds,
 }
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// The tokens of a place; whether it is proved that there are never more than fit.

@@ -42,7 +42,7 @@ pub struct FlatTransition {
 }
 
 impl FlatTransition {
-    /// What firing changes: places in ascending order, and by how much.
+    /// The changes that firing makes: places in ascending order, and by how much.
     pub fn effect(&self) -> Vec<(u32, i64)> {
         let mut effect = Vec::with_capacity(self.inputs.len() + self.outputs.len());
         let (mut inputs, mut outputs) = (self.inputs.iter().peekable(), self.outputs.iter().peekable());

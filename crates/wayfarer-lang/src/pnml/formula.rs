@@ -10,13 +10,13 @@ use wayfarer_space::FaultClass;
 /// A question about the reachable markings of a net. It becomes a property that asks for a marking in which its condition holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Where it was written; nowhere if the user typed it.
     pub at: At,
     /// Whether its author asks that no marking satisfies the condition, which is then the opposite of what was written.
     pub is_universal: bool,
-    /// What a marking is looked for that satisfies it.
+    /// The search looks for a marking that satisfies it.
     pub condition: Predicate,
 }
 

@@ -220,7 +220,7 @@ pub(super) fn guard(encoding: &Encoding, inputs: &[(u32, u64)]) -> Expr {
     Expr::All(tests.into_values().collect())
 }
 
-/// What a field holds.
+/// The content of a field.
 pub(super) fn load(field: &Field) -> Expr {
     Expr::Load { place: place(field), bits: field.bits as u8 }
 }

@@ -44,11 +44,11 @@ use wayfarer_space::Fault;
 pub struct Loaded {
     /// The net without colours.
     pub flat: Arc<Flat>,
-    /// What is known of its tokens.
+    /// The proved bounds on its tokens.
     pub bounds: Arc<Bounds>,
-    /// What is guessed.
+    /// The guessed bounds.
     pub widths: Widths,
-    /// What is asked about its markings: properties of the program, in this order.
+    /// The questions about its markings: properties of the program, in this order.
     pub formulas: Arc<Vec<Formula>>,
     /// The program and the key to its states.
     pub lowered: Lowered,

@@ -19,7 +19,7 @@ pub struct Net {
     pub places: Vec<Place>,
     /// The transitions, in the order of the text.
     pub transitions: Vec<Transition>,
-    /// What a NUPN tool section claims, where it claims that the net is safe: sets of places of which at most one has a token, and that only one.
+    /// The claims of a NUPN tool section that calls the net safe: sets of places of which at most one has a token, and that only one.
     pub units: Vec<Vec<usize>>,
 }
 
@@ -30,7 +30,7 @@ pub struct SortId(pub u32);
 /// A set of colours. Colours are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Sort {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Which colours it has.
     pub kind: SortKind,
@@ -56,7 +56,7 @@ pub enum SortKind {
 /// A variable of a coloured net.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its sort.
     pub sort: SortId,
@@ -67,7 +67,7 @@ pub struct Variable {
 pub struct Place {
     /// Its identifier, by which formulas of the contest name it.
     pub id: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The sort of its tokens.
     pub sort: SortId,
@@ -84,7 +84,7 @@ pub struct Place {
 pub struct Transition {
     /// Its identifier, by which formulas of the contest name it.
     pub id: String,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// When it may fire, beyond its tokens being there.
     pub guard: Condition,

@@ -191,7 +191,7 @@ impl Elimination {
         }
         let mut rows: Vec<Row> = made.into_values().collect();
         rows.sort_by(|one, other| (one.weights.len(), &one.weights).cmp(&(other.weights.len(), &other.weights)));
-        // What contains the places of another is a sum of smaller ones, which say more.
+        // A semiflow that contains the places of another is a sum of smaller ones, which say more.
         let mut kept: Vec<Row> = Vec::new();
         for row in rows {
             self.work += kept.len() as u64;

@@ -30,9 +30,9 @@ pub type Colour = Vec<Part>;
 /// A multiset of colours.
 #[derive(Clone, Debug, Default)]
 pub struct Bag {
-    /// What is added: how many of each.
+    /// The tokens added: how many of each.
     pub plus: Vec<(u64, Colour)>,
-    /// What is taken away from that.
+    /// The tokens taken away from these.
     pub minus: Vec<(u64, Colour)>,
 }
 
@@ -53,7 +53,7 @@ pub enum Condition {
         left: Part,
         /// The right value.
         right: Part,
-        /// What is added to the left before comparing.
+        /// The number added to the left before comparing.
         offset: i64,
         /// Which orders make it true: less, equal, greater.
         truth: [bool; 3],

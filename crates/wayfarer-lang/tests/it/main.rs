@@ -5,6 +5,7 @@ mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;
 mod murphi_mutations;
+mod murphi_numbers;
 mod murphi_orbits;
 mod murphi_symmetry;
 mod pnml;

@@ -1,6 +1,6 @@
 //! A frontier of states, for stores that cannot give states back.
 //!
-//! What waits lies in segments that any worker may take, the oldest first. A worker puts what it finds into segments of its own and hands them over as they
+//! Waiting states lie in segments that any worker may take, the oldest first. A worker puts what it finds into segments of its own and hands them over as they
 //! fill up, the rest at the end of a level. Waypoints are shared, under a lock that is taken twice for a round at most; one worker alone finds it open.
 //!
 //! A frontier that no longer fits ends the search, or, if it [spills](Pool::spilling), is thinned out: of the states found from then on some, drawn at random, are

@@ -17,7 +17,7 @@ pub(super) const CLOSE: Parameter = Parameter::new(
     "whether a state leaves the choice, or V, once all its successors were visited",
 );
 
-/// What becomes of closed states.
+/// The treatment of closed states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Close {
     /// They can be chosen like any other.

@@ -16,15 +16,14 @@
 //! before any of their successors enters V (1 is the paper's algorithm). With `choice=firings` successors are weighted
 //! by the number of firings that lead to them.
 
-use super::classes::{CLOSE, Classes, Close, closing, exact_or_pool, is_closed};
-use super::depths::Depths;
+use super::classes::{CLOSE, Classes, closing, exact_or_pool};
+use super::visited::Visited;
 use super::walk::choice;
 use super::{Nature, Need, OnDevice, Row};
 use crate::strategies::drawing::{Choice, of_source, pick};
 use crate::strategies::renewal::Renewal;
 use crate::{
-    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Position, Replacement, Selection, Stepping, Stop, Store, StoreSpec, Strategy,
-    Visit,
+    Admission, Candidates, Details, Figures, Ground, Handle, PoolStore, Position, Replacement, Selection, Stop, Store, StoreSpec, Strategy, Visit,
 };
 use std::ops::Range;
 use wayfarer_space::{Rng, Steps, Word};
@@ -90,244 +89,141 @@ pub(super) fn pool(given: &Given) -> StoreSpec {
 /// Uniform random search.
 #[derive(Clone, Debug)]
 pub struct Urs {
-    capacity: u64,
-    choice: Choice,
+    visited: Visited,
     batch: usize,
-    close: Close,
     mix: Option<Mix>,
-    /// The states to choose from, if V itself is not enough.
-    classes: Option<Classes>,
-    /// How to go on when V is full.
-    renewal: Option<Renewal>,
-    depths: Depths,
-    rng: Rng,
-    steps: u64,
-    closed: u64,
-    /// The step drawn from each source in this round, and whether it leaves the source without unvisited successors.
-    drawn: Vec<(Option<usize>, bool)>,
-    scratch: Vec<u32>,
 }
 
 impl Urs {
     /// The paper's algorithm exactly: one state at a time, uniform over the set of its successors, until V holds `capacity` states.
     pub fn new(capacity: u64, seed: u64) -> Self {
-        Urs {
-            capacity,
-            choice: Choice::States,
-            batch: 1,
-            close: Close::Off,
-            mix: None,
-            classes: None,
-            renewal: None,
-            depths: Depths::default(),
-            rng: Rng::new(seed, "urs"),
-            steps: 0,
-            closed: 0,
-            drawn: Vec::new(),
-            scratch: Vec::new(),
-        }
+        Urs { visited: Visited::new(capacity, Rng::new(seed, "urs")), batch: 1, mix: None }
     }
 
     /// The same, which starts anew when V is full: from a visited state, or from the start states.
     pub fn renewed(capacity: u64, from_visited: bool, seed: u64) -> Self {
-        Urs { renewal: Some(Renewal::new(from_visited)), ..Urs::new(capacity, seed) }
+        let mut search = Urs::new(capacity, seed);
+        search.visited.renewal = Some(Renewal::new(from_visited));
+        search
     }
 
     fn given(given: &Given, seed: u64, renewal: Option<Renewal>) -> Self {
-        let close = Close::given(given);
         let mix = given.text("mix").map(|_| Mix::new(given.real("mix")));
-        // A pool that replaces is never full for its owner, and a state it forgets can no longer be chosen.
-        let replaces = given.text("replace").and_then(Replacement::named).is_some();
-        Urs {
-            choice: choice(given),
-            batch: given.number("batch").unwrap_or(1) as usize,
-            close,
-            classes: (close != Close::Off || mix.is_some()).then(Classes::default),
-            mix,
-            renewal,
-            ..Urs::new(if replaces { u64::MAX } else { given.number("capacity").unwrap_or(u64::MAX) }, seed)
-        }
-    }
-
-    /// Whether sources must be expanded in full.
-    fn expands(&self) -> bool {
-        self.choice == Choice::States || self.close != Close::Off
+        let visited = Visited::given(given, Rng::new(seed, "urs"), renewal, mix.is_some());
+        Urs { visited, batch: given.number("batch").unwrap_or(1) as usize, mix }
     }
 
     fn draw_source(&mut self, store: &dyn Store) -> Option<Handle> {
-        let Some(classes) = &mut self.classes else {
-            return (!store.is_empty()).then(|| store.nth(self.rng.below(store.len())));
+        let Visited { classes, rng, .. } = &mut self.visited;
+        let Some(classes) = classes else {
+            return (!store.is_empty()).then(|| store.nth(rng.below(store.len())));
         };
         let leaves = match &self.mix {
-            Some(mix) => self.rng.unit() < mix.leaves,
+            Some(mix) => rng.unit() < mix.leaves,
             // Uniform over both.
-            None => self.rng.below(classes.len()) < classes.members[Classes::LEAVES].len() as u64,
+            None => rng.below(classes.len()) < classes.members[Classes::LEAVES].len() as u64,
         };
-        classes.draw(if leaves { Classes::LEAVES } else { Classes::INNER }, &mut self.rng)
+        classes.draw(if leaves { Classes::LEAVES } else { Classes::INNER }, rng)
     }
 
-    /// Learns the result of a choice: the state reached, if it is new, and whether the source has no unvisited successor left.
-    fn learn(&mut self, source: Handle, visit: Option<Visit>, closed: bool) {
-        let new = visit.and_then(|visit| if let Visit::New(handle) = visit { Some(handle) } else { None });
+    /// Learns the result of a choice: the state reached, and whether the source has no unvisited successor left.
+    fn learn(&mut self, at: Handle, source: usize, visit: Option<Visit>) {
         if let Some(mix) = &mut self.mix {
-            mix.learn(self.classes.as_ref().is_some_and(|classes| classes.is_leaf(source)), new.is_some());
+            let leaf = self.visited.classes.as_ref().is_some_and(|classes| classes.is_leaf(at));
+            mix.learn(leaf, matches!(visit, Some(Visit::New(_))));
         }
-        let Some(classes) = &mut self.classes else { return };
-        if let Some(handle) = new {
-            classes.enter(handle);
-            classes.becomes_inner(source);
-        }
-        // If there was no room for the drawn state, it was not visited.
-        if closed && self.close != Close::Off && visit != Some(Visit::Full) {
-            self.closed += u64::from(classes.leave(source));
-            if self.close == Close::Delete {
-                classes.forgotten.push(source);
-            }
-        }
+        self.visited.learn(at, source, visit, true);
     }
 
-    /// The step that was taken out of a source, with its visit.
+    /// The visit of the step that was taken out of a source.
     fn taken(&self, mut range: Range<usize>, source: usize, visits: &[Visit]) -> Option<Visit> {
-        let index = if self.expands() { self.drawn[source].0 } else { range.next() }?;
+        let index = if self.visited.expands() { self.visited.drawn(source) } else { range.next() }?;
         Some(visits[index])
     }
 }
 
 impl Strategy for Urs {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
-        if let Some(classes) = &mut self.classes {
-            classes.forgotten.drain(..).for_each(|handle| {
-                store.forget(handle);
-            });
-        }
-        if let Some(renewal) = &mut self.renewal {
-            let spent = self.classes.as_ref().is_some_and(|classes| classes.len() == 0);
-            if store.len() >= self.capacity || spent && (renewal.begins_at_visited() || self.close == Close::Delete) {
-                renewal.ask();
-            }
-            if renewal.select(store, &mut self.rng, selection) {
-                self.depths.begin(renewal.depth());
-                if let Some(classes) = &mut self.classes {
-                    *classes = Classes::default();
-                }
-                return;
-            }
-        }
-        if store.len() >= self.capacity {
+        if self.visited.starts_anew(store, selection) || store.len() >= self.visited.capacity {
             return;
         }
-        selection.stepping = if self.expands() { Stepping::All } else { Stepping::One };
-        let room = (self.capacity - store.len()).min(self.batch as u64);
+        selection.stepping = self.visited.stepping();
+        let room = (self.visited.capacity - store.len()).min(self.batch as u64);
         for _ in 0..room {
             let Some(handle) = self.draw_source(store) else { break };
             selection.handles.push(handle);
         }
         store.states(&selection.handles, &mut selection.states);
-        if !self.expands() {
-            selection.draws.push(self.rng.split(self.steps));
-        }
+        self.visited.selected(selection);
     }
 
     fn give(&mut self, _selection: &Selection, steps: &mut Steps) {
-        if let Some(renewal) = &self.renewal {
-            renewal.give(steps);
-        }
+        self.visited.give(steps);
     }
 
     fn admission(&self) -> Admission {
-        match (self.expands(), self.close) {
-            (false, _) => Admission::AllNew,
-            (true, Close::Off) => Admission::Drawn,
-            (true, _) => Admission::Chosen,
-        }
+        self.visited.admission()
     }
 
     fn admit(&mut self, selection: &Selection, candidates: Candidates, visits: &[Visit], mask: &mut Vec<bool>) {
-        let steps = candidates.steps;
-        mask.clear();
-        mask.resize(steps.len(), candidates.sources.is_empty());
-        self.drawn.clear();
-        let mut from = 0;
-        for source in 0..selection.handles.len() {
-            let range = of_source(steps, from, source);
-            from = range.end;
-            let drawn = pick(self.choice, steps, range.clone(), &mut self.rng, &mut self.scratch);
-            drawn.into_iter().for_each(|index| mask[index] = true);
-            let closed = self.close != Close::Off && is_closed(steps, range, visits, drawn, &mut self.scratch);
-            self.drawn.push((drawn, closed));
-        }
+        self.visited.admit(pick, selection, candidates, visits, mask);
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
-        if selection.handles.is_empty() {
-            self.depths.start(visits);
-            if let Some(classes) = &mut self.classes {
-                classes.start(visits);
-            }
+        if !self.visited.learns(selection, kept, visits) {
             return;
         }
-        self.steps += kept as u64;
-        self.depths.note_sources(&selection.handles[..kept]);
         let mut from = 0;
         for source in 0..kept {
             let range = of_source(candidates.steps, from, source);
             from = range.end;
             let step = self.taken(range, source, visits);
-            step.into_iter().for_each(|visit| self.depths.learn(source, visit));
-            if self.classes.is_some() {
-                let closed = self.drawn.get(source).is_some_and(|drawn| drawn.1);
-                self.learn(selection.handles[source], step, closed);
-            }
+            step.into_iter().for_each(|visit| self.visited.depths.learn(source, visit));
+            self.learn(selection.handles[source], source, step);
         }
     }
 
     fn answers_full(&mut self) -> bool {
-        self.renewal.as_mut().is_some_and(|renewal| renewal.ask())
+        self.visited.answers_full()
     }
 
     fn lag(&self) -> usize {
-        if self.batch > 1 && self.classes.is_none() && self.renewal.is_none() && !self.expands() { 2 } else { 0 }
+        let Visited { classes, renewal, .. } = &self.visited;
+        if self.batch > 1 && classes.is_none() && renewal.is_none() && !self.visited.expands() { 2 } else { 0 }
     }
 
     fn trail(&self, ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {
-        self.renewal.as_ref()?.trail(ground, selection.handles[source])
+        self.visited.trail(ground, selection, source)
     }
 }
 
 impl Position for Urs {
     fn steps(&self) -> Option<u64> {
-        Some(self.steps)
+        Some(self.visited.steps)
     }
 
     fn ended(&self) -> Option<Stop> {
-        (self.capacity != u64::MAX && self.classes.as_ref().is_none_or(|classes| classes.len() > 0)).then_some(Stop::States)
+        (self.visited.capacity != u64::MAX && !self.visited.is_spent()).then_some(Stop::States)
     }
 
     fn details(&self) -> Details {
-        let mut figures = Figures::default();
-        if let Some(renewal) = &self.renewal {
-            figures = figures.sum("restarts", renewal.times() as f64);
-        }
+        let mut figures = self.visited.restarts(Figures::default());
         if let Some(mix) = &self.mix {
-            figures = figures.mean("rate of leaves", mix.leaves, self.steps as f64);
+            figures = figures.mean("rate of leaves", mix.leaves, self.visited.steps as f64);
         }
-        if self.close != Close::Off {
-            figures = figures.sum("closed states", self.closed as f64);
-        }
-        Details::of(figures)
+        Details::of(self.visited.closed(figures))
     }
 
     fn depth(&self) -> Option<u32> {
-        Some(self.depths.deepest())
+        Some(self.visited.depths.deepest())
     }
 
     fn frontier(&self) -> u64 {
-        self.classes.as_ref().map_or(0, Classes::len)
+        self.visited.frontier()
     }
 
     fn exhaustive(&self) -> bool {
-        // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
-        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::begins_at_visited)
+        self.visited.exhaustive()
     }
 }
 

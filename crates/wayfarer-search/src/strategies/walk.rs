@@ -66,7 +66,7 @@ pub(super) fn choice(given: &Given) -> Choice {
 #[derive(Clone, Debug)]
 pub struct Walk {
     lanes: Lanes,
-    /// What this search knows of each walk.
+    /// The knowledge of this search about each walk.
     since: Vec<Since>,
     starts: Option<States>,
     start_handles: Vec<Handle>,

@@ -76,7 +76,7 @@ fn without_runs(goal: &Goal, mut witness: Witness, effort: &mut Effort) -> Witne
             }
             let run = from..from + length;
             match without(goal, &witness, &|place| run.contains(&place), effort) {
-                // What follows has moved to this place.
+                // The firings after it have moved to this place.
                 Some(shorter) => witness = shorter,
                 None => from += length,
             }

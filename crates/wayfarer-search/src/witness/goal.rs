@@ -1,4 +1,4 @@
-//! What a witness must still show when it is made shorter.
+//! The end that a witness must keep when it is made shorter.
 
 use crate::{Deadlock, Ending};
 use wayfarer_space::{Fired, Firing, PropertyBits, Space, States, Steps, Word};

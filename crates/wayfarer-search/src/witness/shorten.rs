@@ -41,9 +41,9 @@ pub struct Shortening<'a> {
     pub space: &'a dyn Space,
     /// Present if that is a space of representatives.
     pub forms: Option<&'a dyn Forms>,
-    /// What rules depend on, if it is known.
+    /// The dependences of rules, if they are known.
     pub dependence: Option<&'a dyn Dependence>,
-    /// What counted as a deadlock when the witness was found.
+    /// The definition of a deadlock when the witness was found.
     pub deadlock: Deadlock,
     /// Whether a fault at the same place in the source is the same, whichever rule comes there.
     pub any_rule: bool,
@@ -212,18 +212,9 @@ fn replaced(goal: &Goal, witness: Witness, states: Option<Vec<Vec<Word>>>) -> Wi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::witness::windows::tests::walk;
     use crate::{Unbounded, Unlimited};
     use wayfarer_space::{Graph, Rng};
-
-    /// A random walk of `length` steps.
-    fn walk(graph: &Graph, rng: &mut Rng, length: usize) -> Vec<Vec<Word>> {
-        let mut way = vec![vec![0]];
-        for _ in 0..length {
-            let targets = graph.successors(way[way.len() - 1][0] as u32);
-            way.push(vec![Word::from(targets[rng.below(targets.len() as u64) as usize])]);
-        }
-        way
-    }
 
     fn distance(graph: &Graph, to: u32) -> usize {
         let mut level = vec![0];

@@ -66,13 +66,13 @@ fn short_cut(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::{Ending, Unbounded, Unlimited, Witness};
     use wayfarer_space::{Graph, Rng};
 
     /// A random walk of `length` steps.
-    fn walk(graph: &Graph, rng: &mut Rng, length: usize) -> Vec<Vec<Word>> {
+    pub(in crate::witness) fn walk(graph: &Graph, rng: &mut Rng, length: usize) -> Vec<Vec<Word>> {
         let mut way = vec![vec![0]];
         for _ in 0..length {
             let targets = graph.successors(way[way.len() - 1][0] as u32);

@@ -69,11 +69,11 @@ impl Plan {
     /// # Ok::<(), RunError>(())
     /// ```
     #[allow(clippy::new_ret_no_self)] // A plan by itself has no subject: `Plan::default` makes one.
-    pub fn new<M: Model + 'static, PackedOrBySerde: 'static>(model: M) -> Planned
+    pub fn new<M: Model + 'static, UsePlanPackedOrPlanBySerde: 'static>(model: M) -> Planned
     where
-        M::State: Coded<PackedOrBySerde>,
+        M::State: Coded<UsePlanPackedOrPlanBySerde>,
     {
-        Planned::about(Arc::new(Modelled::<M, PackedOrBySerde>::new(model)), "Plan::new")
+        Planned::about(Arc::new(Modelled::<M, UsePlanPackedOrPlanBySerde>::new(model)), "Plan::new")
     }
 
     /// The plan to check a model whose states are packed into a fixed number of bits, whether or not `serde` could

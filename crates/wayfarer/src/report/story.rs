@@ -172,7 +172,7 @@ impl Report {
                 100.0 * worst.missing_at_most
             )
         });
-        assumed.into_iter().chain(bounded).chain(audited).chain(self.remarks.iter().cloned()).collect()
+        assumed.into_iter().chain(bounded).chain(audited).chain(self.symmetry_note.clone()).chain(self.remarks.iter().cloned()).collect()
     }
 }
 

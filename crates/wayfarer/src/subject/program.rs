@@ -7,17 +7,15 @@ mod info;
 use crate::report::Change;
 use crate::subject::running::{Executable, most_code};
 use crate::subject::values;
-use crate::subject::{
-    Asks, Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
-};
+use crate::subject::{Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words};
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::passing::Passing;
 use wayfarer_ir::symmetry::{Doubts, Orbits, Symmetry};
-use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program};
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
-use wayfarer_space::{Fault, Fired, Firing, Space, Word};
+use wayfarer_space::{Fault, Fired, Firing, Space, States, Word};
 
 /// Anything that is a program of the IR: a type that implements this is a [`Subject`] that is compiled, interpreted,
 /// replayed and explored up to symmetry. A language that shows its states in another form than its program's
@@ -135,6 +133,14 @@ impl<P: Programmed> Subject for P {
     fn symmetry<'a>(&'a self, plan: &Plan) -> Result<Used<'a>, RunError> {
         let (symmetry, remark) = symmetry(plan, self.program())?;
         Ok((symmetry.map(|symmetry| Box::new(symmetry) as Box<dyn Symmetric>), remark))
+    }
+
+    fn orbit_sizes(&self, states: &States) -> Option<Vec<usize>> {
+        unshown(self.program())?.orbit_sizes(states.iter(), MOST_TRIED)
+    }
+
+    fn most_in_an_orbit(&self) -> Option<f64> {
+        Some(unshown(self.program())?.most_in_an_orbit())
     }
 
     fn refuted_symmetry(&self) -> Option<String> {
@@ -274,7 +280,7 @@ impl Replaying for Passing<Box<Interpreter>> {
     }
 
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
-        // What is printed on the way is printed again, step by step.
+        // The run is made again step by step, and prints again.
         let mut from = state.to_vec();
         for (firing, next) in self.way(state, firing).unwrap_or_default() {
             self.inner().fire_printing(&from, firing, &mut Vec::new(), printed);
@@ -360,19 +366,24 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Scalarsets>, Optio
             None => Ok((Some(Scalarsets { symmetry, doubts: None }), Some(word()))),
         };
     }
-    let gain = symmetry.most_in_an_orbit();
     match Doubts::of(program, &symmetry) {
         Some(doubts) => {
             let remark = format!("symmetry is used and checked during the run, because {why}");
             Ok((Some(Scalarsets { symmetry, doubts: Some(doubts) }), Some(remark)))
         }
-        None if certain.is_some() => Ok((None, Some(format!("symmetry is not used: {why}")))),
-        None => {
-            let factor = if gain < 1e6 { format!("{gain}") } else { format!("{gain:.1e}") };
-            let word = format!("the option `symmetry` on uses it all the same and visits up to {factor} times fewer states");
-            Ok((None, Some(format!("symmetry is not used: {why}; {word}"))))
-        }
+        None => Ok((None, Some(format!("symmetry is not used: {why}")))),
     }
+}
+
+/// The most permutations that are tried to find the size of an orbit.
+const MOST_TRIED: usize = 720;
+
+/// The symmetry of a program that nothing refutes and nothing shows.
+fn unshown(program: &Program) -> Option<Symmetry> {
+    if program.asymmetries.is_empty() || program.asymmetries.iter().any(|asymmetry| asymmetry.certain) {
+        return None;
+    }
+    Symmetry::of(program).ok().flatten()
 }
 
 /// `file:line:column`.
@@ -382,10 +393,5 @@ pub(crate) fn place(program: &Program, at: At) -> String {
 
 /// A property of a program.
 fn property_facts(program: &Program, property: &wayfarer_ir::Property) -> PropertyFacts {
-    let kind = match property.kind {
-        PropertyKind::Always => Asks::Always,
-        PropertyKind::Assumption => Asks::Assumed,
-        PropertyKind::Reachable => Asks::Reachable,
-    };
-    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind }
+    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind: property.kind }
 }

@@ -33,8 +33,12 @@ fn value(program: &Program, ty: TypeId, state: &[Word], at: u32) -> Value {
 fn scalar_value(scalar: &Scalar, stored: u64) -> Value {
     match (scalar.value(stored), &scalar.names) {
         (None, _) => json!({ "#unserializable": "undefined" }),
-        (Some(number), Names::Numbers) if number.unsigned_abs() >= 1 << 53 => json!({ "#bigint": number.to_string() }),
+        // A number without sign may be negative as a word; its text is not.
+        (Some(number), Names::Numbers) if number.unsigned_abs() >= 1 << 53 || scalar.low >= 0 && number < 0 => {
+            json!({ "#bigint": scalar.show(stored) })
+        }
         (Some(number), Names::Numbers) => json!(number),
+        (Some(_), Names::Real(_)) => json!({ "#unserializable": scalar.show(stored) }),
         (Some(_), Names::Names(names)) if names == &["false", "true"] => json!(scalar.show(stored) == "true"),
         (Some(_), Names::Names(_)) => json!(scalar.show(stored)),
     }

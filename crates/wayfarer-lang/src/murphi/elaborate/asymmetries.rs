@@ -23,8 +23,8 @@ pub(super) enum Owner {
 /// The asymmetries found so far.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Loops over scalarsets, by the positions of their variables, with the types they run over.
-    pub(super) loops: HashMap<Span, String>,
+    /// Loops over scalarsets, by the positions of their variables, with the types they run over and their scalarsets.
+    pub(super) loops: HashMap<Span, (String, Vec<u32>)>,
     /// Whether a start state is being read. Its effects, and those of functions that only it calls, happen once, and
     /// rules treat its result as they treat all states of its orbit.
     pub(super) starting: bool,
@@ -35,11 +35,11 @@ pub(super) struct Ledger {
 impl Elaborator<'_> {
     /// Records that the model tells elements of a scalarset apart, or may do so.
     pub(super) fn asymmetry(&mut self, span: Span, certain: bool, message: impl Into<String>) {
-        self.asymmetry_in(self.owner(), span, certain, message.into());
+        self.asymmetry_in(self.owner(), span, certain, message.into(), Vec::new());
     }
 
-    pub(super) fn asymmetry_in(&mut self, owner: Owner, span: Span, certain: bool, message: String) {
-        let found = (owner, Asymmetry { at: self.at(span), certain, message, commands: None });
+    pub(super) fn asymmetry_in(&mut self, owner: Owner, span: Span, certain: bool, message: String, sets: Vec<u32>) {
+        let found = (owner, Asymmetry { at: self.at(span), certain, message, commands: None, sets });
         if !self.asymmetries.starting && !self.asymmetries.found.contains(&found) {
             self.asymmetries.found.push(found);
         }

@@ -1,7 +1,7 @@
 //! Builds IR expressions and folds constants. Folding never drops an operand that could fault.
 
 use super::interval::Interval;
-use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultId, FunctionId, Index, Place, Test, UnaryOp};
+use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultId, FunctionId, Index, Place, RealOp, Test, UnaryOp};
 
 /// An expression that grows past this many nodes through repeated expansion is refused.
 pub(super) const LARGEST: usize = 20_000;
@@ -66,6 +66,32 @@ pub(super) fn checked(op: CheckedOp, left: Expr, right: Expr, fault: FaultId) ->
         return Expr::Const(value);
     }
     Expr::Checked { op, left: Box::new(left), right: Box::new(right), fault }
+}
+
+/// An operator on real numbers.
+pub(super) fn real(op: RealOp, left: Expr, right: Expr) -> Expr {
+    binary(BinaryOp::Real(op), left, right)
+}
+
+/// A number without sign moved so that comparing the results as numbers with a sign compares the numbers.
+pub(super) fn biased(expr: Expr) -> Expr {
+    add(expr, i64::MIN)
+}
+
+/// A value required to lie in a target; `known` is the interval it is known to lie in.
+pub(super) fn require_within(value: Expr, known: Interval, target: Interval, fault: FaultId) -> Expr {
+    let holder = if known.is_unsigned() { Interval::UNSIGNED } else { Interval::ALL };
+    if target.high < holder.low || target.low > holder.high {
+        return sequence(value, Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault });
+    }
+    let target = target.clamp(holder);
+    match known.is_unsigned() {
+        true => {
+            let bound = |bound: i128| (bound as i64).wrapping_add(i64::MIN);
+            biased(require(biased(value), Test::Between(bound(target.low), bound(target.high)), fault))
+        }
+        false => require(value, Test::Between(target.low as i64, target.high as i64), fault),
+    }
 }
 
 pub(super) fn equal(left: Expr, right: Expr) -> Expr {

@@ -21,6 +21,11 @@ struct Call {
 
 impl<'a> Elaborator<'a> {
     pub(super) fn call_expression(&mut self, function: &'a Name, arguments: &'a [ast::Expr], span: Span) -> Operand {
+        if self.scopes.symbol(&function.text).is_none()
+            && let Some(operand) = self.real_function(function, arguments, span)
+        {
+            return operand;
+        }
         let Some(call) = self.call(function, arguments, span) else { return Operand::Error };
         match (self.functions[call.function].result, call.result) {
             (None, _) => {

@@ -15,6 +15,9 @@ impl<'a> Elaborator<'a> {
     /// Makes all scalars of an object undefined and empties its bags.
     pub(super) fn undefine(&mut self, target: &'a ast::Expr, block: &mut Block) {
         let Some(object) = self.writable(target) else { return };
+        if self.types.simple(object.ty).is_some_and(|simple| simple.total) {
+            return self.error(target.span, "this has all numbers of 64 bits as its range, and cannot be undefined");
+        }
         match object.storage {
             Storage::Register(register) => block.push(Stmt::Set(register, Expr::Const(0))),
             Storage::Memory(place) => {
@@ -33,8 +36,9 @@ impl<'a> Elaborator<'a> {
             let found = self.types.describe(object.ty);
             self.asymmetry(span, true, format!("clearing a value of type {found} makes a part of it the first element of a scalarset"));
         }
-        if self.types.simple(object.ty).is_some() {
-            return self.store(&object, Expr::Const(1), block);
+        if let Some(simple) = self.types.simple(object.ty) {
+            // Zero is the first of the real numbers, and its stored form is 1, too.
+            return self.store(&object, Expr::Const(simple.cleared()), block);
         }
         let object = self.pin(object, block);
         if let Object { storage: Storage::Memory(place), ty, .. } = object {
@@ -75,8 +79,9 @@ impl<'a> Elaborator<'a> {
             Shape::Record(fields) => fields.iter().for_each(|field| self.cleared(field.ty, at + field.offset, image)),
             Shape::Array { element, stride, count, .. } => (0..*count).for_each(|index| self.cleared(*element, at + index * stride, image)),
             Shape::Bag(_) | Shape::Error | Shape::Number => {}
-            Shape::Boolean | Shape::Range | Shape::Enum | Shape::Scalarset | Shape::Union(_) | Shape::Slot(_) => {
-                image[at as usize / 64] |= 1 << (at % 64);
+            Shape::Boolean | Shape::Range | Shape::Real(_) | Shape::Enum | Shape::Scalarset | Shape::Union(_) | Shape::Slot(_) => {
+                let stored = self.types.simple(ty).map_or(1, |simple| simple.cleared());
+                image[at as usize / 64] |= (stored as u64) << (at % 64);
             }
         }
     }

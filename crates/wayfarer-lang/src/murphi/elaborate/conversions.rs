@@ -28,6 +28,10 @@ impl<'a> Elaborator<'a> {
         let simple = self.types.simple(to)?;
         match operand {
             Operand::Error => None,
+            Operand::Undefined if simple.total => {
+                self.error(span, "a range of all numbers of 64 bits has no undefined value");
+                None
+            }
             Operand::Undefined => Some(Expr::Const(0)),
             Operand::Value(value) => self.value_as(value, to, span, goal),
             Operand::Object(object) | Operand::Result { object, .. } if self.types.simple(object.ty).is_none() => {
@@ -39,13 +43,29 @@ impl<'a> Elaborator<'a> {
                     let value = self.read(object)?;
                     self.value_as(value, to, span, goal)
                 }
+                Undefined::Copy if self.types.is_real(object.ty) && self.types.same(object.ty, to) => Some(self.stored(&object)),
+                Undefined::Copy if self.is_converted(object.ty, to) => {
+                    let value = self.read(object)?;
+                    self.value_as(value, to, span, goal)
+                }
                 Undefined::Copy => self.copy_as(object, to, simple, span, goal, block),
             },
         }
     }
 
+    /// Whether a copy is computed from the value, which must then be defined: a copy between formats of real numbers, and
+    /// one from or to a type without undefined value.
+    fn is_converted(&self, from: Ty, to: Ty) -> bool {
+        [from, to].into_iter().any(|ty| self.types.is_real(ty) || self.types.simple(ty).is_some_and(|simple| simple.total))
+    }
+
     fn value_as(&mut self, value: Value, to: Ty, span: Span, goal: Goal) -> Option<Expr> {
         let simple = self.types.simple(to)?;
+        if let Some(format) = self.types.real_format(to)
+            && let Some(value) = self.as_real(&value)
+        {
+            return Some(self.packed(value, format, span, goal));
+        }
         let Some(shift) = self.types.shift(value.ty, to) else {
             self.mismatch(value.ty, to, span, goal);
             return None;
@@ -53,7 +73,7 @@ impl<'a> Elaborator<'a> {
         let (mut expr, range) = (build::add(value.expr, shift), value.range.shift(shift));
         if !range.within(simple.range()) {
             let fault = self.out_of_range(value.ty, to, simple, span, goal);
-            expr = build::require(expr, Test::Between(simple.low, simple.high), fault);
+            expr = build::require_within(expr, range, simple.range(), fault);
         }
         Some(build::add(expr, simple.to_stored()))
     }
@@ -67,13 +87,13 @@ impl<'a> Elaborator<'a> {
         };
         let fits = from.range().shift(shift).within(simple.range());
         let stored = self.stored(&object);
-        let by = from.low.wrapping_add(shift).wrapping_sub(simple.low);
+        let by = shift.wrapping_sub(from.to_stored()).wrapping_add(simple.to_stored());
         if by == 0 && fits {
             return Some(stored);
         }
-        if by == 0 && from.range().modest() {
+        if by == 0 && from.range().modest() && simple.range().modest() {
             let fault = self.out_of_range(object.ty, to, simple, span, goal);
-            return Some(build::require(stored, Test::Between(0, simple.high - simple.low + 1), fault));
+            return Some(build::require(stored, Test::Between(0, (simple.high - simple.low) as i64 + 1), fault));
         }
         let stored = match block {
             Some(block) => Expr::Reg(self.code.bind(stored, block)),
@@ -83,7 +103,7 @@ impl<'a> Elaborator<'a> {
         let mut value = build::add(stored.clone(), shift.wrapping_sub(from.to_stored()));
         if !fits {
             let fault = self.out_of_range(object.ty, to, simple, span, goal);
-            value = build::require(value, Test::Between(simple.low, simple.high), fault);
+            value = build::require_within(value, from.range().shift(shift), simple.range(), fault);
         }
         Some(build::select(stored, build::add(value, simple.to_stored()), Expr::Const(0)))
     }
@@ -125,7 +145,7 @@ impl<'a> Elaborator<'a> {
         self.fault(FaultKind::Range, span, message)
     }
 
-    fn goal(&self, goal: Goal) -> String {
+    pub(super) fn goal(&self, goal: Goal) -> String {
         match goal {
             Goal::Assignment(span) => self.quote(span),
             Goal::Element => "an element of the multiset".to_string(),

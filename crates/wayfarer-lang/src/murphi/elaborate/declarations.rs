@@ -9,7 +9,7 @@ use crate::diagnostics::Diagnostic;
 use crate::murphi::ast::{self, BinaryOp, ChainOp, Decl, ExprKind, Item, Name};
 use crate::source::Span;
 use std::collections::HashSet;
-use wayfarer_ir::{Block, Variable, layout};
+use wayfarer_ir::{Block, Expr, Variable, layout};
 
 impl<'a> Elaborator<'a> {
     /// Declares all global names, in order. Returns, for each item, the number of names it sees; a function sees
@@ -66,7 +66,11 @@ impl<'a> Elaborator<'a> {
     /// The value that the user gave for a constant, which must be of the same kind as the one in the model.
     fn given_constant(&mut self, name: &Name, given: &ConstantValue, written: Option<Ty>) -> Option<Value> {
         let value = match given {
+            ConstantValue::Number(number) if written == Some(Ty::REAL) => Value::real(Expr::Const((*number as f64).to_bits() as i64)),
             ConstantValue::Number(number) => Value::constant(*number, Ty::NUMBER),
+            ConstantValue::Name(text) if written == Some(Ty::REAL) && text.parse::<f64>().is_ok_and(f64::is_finite) => {
+                Value::real(Expr::Const(text.parse::<f64>().unwrap_or(0.0).to_bits() as i64))
+            }
             ConstantValue::Name(text) => match self.name(text, name.span) {
                 Operand::Value(value) if value.as_constant().is_some() => value,
                 Operand::Error => return None,
@@ -188,14 +192,15 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    pub(super) fn constant_number(&mut self, expr: &'a ast::Expr, what: &str) -> Option<i64> {
+    pub(super) fn constant_number(&mut self, expr: &'a ast::Expr, what: &str) -> Option<i128> {
         let value = self.constant(expr, what)?;
         if !self.types.is_number(value.ty) {
             let found = self.types.describe(value.ty);
             self.error(expr.span, format!("{what} must be a number, but this is of type {found}"));
             return None;
         }
-        value.as_constant()
+        // A constant's interval has one number, which may be one without sign.
+        Some(value.range.low)
     }
 
     /// Enters the names of an `alias` block into the innermost scope. In a command or function their indices and values are computed here, once.
@@ -213,7 +218,7 @@ impl<'a> Elaborator<'a> {
             (Operand::Object(object), Some(block)) => Operand::Object(self.pin(object, block)),
             (Operand::Value(value), Some(block)) if value.as_constant().is_none() => {
                 let register = self.code.bind(value.expr, block);
-                Operand::Value(Value { expr: wayfarer_ir::Expr::Reg(register), ..value })
+                Operand::Value(Value { expr: Expr::Reg(register), ..value })
             }
             (operand, _) => operand,
         };

@@ -7,7 +7,7 @@ use super::operand::{Object, Operand, Storage, Value};
 use super::types::{Shape, Ty};
 use crate::murphi::ast::{self, ExprKind};
 use crate::source::Span;
-use wayfarer_ir::{BinaryOp, Expr, FaultKind, Test};
+use wayfarer_ir::{BinaryOp, Expr, FaultKind, RealOp, Test};
 
 impl<'a> Elaborator<'a> {
     /// The operand of an expression. Names, fields and elements stay objects, so that they can be written, passed by
@@ -59,10 +59,10 @@ impl<'a> Elaborator<'a> {
         None
     }
 
-    /// A whole number; `what` names its role.
-    pub(super) fn number(&mut self, expr: &'a ast::Expr, what: &str) -> Option<Value> {
+    /// A whole or real number; `what` names its role.
+    pub(super) fn quantity(&mut self, expr: &'a ast::Expr, what: &str) -> Option<Value> {
         let value = self.value(expr)?;
-        if self.types.is_number(value.ty) {
+        if self.types.is_number(value.ty) || self.types.is_real(value.ty) {
             return Some(value);
         }
         if value.ty != Ty::ERROR {
@@ -72,12 +72,32 @@ impl<'a> Elaborator<'a> {
         None
     }
 
+    /// A whole number; `what` names its role.
+    pub(super) fn number(&mut self, expr: &'a ast::Expr, what: &str) -> Option<Value> {
+        let value = self.value(expr)?;
+        if self.types.is_number(value.ty) {
+            return Some(value);
+        }
+        if value.ty != Ty::ERROR {
+            let found = self.types.describe(value.ty);
+            let number = if self.types.is_real(value.ty) { "whole number" } else { "number" };
+            self.error(expr.span, format!("{what} must be a {number}, but this is of type {found}"));
+        }
+        None
+    }
+
     /// The value of an object, which must not be undefined.
     pub(super) fn read(&mut self, object: Object) -> Option<Value> {
         let simple = self.types.simple(object.ty)?;
+        if simple.total {
+            return Some(Value::new(build::add(self.stored(&object), simple.to_stored().wrapping_neg()), object.ty, simple.range()));
+        }
         let message = format!("{} is undefined", self.quote(object.span));
         let fault = self.fault(FaultKind::Undefined, object.span, message);
         let stored = build::require(self.stored(&object), Test::NonZero, fault);
+        if let Some(format) = self.types.real_format(object.ty) {
+            return Some(Value::real(build::real(RealOp::Unpack, Expr::Const(format.encode()), stored)));
+        }
         Some(Value::new(build::add(stored, simple.to_stored().wrapping_neg()), object.ty, simple.range()))
     }
 
@@ -94,14 +114,8 @@ impl<'a> Elaborator<'a> {
     fn computed(&mut self, expr: &'a ast::Expr) -> Option<Value> {
         match &expr.kind {
             ExprKind::Number(number) => Some(Value::constant(*number, Ty::NUMBER)),
-            ExprKind::HugeNumber(number) => {
-                self.error(expr.span, format!("{number} is too large: numbers go up to {}", i64::MAX));
-                None
-            }
-            ExprKind::Real(_) => {
-                self.error_with_help(expr.span, "real numbers are not supported yet", "use whole numbers, scaled as needed");
-                None
-            }
+            ExprKind::HugeNumber(number) => Some(Value::number(i128::from(*number))),
+            ExprKind::Real(text) => self.real_literal(text, expr.span),
             ExprKind::Unary { op, operand } => self.unary(*op, operand, expr.span),
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, expr.span),
             ExprKind::Chain { op, operands } => self.chain(*op, operands, expr.span),
@@ -124,6 +138,10 @@ impl<'a> Elaborator<'a> {
             self.common(&mut then, &mut otherwise, "the two sides of `?:`", span)?
         };
         let range = then.range.hull(otherwise.range);
+        if !range.fits() {
+            self.mixed_signs(span);
+            return None;
+        }
         Some(Value::new(build::select(condition, then.expr, otherwise.expr), ty, range))
     }
 
@@ -131,6 +149,9 @@ impl<'a> Elaborator<'a> {
     pub(super) fn common(&mut self, left: &mut Value, right: &mut Value, what: &str, span: Span) -> Option<Ty> {
         if left.ty == Ty::ERROR || right.ty == Ty::ERROR {
             return None;
+        }
+        if self.types.is_real(left.ty) || self.types.is_real(right.ty) {
+            return self.common_real(left, right, what, span);
         }
         let to_right = self.types.shift(left.ty, right.ty);
         let to_left = self.types.shift(right.ty, left.ty);
@@ -155,6 +176,7 @@ impl<'a> Elaborator<'a> {
     fn is_undefined(&mut self, operand: &'a ast::Expr) -> Option<Value> {
         match self.operand(operand) {
             Operand::Error => None,
+            Operand::Object(object) if self.types.simple(object.ty).is_some_and(|simple| simple.total) => Some(Value::truth(Expr::Const(0))),
             Operand::Object(object) if self.types.simple(object.ty).is_some() && !matches!(object.storage, Storage::Computed(_)) => {
                 Some(Value::truth(build::equal(self.stored(&object), Expr::Const(0))))
             }
@@ -183,7 +205,7 @@ impl<'a> Elaborator<'a> {
         let (stored, from, known) = match operand {
             Operand::Object(object) if self.types.simple(object.ty).is_some() => {
                 let simple = self.types.simple(object.ty)?;
-                (self.stored(&object), object.ty, Interval { low: 0, high: simple.range().high - i128::from(simple.low) + 1 })
+                (self.stored(&object), object.ty, Interval { low: 0, high: simple.high - simple.low + 1 })
             }
             Operand::Value(value) => {
                 let by = self.types.simple(value.ty).map_or(1, |simple| simple.to_stored());
@@ -198,7 +220,7 @@ impl<'a> Elaborator<'a> {
         if member == Ty::ERROR || from == Ty::ERROR {
             return None;
         }
-        let (Some(shift), Some(target)) = (self.types.shift(member, from), self.types.simple(member)) else {
+        let (Some(shift), Some(target)) = (self.types.shift(member, from), self.types.ordinal(member)) else {
             let (found, wanted) = (self.types.describe(from), self.types.describe(member));
             self.error(value.span, format!("a value of type {found} is never of type {wanted}"));
             return None;
@@ -207,12 +229,11 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let low = self.types.simple(from).map_or(0, |simple| simple.low);
-        let first = target.low + shift - low + 1;
-        let last = target.high + shift - low + 1;
-        if known.low == 0 && first == 1 && known.high == last.into() {
+        let [first, last] = [target.low, target.high].map(|end| end + i128::from(shift) - low + 1);
+        if known.low == 0 && first == 1 && known.high == last {
             return Some(Value::truth(build::binary(BinaryOp::Ne, stored, Expr::Const(0))));
         }
-        Some(Value::truth(build::between(stored, known, first, last)))
+        Some(Value::truth(build::between(stored, known, first as i64, last as i64)))
     }
 
     /// Counts the nodes added by expanding a name; reports an error if they grow too many.

@@ -8,8 +8,10 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Every value a register can hold.
+    /// Every value that a register can hold as a number with a sign.
     pub(super) const ALL: Interval = Interval { low: i64::MIN as i128, high: i64::MAX as i128 };
+    /// Every value that a register can hold as a number without sign.
+    pub(super) const UNSIGNED: Interval = Interval { low: 0, high: u64::MAX as i128 };
     /// The truth values.
     pub(super) const TRUTH: Interval = Interval { low: 0, high: 1 };
 
@@ -21,6 +23,11 @@ impl Interval {
         Interval::new(value, value)
     }
 
+    /// Whether a register holds these values as numbers without sign: they do not fit with one.
+    pub(super) fn is_unsigned(self) -> bool {
+        self.high > Interval::ALL.high
+    }
+
     pub(super) fn within(self, other: Interval) -> bool {
         self.low >= other.low && self.high <= other.high
     }
@@ -29,9 +36,9 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// Whether every value fits a register.
+    /// Whether every value fits a register, all of them with a sign or all without.
     pub(super) fn fits(self) -> bool {
-        self.within(Interval::ALL)
+        self.within(Interval::ALL) || self.within(Interval::UNSIGNED)
     }
 
     /// Whether the values are far enough from the limits that adding two of them cannot overflow.
@@ -61,7 +68,9 @@ impl Interval {
     }
 
     pub(super) fn multiply(self, other: Interval) -> Interval {
-        let corners = [self.low * other.low, self.low * other.high, self.high * other.low, self.high * other.high];
+        // Products of two numbers of 64 bits without sign may not fit 128 bits with one.
+        let product = i128::saturating_mul;
+        let corners = [product(self.low, other.low), product(self.low, other.high), product(self.high, other.low), product(self.high, other.high)];
         Interval { low: corners.into_iter().min().unwrap_or(0), high: corners.into_iter().max().unwrap_or(0) }
     }
 
@@ -88,7 +97,7 @@ impl Interval {
         }
         let largest = self.high.max(other.high) as u128;
         let bits = 128 - largest.leading_zeros();
-        Interval { low: 0, high: (1i128 << bits.min(63)) - 1 }
+        Interval { low: 0, high: (1i128 << bits) - 1 }
     }
 }
 

@@ -38,13 +38,13 @@ impl<'a> Elaborator<'a> {
             Domain::Type(ty) => {
                 if let TypeKind::Range(low, high) = &ty.kind {
                     let (low, high) = self.range_bounds(low, high, ty.span)?;
-                    return Some(up(low, high, Ty::NUMBER));
+                    return self.up(low, high, Ty::NUMBER, ty.span);
                 }
                 let (place, ty) = (ty.span, self.type_expr(ty, None));
                 if ty == Ty::ERROR {
                     return None;
                 }
-                let Some(simple) = self.types.simple(ty) else {
+                let Some(simple) = self.types.ordinal(ty) else {
                     let found = self.types.describe(ty);
                     self.error_with_help(
                         place,
@@ -54,10 +54,20 @@ impl<'a> Elaborator<'a> {
                     return None;
                 };
                 let ty = if self.types.is_number(ty) { Ty::NUMBER } else { ty };
-                Some(up(simple.low, simple.high, ty))
+                self.up(simple.low, simple.high, ty, place)
             }
             Domain::Range { from, to, by } => self.range_domain(from, to, by.as_ref()),
         }
+    }
+
+    /// All numbers from one to another. Loops compare numbers with a sign, so the two must be on the same side.
+    fn up(&mut self, low: i128, high: i128, ty: Ty, span: Span) -> Option<Iteration> {
+        if low <= i64::MAX.into() && high > i64::MAX.into() {
+            self.error(span, format!("this has numbers on both sides of {}: a loop would not end", i64::MAX));
+            return None;
+        }
+        let (from, to) = (Expr::Const(low as i64), Expr::Const(high as i64));
+        Some(Iteration { from, to, by: Step::Constant(1), ty, range: Interval { low, high } })
     }
 
     fn range_domain(&mut self, from: &'a ast::Expr, to: &'a ast::Expr, by: Option<&'a ast::Expr>) -> Option<Iteration> {
@@ -68,6 +78,10 @@ impl<'a> Elaborator<'a> {
         };
         let (first, last, step) = (first?, last?, step?);
         let span = from.span.to(to.span);
+        if [&first, &last, &step].into_iter().any(|value| value.range.is_unsigned()) {
+            self.error(span, format!("the bounds and the step of a loop must not go beyond {}", i64::MAX));
+            return None;
+        }
         match (by, step.as_constant()) {
             (Some(by), Some(0)) => {
                 self.error(by.span, "the step of a loop must not be 0: the loop would not end");
@@ -175,7 +189,8 @@ impl<'a> Elaborator<'a> {
             Some(domain) => {
                 self.declare(&first.name, domain.variable(register));
                 if self.types.has_elements(domain.ty) {
-                    self.asymmetries.loops.insert(first.name.span, self.types.describe(domain.ty));
+                    let described = (self.types.describe(domain.ty), self.types.sets(domain.ty));
+                    self.asymmetries.loops.insert(first.name.span, described);
                 }
                 let mut inner = Block::new();
                 self.for_statement(rest, body, span, &mut inner);
@@ -209,8 +224,4 @@ impl<'a> Elaborator<'a> {
         let to = build::select(runs, rounds, Expr::Const(-1));
         block.push(Stmt::For { register: counter, from: Expr::Const(0), to, by: 1, body: inner, fuel });
     }
-}
-
-fn up(low: i64, high: i64, ty: Ty) -> Iteration {
-    Iteration { from: Expr::Const(low), to: Expr::Const(high), by: Step::Constant(1), ty, range: Interval::new(low, high) }
 }

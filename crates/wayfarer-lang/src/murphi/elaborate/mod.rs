@@ -12,6 +12,7 @@
 //!
 //! - [`scopes`], [`declarations`], [`types`], [`type_expressions`]: the meaning of names
 //! - [`operand`], [`interval`], [`build`], [`conversions`]: values, objects and the stored forms between them
+//! - [`reals`], [`unsigned`]: numbers that are not whole, and those beyond 2^63 - 1
 //! - [`expressions`], [`operators`], [`places`], [`loops`], [`calls`], [`bags`]: expressions
 //! - [`statements`], [`clear`]: statements
 //! - [`code`], [`functions`], [`effects`], [`locals`], [`rules`], [`priorities`], [`properties`]: whole bodies
@@ -36,12 +37,14 @@ mod operators;
 mod places;
 mod priorities;
 mod properties;
+mod reals;
 mod rounds;
 mod rules;
 mod scopes;
 mod statements;
 mod type_expressions;
 mod types;
+mod unsigned;
 
 use super::ast;
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -37,10 +37,20 @@ impl Value {
         Value::new(Expr::Const(value), ty, Interval::one(value))
     }
 
+    /// A constant number that fits a register, with a sign or without.
+    pub(super) fn number(value: i128) -> Self {
+        Value::new(Expr::Const(value as i64), Ty::NUMBER, Interval { low: value, high: value })
+    }
+
+    pub(super) fn real(expr: Expr) -> Self {
+        Value::new(expr, Ty::REAL, Interval::ALL)
+    }
+
     pub(super) fn truth(expr: Expr) -> Self {
         Value::new(expr, Ty::BOOLEAN, Interval::TRUTH)
     }
 
+    /// What the register holds, if it is constant.
     pub(super) fn as_constant(&self) -> Option<i64> {
         match self.expr {
             Expr::Const(value) => Some(value),

@@ -8,7 +8,7 @@ use super::types::{Shape, Ty};
 use super::{Elaborator, Undefined};
 use crate::murphi::ast::{self, BinaryOp as Op, ChainOp, UnaryOp};
 use crate::source::Span;
-use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultKind, Index, LoopExpr, LoopKind, Place, UnaryOp as IrUnaryOp};
+use wayfarer_ir::{BinaryOp, CheckedOp, Expr, FaultKind, Index, LoopExpr, LoopKind, Place, RealOp, UnaryOp as IrUnaryOp};
 
 /// The most operands that may overflow: each is checked after those before it, so that they nest.
 const LONGEST_CHAIN: usize = 100;
@@ -17,14 +17,18 @@ impl<'a> Elaborator<'a> {
     pub(super) fn unary(&mut self, op: UnaryOp, operand: &'a ast::Expr, span: Span) -> Option<Value> {
         match op {
             UnaryOp::Not => Some(Value::truth(build::not(self.truth(operand, "the operand of `!`")?))),
-            UnaryOp::Plus => self.number(operand, "the operand of `+`"),
+            UnaryOp::Plus => self.quantity(operand, "the operand of `+`"),
             UnaryOp::Negate => {
-                let value = self.number(operand, "the operand of `-`")?;
-                Some(self.arithmetic(CheckedOp::Sub, Value::constant(0, Ty::NUMBER), value, span))
+                let value = self.quantity(operand, "the operand of `-`")?;
+                if let Some(negated) = self.real_operation(RealOp::Negate, &Value::constant(0, Ty::NUMBER), &value) {
+                    return Some(negated);
+                }
+                self.arithmetic(CheckedOp::Sub, Value::constant(0, Ty::NUMBER), value, span)
             }
             UnaryOp::Complement => {
                 let value = self.number(operand, "the operand of `~`")?;
-                let range = Interval { low: -1 - value.range.high, high: -1 - value.range.low };
+                let all_ones = if value.range.is_unsigned() { Interval::UNSIGNED.high } else { -1 };
+                let range = Interval { low: all_ones - value.range.high, high: all_ones - value.range.low };
                 let expr = match value.expr {
                     Expr::Const(value) => Expr::Const(!value),
                     expr => Expr::Unary(IrUnaryOp::Complement, Box::new(expr)),
@@ -42,16 +46,16 @@ impl<'a> Elaborator<'a> {
             }
             Op::Equal => self.equality(left, right, span).map(Value::truth),
             Op::NotEqual => self.equality(left, right, span).map(|equal| Value::truth(build::not(equal))),
-            Op::Less => self.comparison(BinaryOp::Lt, left, right),
-            Op::LessEqual => self.comparison(BinaryOp::Le, left, right),
-            Op::Greater => self.comparison(BinaryOp::Gt, left, right),
-            Op::GreaterEqual => self.comparison(BinaryOp::Ge, left, right),
-            Op::Subtract => self.numbers("-", left, right).map(|(left, right)| self.arithmetic(CheckedOp::Sub, left, right, span)),
-            Op::Divide => self.numbers("/", left, right).map(|(left, right)| self.division(CheckedOp::Div, left, right, span)),
-            Op::Remainder => self.numbers("%", left, right).map(|(left, right)| self.division(CheckedOp::Rem, left, right, span)),
+            Op::Less => self.comparison(BinaryOp::Lt, RealOp::Lt, left, right, span),
+            Op::LessEqual => self.comparison(BinaryOp::Le, RealOp::Le, left, right, span),
+            Op::Greater => self.comparison(BinaryOp::Gt, RealOp::Gt, left, right, span),
+            Op::GreaterEqual => self.comparison(BinaryOp::Ge, RealOp::Ge, left, right, span),
+            Op::Subtract => self.quantities("-", left, right).and_then(|(left, right)| self.arithmetic(CheckedOp::Sub, left, right, span)),
+            Op::Divide => self.quantities("/", left, right).and_then(|(left, right)| self.division(CheckedOp::Div, left, right, span)),
+            Op::Remainder => self.numbers("%", left, right).and_then(|(left, right)| self.division(CheckedOp::Rem, left, right, span)),
             Op::ShiftLeft => self.numbers("<<", left, right).and_then(|(left, right)| self.shift(true, left, right, span)),
             Op::ShiftRight => self.numbers(">>", left, right).and_then(|(left, right)| self.shift(false, left, right, span)),
-            Op::Xor => self.numbers("^", left, right).map(|(left, right)| bitwise(BinaryOp::Xor, left, right)),
+            Op::Xor => self.numbers("^", left, right).and_then(|(left, right)| self.bitwise(BinaryOp::Xor, left, right, span)),
         }
     }
 
@@ -68,7 +72,7 @@ impl<'a> Elaborator<'a> {
                     let role = format!("the other operand of `{sign}`, whose first operand is a number,");
                     let rest: Vec<Option<Value>> = rest.iter().map(|operand| self.number(operand, &role)).collect();
                     let values: Vec<Value> = std::iter::once(first_value).chain(rest).collect::<Option<_>>()?;
-                    return Some(halves(values, &mut |left, right| bitwise(bits, left, right)));
+                    return halves(values, &mut |left, right| self.bitwise(bits, left, right, span));
                 }
                 if first_value.is_none() {
                     // It is not known whether the others should be numbers or truth values.
@@ -100,11 +104,16 @@ impl<'a> Elaborator<'a> {
             _ => ("*", i128::saturating_mul),
         };
         let role = format!("an operand of `{sign}`");
-        let values: Vec<Option<Value>> = operands.iter().map(|operand| self.number(operand, &role)).collect();
+        let values: Vec<Option<Value>> = operands.iter().map(|operand| self.quantity(operand, &role)).collect();
         let values: Vec<Value> = values.into_iter().collect::<Option<_>>()?;
+        if values.iter().any(|value| self.types.is_real(value.ty)) {
+            // Sums and products of real numbers depend on the order.
+            let (first, rest) = values.split_first()?;
+            return rest.iter().try_fold(first.clone(), |left, right| self.arithmetic(op, left, right.clone(), span));
+        }
         let largest = values.iter().map(|value| value.range.low.abs().max(value.range.high.abs()).max(1)).reduce(total)?;
         if largest <= i64::MAX.into() {
-            return Some(halves(values, &mut |left, right| self.arithmetic(op, left, right, span)));
+            return halves(values, &mut |left, right| self.arithmetic(op, left, right, span));
         }
         if values.len() > LONGEST_CHAIN {
             self.error_with_help(
@@ -114,7 +123,15 @@ impl<'a> Elaborator<'a> {
             );
             return None;
         }
-        values.into_iter().reduce(|left, right| self.arithmetic(op, left, right, span))
+        let mut values = values.into_iter();
+        let first = values.next()?;
+        values.try_fold(first, |left, right| self.arithmetic(op, left, right, span))
+    }
+
+    fn quantities(&mut self, sign: &str, left: &'a ast::Expr, right: &'a ast::Expr) -> Option<(Value, Value)> {
+        let role = format!("an operand of `{sign}`");
+        let (left, right) = (self.quantity(left, &role), self.quantity(right, &role));
+        left.zip(right)
     }
 
     fn numbers(&mut self, sign: &str, left: &'a ast::Expr, right: &'a ast::Expr) -> Option<(Value, Value)> {
@@ -123,33 +140,51 @@ impl<'a> Elaborator<'a> {
         left.zip(right)
     }
 
-    fn comparison(&mut self, op: BinaryOp, left: &'a ast::Expr, right: &'a ast::Expr) -> Option<Value> {
+    fn comparison(&mut self, op: BinaryOp, real: RealOp, left: &'a ast::Expr, right: &'a ast::Expr, span: Span) -> Option<Value> {
         let role = "an operand of an order comparison";
-        let (left, right) = (self.number(left, role), self.number(right, role));
+        let (left, right) = (self.quantity(left, role), self.quantity(right, role));
         let (left, right) = (left?, right?);
-        Some(Value::truth(build::order(op, left.expr, right.expr, left.range.modest() && right.range.modest())))
+        if let Some(truth) = self.real_operation(real, &left, &right) {
+            return Some(truth);
+        }
+        self.compared(op, left, right, span).map(Value::truth)
     }
 
     /// A sum, difference or product, checked if it may leave 64 bits.
-    pub(super) fn arithmetic(&mut self, op: CheckedOp, left: Value, right: Value, span: Span) -> Value {
-        let (range, total) = match op {
-            CheckedOp::Add => (left.range.add(right.range), BinaryOp::Add),
-            CheckedOp::Sub => (left.range.subtract(right.range), BinaryOp::Sub),
-            _ => (left.range.multiply(right.range), BinaryOp::Mul),
+    pub(super) fn arithmetic(&mut self, op: CheckedOp, left: Value, right: Value, span: Span) -> Option<Value> {
+        let (range, total, real) = match op {
+            CheckedOp::Add => (left.range.add(right.range), BinaryOp::Add, RealOp::Add),
+            CheckedOp::Sub => (left.range.subtract(right.range), BinaryOp::Sub, RealOp::Sub),
+            _ => (left.range.multiply(right.range), BinaryOp::Mul, RealOp::Mul),
         };
+        if let Some(value) = self.real_operation(real, &left, &right) {
+            return Some(value);
+        }
         if range.fits() {
             let expr = match (op, left.expr) {
                 (CheckedOp::Sub, Expr::Const(0)) => build::negate(right.expr),
                 (_, left) => build::binary(total, left, right.expr),
             };
-            return Value::new(expr, Ty::NUMBER, range);
+            return Some(Value::new(expr, Ty::NUMBER, range));
+        }
+        if left.range.is_unsigned() || right.range.is_unsigned() {
+            // A difference of a number with a sign and one without has a sign.
+            let message = match op == CheckedOp::Sub && !left.range.is_unsigned() {
+                true => format!("the value of {} does not fit 64 bits", self.quote(span)),
+                false => format!("the value of {} is below 0 or above {}", self.quote(span), u64::MAX),
+            };
+            let fault = self.fault(FaultKind::Overflow, span, message);
+            return self.unsigned_arithmetic(op, left, right, fault, range, span);
         }
         let message = format!("the value of {} does not fit 64 bits", self.quote(span));
         let fault = self.fault(FaultKind::Overflow, span, message);
-        Value::new(build::checked(op, left.expr, right.expr, fault), Ty::NUMBER, range.clamp(Interval::ALL))
+        Some(Value::new(build::checked(op, left.expr, right.expr, fault), Ty::NUMBER, range.clamp(Interval::ALL)))
     }
 
-    fn division(&mut self, op: CheckedOp, left: Value, right: Value, span: Span) -> Value {
+    fn division(&mut self, op: CheckedOp, left: Value, right: Value, span: Span) -> Option<Value> {
+        if let Some(value) = self.real_operation(RealOp::Div, &left, &right) {
+            return Some(value);
+        }
         let range = if op == CheckedOp::Div { left.range.divide(right.range) } else { left.range.remainder(right.range) };
         let kind = if right.range.contains(0) { FaultKind::Division } else { FaultKind::Overflow };
         let message = match kind {
@@ -157,14 +192,25 @@ impl<'a> Elaborator<'a> {
             _ => format!("the value of {} does not fit 64 bits", self.quote(span)),
         };
         let fault = self.fault(kind, span, message);
-        Value::new(build::checked(op, left.expr, right.expr, fault), Ty::NUMBER, range.clamp(Interval::ALL))
+        if left.range.is_unsigned() || right.range.is_unsigned() {
+            return self.unsigned_arithmetic(op, left, right, fault, range, span);
+        }
+        Some(Value::new(build::checked(op, left.expr, right.expr, fault), Ty::NUMBER, range.clamp(Interval::ALL)))
     }
 
     /// A shift. A negative amount shifts the other way, and 64 or more shifts out all bits; to the right the sign is
     /// kept.
     fn shift(&mut self, left_wards: bool, value: Value, amount: Value, span: Span) -> Option<Value> {
-        let ops = if left_wards { (BinaryOp::Shl, BinaryOp::Shr) } else { (BinaryOp::Shr, BinaryOp::Shl) };
-        let range = if left_wards || amount.range.low < 0 { Interval::ALL } else { value.range.hull(Interval::one(0)) };
+        let (right, all) = match value.range.is_unsigned() {
+            true => (BinaryOp::Ushr, Interval::UNSIGNED),
+            false => (BinaryOp::Shr, Interval::ALL),
+        };
+        if amount.range.is_unsigned() {
+            self.mixed_signs(span);
+            return None;
+        }
+        let ops = if left_wards { (BinaryOp::Shl, right) } else { (right, BinaryOp::Shl) };
+        let range = if left_wards || amount.range.low < 0 { all } else { value.range.hull(Interval::one(0)) };
         if amount.range.within(Interval::new(0, 63)) {
             return Some(Value::new(build::binary(ops.0, value.expr, amount.expr), Ty::NUMBER, range));
         }
@@ -177,6 +223,15 @@ impl<'a> Elaborator<'a> {
         let inside = build::between(by.clone(), amount.range, -63, 63);
         let chosen = build::select(build::binary(BinaryOp::Lt, by, Expr::Const(0)), back, forth);
         Some(Value::new(build::select(inside, chosen, Expr::Const(0)), Ty::NUMBER, range))
+    }
+
+    fn bitwise(&mut self, op: BinaryOp, left: Value, right: Value, span: Span) -> Option<Value> {
+        if left.range.is_unsigned() && right.range.low < 0 || right.range.is_unsigned() && left.range.low < 0 {
+            self.mixed_signs(span);
+            return None;
+        }
+        let range = left.range.bitwise(right.range);
+        Some(Value::new(build::binary(op, left.expr, right.expr), Ty::NUMBER, range))
     }
 
     /// Whether two operands are equal. Records and arrays are compared part by part; an undefined part equals only
@@ -193,7 +248,7 @@ impl<'a> Elaborator<'a> {
         }
         let (mut a, mut b) = (self.operand_value(a, left)?, self.operand_value(b, right)?);
         self.common(&mut a, &mut b, "the two sides of this comparison", span)?;
-        Some(build::equal(a.expr, b.expr))
+        self.values_equal(a, b, span)
     }
 
     /// Whether two identifiers are equal, if one is a variable of a scalarset or union. As in CMurphi, such a
@@ -315,23 +370,18 @@ impl<'a> Elaborator<'a> {
 }
 
 /// Combines values in order, in a tree of least height.
-fn halves(mut values: Vec<Value>, combine: &mut impl FnMut(Value, Value) -> Value) -> Value {
+fn halves(mut values: Vec<Value>, combine: &mut impl FnMut(Value, Value) -> Option<Value>) -> Option<Value> {
     if values.len() <= 2 {
         let right = values.pop();
         return match (values.pop(), right) {
             (Some(left), Some(right)) => combine(left, right),
-            (_, value) => value.unwrap_or_else(|| Value::constant(0, Ty::NUMBER)),
+            (_, value) => value,
         };
     }
     let right = values.split_off(values.len() / 2);
-    let left = halves(values, combine);
-    let right = halves(right, combine);
+    let left = halves(values, combine)?;
+    let right = halves(right, combine)?;
     combine(left, right)
-}
-
-fn bitwise(op: BinaryOp, left: Value, right: Value) -> Value {
-    let range = left.range.bitwise(right.range);
-    Value::new(build::binary(op, left.expr, right.expr), Ty::NUMBER, range)
 }
 
 /// Whether a constant expression could not be folded because it divides by zero.

@@ -112,7 +112,14 @@ impl<'a> Elaborator<'a> {
             }
             return None;
         };
-        Some(build::add(value.expr, shift.wrapping_sub(simple.low)))
+        let mut position = value.expr;
+        if value.range.is_unsigned() {
+            // A number without sign must not pass for a negative one.
+            let message = format!("index {} is outside {}", self.quote(index.span), self.types.describe(ty));
+            let fault = self.fault(FaultKind::Index, index.span, message);
+            position = build::require(position, Test::Between(0, i64::MAX), fault);
+        }
+        Some(build::add(position, shift.wrapping_sub(simple.low as i64)))
     }
 
     /// An object that can be written.

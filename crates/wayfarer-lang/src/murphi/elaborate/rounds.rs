@@ -16,6 +16,9 @@ use crate::source::Span;
 use reader::{ADD, ADD_IF_ROOM, Access, Act, Found, Meaning, Path, Reader, Step};
 use std::collections::HashSet;
 
+/// A loop whose rounds cannot run in any order: its place, whether that is certain, why, and the scalarsets it runs over.
+type Wrong = (Span, bool, String, Vec<u32>);
+
 impl<'a> Elaborator<'a> {
     /// Records the loops of a function's or rule's body whose rounds cannot run in any order.
     pub(super) fn check_rounds(&mut self, owner: Owner, declarations: &[Decl], body: &[Stmt]) {
@@ -30,12 +33,12 @@ impl<'a> Elaborator<'a> {
         }
         let mut wrong = Vec::new();
         self.look_for_loops(body, body, &locals, &mut wrong);
-        for (span, certain, message) in wrong {
-            self.asymmetry_in(owner, span, certain, message);
+        for (span, certain, message, sets) in wrong {
+            self.asymmetry_in(owner, span, certain, message, sets);
         }
     }
 
-    fn look_for_loops(&self, statements: &[Stmt], whole: &[Stmt], locals: &HashSet<&str>, wrong: &mut Vec<(Span, bool, String)>) {
+    fn look_for_loops(&self, statements: &[Stmt], whole: &[Stmt], locals: &HashSet<&str>, wrong: &mut Vec<Wrong>) {
         for statement in statements {
             let mut inside = |statements: &[Stmt]| self.look_for_loops(statements, whole, locals, wrong);
             match &statement.kind {
@@ -51,11 +54,12 @@ impl<'a> Elaborator<'a> {
                 StmtKind::For { quantifiers, body } => {
                     inside(body);
                     for (number, quantifier) in quantifiers.iter().enumerate() {
-                        if let Some(set) = self.asymmetries.loops.get(&quantifier.name.span) {
+                        if let Some((set, sets)) = self.asymmetries.loops.get(&quantifier.name.span) {
                             let others: Vec<&Quantifier> = quantifiers[..number].iter().chain(&quantifiers[number + 1..]).collect();
                             if let Some((span, certain, why)) = self.order_matters(&quantifier.name.text, &others, statement, body, whole, locals) {
                                 let depends = if certain { "depends" } else { "may depend" };
-                                wrong.push((span, certain, format!("the loop over {set} {depends} on the order of its elements: {why}")));
+                                let message = format!("the loop over {set} {depends} on the order of its elements: {why}");
+                                wrong.push((span, certain, message, sets.clone()));
                             }
                         }
                     }

@@ -121,7 +121,9 @@ impl<'a> Elaborator<'a> {
             return None;
         }
         let ty = match self.types.is_number(domain.ty) {
-            true => self.types.range_type(None, from.min(to), from.max(to)),
+            // The interval of a domain without sign is not that of the registers.
+            true if domain.range.is_unsigned() => self.types.range_type(None, domain.range.low, domain.range.high),
+            true => self.types.range_type(None, from.min(to).into(), from.max(to).into()),
             false => domain.ty,
         };
         Some(RuleParameter { name: quantifier.name.text.clone(), ty: self.types.ir(ty), from, by, count: count.max(0) as u32 })

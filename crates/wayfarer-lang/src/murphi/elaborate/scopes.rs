@@ -5,7 +5,7 @@
 
 use super::Elaborator;
 use super::operand::{Object, Operand, Storage, Value};
-use super::types::Ty;
+use super::types::{Shape, Ty};
 use crate::diagnostics::Diagnostic;
 use crate::murphi::ast::Name;
 use crate::source::Span;
@@ -250,13 +250,26 @@ impl Elaborator<'_> {
             let names = self.scopes.visible_names().filter(|(_, symbol)| sought.accepts(symbol)).map(|(name, _)| name.as_str());
             nearest(name, names)
         };
-        if let Some(later) = self.scopes.declared_later(name) {
+        if let Some(set) = self.element_of(name) {
+            // Reports show elements by such names, but a model cannot tell them apart.
+            let help = format!("elements of the scalarset `{set}` have no names in a model; write `exists x: {set} do … end` for some element");
+            diagnostic = diagnostic.with_help(help);
+        } else if let Some(later) = self.scopes.declared_later(name) {
             diagnostic.message = format!("`{name}` is used before it is declared");
             diagnostic = diagnostic.with_label(later, "it is declared here").with_help("move the declaration before its first use");
         } else if let Some(near) = near {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         }
         self.report(diagnostic);
+    }
+}
+
+impl Elaborator<'_> {
+    /// The scalarset that has an element shown by this name.
+    fn element_of(&self, name: &str) -> Option<String> {
+        let (set, number) = name.rsplit_once('_')?;
+        let is_set = matches!(self.scopes.symbol(set), Some(Symbol::Type(ty)) if matches!(self.types.shape(*ty), Shape::Scalarset));
+        (is_set && number.parse::<u64>().is_ok()).then(|| set.to_string())
     }
 }
 

@@ -8,7 +8,7 @@ use super::operand::{Operand, Storage, Value};
 use super::types::Ty;
 use crate::murphi::ast::{self, PutArgument, StmtKind, Text};
 use crate::source::Span;
-use wayfarer_ir::{Block, Expr, FaultKind, PrintItem, Stmt};
+use wayfarer_ir::{Block, Expr, FaultKind, PrintItem, RealOp, Stmt};
 
 impl<'a> Elaborator<'a> {
     pub(super) fn block(&mut self, statements: &'a [ast::Stmt]) -> Block {
@@ -115,7 +115,7 @@ impl<'a> Elaborator<'a> {
                 let Some(mut value) = self.value(case) else { continue };
                 let Some(mut subject) = subject_value.clone() else { continue };
                 if self.common(&mut subject, &mut value, "this case and the subject of the `switch`", case.span).is_some() {
-                    tests.push(build::equal(subject.expr, value.expr));
+                    tests.extend(self.values_equal(subject, value, case.span));
                 }
             }
             let body = self.block(body);
@@ -208,10 +208,15 @@ impl<'a> Elaborator<'a> {
     }
 
     fn print_value(&mut self, value: Value) -> PrintItem {
+        if self.types.is_real(value.ty)
+            && let Some((ty, format)) = self.types.any_real()
+        {
+            return PrintItem::Value(build::real(RealOp::Pack, Expr::Const(format.encode()), value.expr), self.types.ir(ty));
+        }
         match self.types.simple(value.ty) {
             Some(simple) => PrintItem::Value(build::add(value.expr, simple.to_stored()), self.types.ir(value.ty)),
             None => {
-                let all = self.types.any_number();
+                let all = self.types.any_number(value.range);
                 let by = self.types.simple(all).map_or(0, |simple| simple.to_stored());
                 PrintItem::Value(build::add(value.expr, by), self.types.ir(all))
             }

@@ -1,12 +1,13 @@
 //! Type expressions: translates each form to an entry of the type table and checks its limits.
 
 use super::Elaborator;
+use super::interval::Interval;
 use super::types::{Bag, Field, Member, Shape, Ty};
 use crate::diagnostics::Diagnostic;
 use crate::murphi::ast::{self, TypeExpr, TypeKind};
 use crate::source::Span;
 use wayfarer_ir::verify::MAX_SORTED;
-use wayfarer_ir::{Names, Type, layout};
+use wayfarer_ir::{Names, RealFormat, Type, layout};
 
 /// The depth to which types may nest through names; it bounds the stack of everything that walks them.
 const DEEPEST: u32 = 60;
@@ -20,7 +21,7 @@ impl<'a> Elaborator<'a> {
         match &ty.kind {
             TypeKind::Named(text) => self.named_type(text, ty.span),
             TypeKind::Range(low, high) => match self.range_bounds(low, high, ty.span) {
-                Some((low, high)) => self.types.range_type(name, low, high),
+                Some((low, high)) => self.range_type(name, low, high, ty.span),
                 None => Ty::ERROR,
             },
             TypeKind::Enum(members) => self.enum_type(members, name, ty.span),
@@ -29,15 +30,24 @@ impl<'a> Elaborator<'a> {
             TypeKind::Record(fields) => self.record_type(fields, name, ty.span),
             TypeKind::Array(index, element) => self.array_type(index, element, name, ty.span),
             TypeKind::Multiset(capacity, element) => self.bag_type(capacity, element, name, ty.span),
-            TypeKind::Real => {
-                self.error_with_help(ty.span, "real numbers are not supported yet", "use a range of whole numbers, scaled as needed");
-                Ty::ERROR
-            }
+            TypeKind::Real(digits, exponent) => self.real_type(digits, exponent, name),
         }
     }
 
+    fn range_type(&mut self, name: Option<&str>, low: i128, high: i128, span: Span) -> Ty {
+        let ty = self.types.range_type(name, low, high);
+        if self.types.simple(ty).is_some_and(|simple| simple.total) {
+            self.warn(
+                span,
+                "this range has all numbers of 64 bits, so that its variables cannot be undefined: they begin with its least number",
+                "leave one number out to have variables that are undefined at first",
+            );
+        }
+        ty
+    }
+
     /// The bounds of `low .. high`, both constant and in order.
-    pub(super) fn range_bounds(&mut self, low: &'a ast::Expr, high: &'a ast::Expr, span: Span) -> Option<(i64, i64)> {
+    pub(super) fn range_bounds(&mut self, low: &'a ast::Expr, high: &'a ast::Expr, span: Span) -> Option<(i128, i128)> {
         let first = self.constant_number(low, "the lower bound of a range");
         let last = self.constant_number(high, "the upper bound of a range");
         let (first, last) = (first?, last?);
@@ -45,11 +55,29 @@ impl<'a> Elaborator<'a> {
             self.error(span, format!("this range is empty: its upper bound {last} is less than its lower bound {first}"));
             return None;
         }
-        if first == i64::MIN && last == i64::MAX {
-            self.error(span, "this range has too many values: all numbers of 64 bits leave no room for undefined");
+        if !(Interval { low: first, high: last }).fits() {
+            let limit = i64::MAX;
+            self.error(span, format!("this range does not fit 64 bits: it has numbers below 0 and numbers beyond {limit}"));
             return None;
         }
         Some((first, last))
+    }
+
+    /// `real(digits, exponent)`, with the limits that CMurphi has.
+    fn real_type(&mut self, digits: &'a ast::Expr, exponent: &'a ast::Expr, name: Option<&str>) -> Ty {
+        let wanted = [(digits, "the number of digits", 1, 15), (exponent, "the largest exponent", 10, 308)];
+        let found = wanted.map(|(expr, what, least, most)| {
+            let value = self.constant_number(expr, what)?;
+            if !(least..=most).contains(&value) {
+                self.error(expr.span, format!("{what} of a real type must be from {least} to {most}; this is {value}"));
+                return None;
+            }
+            i64::try_from(value).ok()
+        });
+        match found {
+            [Some(digits), Some(exponent)] => RealFormat::new(digits, exponent).map_or(Ty::ERROR, |format| self.types.real_type(name, format)),
+            _ => Ty::ERROR,
+        }
     }
 
     fn enum_type(&mut self, members: &'a [ast::Name], name: Option<&str>, span: Span) -> Ty {
@@ -67,7 +95,7 @@ impl<'a> Elaborator<'a> {
 
     fn scalarset_type(&mut self, count: &'a ast::Expr, name: Option<&str>) -> Ty {
         let Some(value) = self.constant_number(count, "the size of a scalarset") else { return Ty::ERROR };
-        if !(1..i64::MAX - 1).contains(&value) {
+        if !(1..i128::from(i64::MAX) - 1).contains(&value) {
             self.error(count.span, format!("a scalarset needs at least one value, and fewer than 2^63 - 1; this one has {value}"));
             return Ty::ERROR;
         }
@@ -98,7 +126,7 @@ impl<'a> Elaborator<'a> {
                 }
             };
             for ty in inner {
-                let count = self.types.simple(ty).map_or(0, |simple| simple.high + 1);
+                let count = self.types.simple(ty).map_or(0, |simple| simple.high as i64 + 1);
                 if flat.iter().any(|other| other.ty == ty) {
                     let found = self.types.describe(ty);
                     self.error(member.span, format!("{found} is in this union more than once"));
@@ -157,12 +185,12 @@ impl<'a> Elaborator<'a> {
         if index_ty == Ty::ERROR || element_ty == Ty::ERROR {
             return Ty::ERROR;
         }
-        if self.types.simple(index_ty).is_none() {
+        if self.types.ordinal(index_ty).is_none_or(|simple| simple.range().is_unsigned()) {
             let found = self.types.describe(index_ty);
             self.error_with_help(
                 index.span,
                 format!("an array cannot be indexed by {found}"),
-                "indices are ranges, enums, scalarsets, unions or booleans",
+                "indices are enums, scalarsets, unions, booleans and ranges of numbers with a sign",
             );
             return Ty::ERROR;
         }

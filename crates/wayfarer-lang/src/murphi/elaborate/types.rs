@@ -5,7 +5,7 @@
 
 use super::interval::Interval;
 use std::collections::HashMap;
-use wayfarer_ir::{Elements, Names, Type, TypeId, layout};
+use wayfarer_ir::{Elements, Names, RealFormat, Type, TypeId, layout};
 
 /// A type in [`Types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ impl Ty {
     /// The type of numbers that no declaration bounds.
     pub(super) const NUMBER: Ty = Ty(1);
     pub(super) const BOOLEAN: Ty = Ty(2);
+    /// The type of computed real numbers.
+    pub(super) const REAL: Ty = Ty(3);
 }
 
 #[derive(Clone, Debug)]
@@ -25,6 +27,8 @@ pub(super) enum Shape {
     Number,
     Boolean,
     Range,
+    /// Real numbers: of the format, or computed and not rounded.
+    Real(Option<RealFormat>),
     Enum,
     Scalarset,
     /// The members, unions among them flattened, with the value at which each begins.
@@ -64,23 +68,36 @@ pub(super) struct Bag {
     pub(super) slot_bits: u32,
 }
 
-/// The values of a scalar type and the width of their stored form, which is the value minus `low` plus one; zero is
-/// undefined.
+/// The values of a scalar type and the width of their stored form, which is the value minus `base` plus one; zero is
+/// undefined. A range of all numbers of 64 bits leaves no room for undefined: its stored form is the value minus `base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Simple {
-    pub(super) low: i64,
-    pub(super) high: i64,
+    pub(super) low: i128,
+    pub(super) high: i128,
+    base: i64,
     pub(super) bits: u8,
+    /// Whether it has no undefined value.
+    pub(super) total: bool,
 }
 
 impl Simple {
     pub(super) fn range(self) -> Interval {
-        Interval::new(self.low, self.high)
+        Interval { low: self.low, high: self.high }
     }
 
     /// The number to add to a value for its stored form.
     pub(super) fn to_stored(self) -> i64 {
-        1i64.wrapping_sub(self.low)
+        self.least().wrapping_sub(self.base)
+    }
+
+    /// The stored form of the base.
+    fn least(self) -> i64 {
+        i64::from(!self.total)
+    }
+
+    /// The stored form of the least value, which is what `clear` writes.
+    pub(super) fn cleared(self) -> i64 {
+        (self.low as i64).wrapping_add(self.to_stored())
     }
 }
 
@@ -99,7 +116,7 @@ struct Info {
 pub(super) struct Types {
     list: Vec<Info>,
     ir: Vec<Type>,
-    any_number: Option<Ty>,
+    any: HashMap<&'static str, Ty>,
     slots: HashMap<Ty, Ty>,
     /// For each size, the number of the scalarset without a name.
     nameless_sets: HashMap<u64, u32>,
@@ -107,12 +124,18 @@ pub(super) struct Types {
 
 impl Types {
     pub(super) fn new() -> Self {
-        let mut types = Types { list: Vec::new(), ir: Vec::new(), any_number: None, slots: HashMap::new(), nameless_sets: HashMap::new() };
+        let mut types = Types { list: Vec::new(), ir: Vec::new(), any: HashMap::new(), slots: HashMap::new(), nameless_sets: HashMap::new() };
         let names = Names::Names(vec!["false".to_string(), "true".to_string()]);
         let boolean = layout::scalar(Some("boolean".to_string()), 0, 2, true, names);
-        let simple = Simple { low: 0, high: 1, bits: boolean.bits };
+        let simple = Simple { low: 0, high: 1, base: 0, bits: boolean.bits, total: false };
         types.ir.push(Type::Scalar(boolean));
-        for (name, shape, simple) in [("unknown", Shape::Error, None), ("integer", Shape::Number, None), ("boolean", Shape::Boolean, Some(simple))] {
+        let first = [
+            ("unknown", Shape::Error, None),
+            ("integer", Shape::Number, None),
+            ("boolean", Shape::Boolean, Some(simple)),
+            ("real", Shape::Real(None), None),
+        ];
+        for (name, shape, simple) in first {
             types.list.push(Info { shape, name: Some(name.to_string()), simple, ir: TypeId(0), depth: 1, has_bag: false });
         }
         types
@@ -149,6 +172,24 @@ impl Types {
         self.list[ty.0 as usize].simple
     }
 
+    /// The values of a type that can be counted through: those of all scalars except real numbers.
+    pub(super) fn ordinal(&self, ty: Ty) -> Option<Simple> {
+        self.simple(ty).filter(|_| !self.is_real(ty))
+    }
+
+    pub(super) fn is_real(&self, ty: Ty) -> bool {
+        matches!(self.shape(ty), Shape::Real(_))
+    }
+
+    /// The format of a declared type of real numbers.
+    pub(super) fn real_format(&self, ty: Ty) -> Option<RealFormat> {
+        match self.shape(ty) {
+            Shape::Real(format) => *format,
+            _ => None,
+        }
+    }
+
+    /// Whether values of the type are whole numbers.
     pub(super) fn is_number(&self, ty: Ty) -> bool {
         matches!(self.shape(ty), Shape::Number | Shape::Range)
     }
@@ -193,6 +234,7 @@ impl Types {
         match (self.shape(a), self.shape(b)) {
             (Shape::Error, _) | (_, Shape::Error) => true,
             (Shape::Range, Shape::Range) => self.simple(a) == self.simple(b),
+            (Shape::Real(format), Shape::Real(other)) => format == other,
             (Shape::Scalarset, Shape::Scalarset) => self.shift(a, b) == Some(0),
             (Shape::Union(members), Shape::Union(others)) => members == others,
             (Shape::Record(fields), Shape::Record(others)) => {
@@ -231,15 +273,21 @@ impl Types {
             Shape::Array { index, element, .. } => format!("array [{}] of {}", inner(*index), inner(*element)),
             Shape::Bag(bag) => format!("multiset [{}] of {}", bag.capacity, inner(bag.element)),
             Shape::Slot(bag) => format!("position in {}", inner(*bag)),
-            Shape::Error | Shape::Number | Shape::Boolean => String::new(),
+            Shape::Real(Some(format)) => format!("real({}, {})", format.digits, format.exponent),
+            Shape::Error | Shape::Number | Shape::Boolean | Shape::Real(None) => String::new(),
         }
     }
 
     /// A type of `count` numbers or names from `low` on.
     pub(super) fn simple_type(&mut self, shape: Shape, name: Option<String>, low: i64, count: u64, names: Names) -> Ty {
         let scalar = layout::scalar(name.clone(), low, count, true, names);
-        let simple = Simple { low, high: low.wrapping_add((count - 1) as i64), bits: scalar.bits };
+        let simple = Simple { low: low.into(), high: i128::from(low) + i128::from(count) - 1, base: low, bits: scalar.bits, total: false };
         self.push(shape, name, Some(simple), Type::Scalar(scalar), 1)
+    }
+
+    /// A type of real numbers. A value is its stored form, so that types of other formats are converted by the operators.
+    pub(super) fn real_type(&mut self, name: Option<&str>, format: RealFormat) -> Ty {
+        self.simple_type(Shape::Real(Some(format)), name.map(str::to_string), 1, format.count(), Names::Real(format))
     }
 
     pub(super) fn scalarset_type(&mut self, name: Option<String>, count: u64, names: Names) -> Ty {
@@ -268,6 +316,12 @@ impl Types {
             && self.ir[self.ir(ty).0 as usize].scalar().is_some_and(|scalar| scalar.elements.iter().any(|part| part.count > 1))
     }
 
+    /// The numbers of the scalarsets whose elements are values of a scalar type.
+    pub(super) fn sets(&self, ty: Ty) -> Vec<u32> {
+        let scalar = self.ir[self.ir(ty).0 as usize].scalar();
+        scalar.map_or(Vec::new(), |scalar| scalar.elements.iter().map(|part| part.set).collect())
+    }
+
     /// Whether clearing an object makes some part of it an element of a scalarset.
     pub(super) fn clears_to_element(&self, ty: Ty) -> bool {
         match self.shape(ty) {
@@ -288,18 +342,39 @@ impl Types {
         }
     }
 
-    /// A type of whole numbers, which must have fewer than 2^64 values.
-    pub(super) fn range_type(&mut self, name: Option<&str>, low: i64, high: i64) -> Ty {
-        self.simple_type(Shape::Range, name.map(str::to_string), low, high.wrapping_sub(low) as u64 + 1, Names::Numbers)
+    /// A type of whole numbers that fit a register, all with a sign or all without.
+    pub(super) fn range_type(&mut self, name: Option<&str>, low: i128, high: i128) -> Ty {
+        // A range that begins beyond the numbers with a sign is laid out from the last of them on.
+        let base = i64::try_from(low).unwrap_or(i64::MAX);
+        let count = high - i128::from(base) + 1;
+        let total = count > u64::MAX.into();
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let shown = name.map(str::to_string).or_else(|| (low > base.into() || total).then(|| format!("{low}..{high}")));
+        let scalar = layout::scalar(shown, base, count, !total, Names::Numbers);
+        let simple = Simple { low, high, base, bits: scalar.bits, total };
+        self.push(Shape::Range, name.map(str::to_string), Some(simple), Type::Scalar(scalar), 1)
     }
 
-    /// A type in which computed numbers are shown.
-    pub(super) fn any_number(&mut self) -> Ty {
-        if let Some(ty) = self.any_number {
-            return ty;
+    /// A type in which computed numbers of an interval are shown.
+    pub(super) fn any_number(&mut self, range: Interval) -> Ty {
+        if range.is_unsigned() {
+            return self.any("unsigned", |types| types.range_type(None, 0, u64::MAX.into()));
         }
-        let ty = self.range_type(None, i64::MIN + 1, i64::MAX);
-        self.any_number = Some(ty);
+        self.any("signed", |types| types.range_type(None, i128::from(i64::MIN) + 1, i64::MAX.into()))
+    }
+
+    /// A type in which computed real numbers are shown, and its format.
+    pub(super) fn any_real(&mut self) -> Option<(Ty, RealFormat)> {
+        let format = RealFormat::new(15, 308)?;
+        Some((self.any("real", |types| types.real_type(None, format)), format))
+    }
+
+    fn any(&mut self, kind: &'static str, make: impl FnOnce(&mut Self) -> Ty) -> Ty {
+        if let Some(ty) = self.any.get(kind) {
+            return *ty;
+        }
+        let ty = make(self);
+        self.any.insert(kind, ty);
         ty
     }
 
@@ -328,7 +403,7 @@ impl Types {
     pub(super) fn names(&self, ty: Ty) -> Option<Vec<String>> {
         match &self.ir[self.ir(ty).0 as usize].scalar()?.names {
             Names::Names(names) => Some(names.clone()),
-            Names::Numbers => None,
+            Names::Numbers | Names::Real(_) => None,
         }
     }
 

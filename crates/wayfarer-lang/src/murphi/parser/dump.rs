@@ -47,7 +47,7 @@ fn dump_type(ty: &TypeExpr) -> String {
         }
         TypeKind::Array(index, element) => format!("(array {} {})", dump_type(index), dump_type(element)),
         TypeKind::Multiset(size, element) => format!("(multiset {} {})", expr(size), dump_type(element)),
-        TypeKind::Real => "real".to_string(),
+        TypeKind::Real(digits, exponent) => format!("(real {} {})", expr(digits), expr(exponent)),
     }
 }
 

@@ -130,11 +130,11 @@ impl Parser<'_> {
     fn real(&mut self) -> TypeKind {
         self.bump();
         self.expect(Sign::OpenRound);
-        self.bare_expression();
+        let digits = self.bare_expression();
         self.expect(Sign::Comma);
-        self.bare_expression();
+        let exponent = self.bare_expression();
         self.expect(Sign::CloseRound);
-        TypeKind::Real
+        TypeKind::Real(Box::new(digits), Box::new(exponent))
     }
 
     fn range_or_name(&mut self) -> TypeKind {

@@ -1,6 +1,7 @@
 //! Statements: when they can be executed, and what they do.
 
 use super::layout::LeafAt;
+use super::rules::PRINTED_FROM;
 use super::{Here, Lowering, Ranged, binary, equal, fixed, store};
 use crate::promela::learned::Limit;
 use crate::promela::model::{ActKind, Place, PrintPart, Scalar, Start, Value};
@@ -56,7 +57,9 @@ impl Lowering<'_> {
         };
         let value = self.value(here, value);
         let ty = self.print_type(names);
-        PrintItem::Value(value.expr, ty)
+        // Numbers may be negative, so their stored form begins with the least of them.
+        let from = if names.is_none() { PRINTED_FROM } else { 0 };
+        PrintItem::Value(Expr::Binary(BinaryOp::Sub, Box::new(value.expr), Box::new(Expr::Const(from))), ty)
     }
 
     /// Stores a value in a variable.

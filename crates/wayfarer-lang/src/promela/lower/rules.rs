@@ -10,6 +10,8 @@ use wayfarer_space::FaultClass;
 
 /// More rules than this are refused.
 const MOST_RULES: usize = 200_000;
+/// The least number that is printed: stored forms are distances from it.
+pub(super) const PRINTED_FROM: i64 = i64::MIN;
 
 /// A transition in a slot.
 #[derive(Clone, Copy)]
@@ -320,11 +322,11 @@ impl<'a> Lowering<'a> {
             Some(kind) => Names::Names(std::iter::once("0".to_string()).chain(self.model.mtypes[kind as usize].iter().cloned()).collect()),
             None => Names::Numbers,
         };
-        let count = match &names {
-            Names::Names(names) => names.len() as u64,
-            Names::Numbers => u64::MAX,
+        let (low, count) = match &names {
+            Names::Names(names) => (0, names.len() as u64),
+            Names::Numbers | Names::Real(_) => (PRINTED_FROM, u64::MAX),
         };
-        let ty = Type::Scalar(layout::scalar(None, 0, count, false, names));
+        let ty = Type::Scalar(layout::scalar(None, low, count, false, names));
         let known = self.program.types.iter().position(|known| *known == ty);
         let number = known.unwrap_or_else(|| {
             self.program.types.push(ty);

@@ -1,4 +1,4 @@
-//! What the rules and properties of a program depend on, for shortening witnesses.
+//! The dependences of a program's rules and properties, for shortening witnesses.
 
 use wayfarer_ir::effects::{Bits, Effects};
 use wayfarer_ir::levels::Levels;
