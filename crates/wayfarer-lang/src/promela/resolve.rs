@@ -11,6 +11,7 @@ use super::flow;
 use super::model::{LeafId, Model, ProcessType, Scalar};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
+use expressions::Run;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use wayfarer_ir::At;
@@ -90,6 +91,8 @@ pub(super) struct Resolver<'a> {
     pub(super) owner: Option<usize>,
     pub(super) cells: u64,
     pub(super) in_dstep: bool,
+    /// Whether a `run` may stand in the expression that is resolved, and what it creates.
+    run: Run,
     /// Whether a variable declared here still gets its first value when the process begins.
     pub(super) at_start: bool,
     pub(super) errors: usize,
@@ -112,6 +115,7 @@ impl<'a> Resolver<'a> {
             owner: None,
             cells: 0,
             in_dstep: false,
+            run: Run::Refused,
             at_start: false,
             errors: 0,
             remote_labels: Vec::new(),
