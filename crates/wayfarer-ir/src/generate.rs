@@ -7,13 +7,11 @@ mod places;
 
 use crate::code::{FaultId, Root, Stmt, TypeId};
 use crate::layout;
-use crate::program::{
-    At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
-};
+use crate::program::{At, Body, FaultKind, FaultSite, Formula, Function, Parameter, Program, Property, Region, Rule, RuleParameter, Variable};
 use crate::types::{Names, Type};
 use code::Writer;
 use places::{Object, Scope};
-use wayfarer_space::{FaultClass, Rng};
+use wayfarer_space::{FaultClass, PropertyKind, Rng};
 
 /// The program of a seed.
 pub fn generate(seed: u64) -> Program {

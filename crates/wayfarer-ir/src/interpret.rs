@@ -31,13 +31,15 @@ mod prefix;
 
 use crate::code::{Expr, FaultId};
 use crate::levels::Levels;
-use crate::program::{At, Program, Property, PropertyKind, Rule};
+use crate::program::{At, Program, Property, Rule};
 use machine::{Machine, Scratch, Stop};
 use prefix::Shares;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The limits of one formula or command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,11 +356,7 @@ impl Space for Interpreter {
             machine.scratch.memory.state.extend_from_slice(state);
             let mut result = Ok(());
             for (number, property) in self.program.properties.iter().enumerate() {
-                let told = match property.kind {
-                    PropertyKind::Always => false,
-                    PropertyKind::Reachable => true,
-                    PropertyKind::Assumption => continue,
-                };
+                let Some(told) = property.kind.reported_if() else { continue };
                 match holds(machine, property) {
                     Ok(holds) if holds == told => bits.insert(number as u32),
                     Ok(_) => {}
@@ -380,7 +378,7 @@ impl Space for Interpreter {
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
 
     fn fault_class(&self, fault: Fault) -> FaultClass {

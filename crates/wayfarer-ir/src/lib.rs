@@ -42,8 +42,8 @@ pub use code::{
 };
 pub use interpret::{Interpreter, Limits};
 pub use program::{
-    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule,
-    RuleParameter, Variable,
+    Asymmetry, At, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable,
 };
 pub use types::{Elements, Field, Names, Scalar, Type};
 pub use verify::{VerifyError, verify};
+pub use wayfarer_space::PropertyKind;

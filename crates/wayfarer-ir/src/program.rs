@@ -4,7 +4,7 @@
 
 use crate::code::{Block, Expr, FaultId, Reg, TypeId};
 use crate::types::Type;
-use wayfarer_space::FaultClass;
+use wayfarer_space::{FaultClass, PropertyKind};
 
 /// A model in the form that searches run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -173,17 +173,6 @@ pub enum Region {
     State,
     /// Into a frame of a caller.
     Frame,
-}
-
-/// The kind of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PropertyKind {
-    /// It holds in every reachable state.
-    Always,
-    /// States in which it fails are not part of the system.
-    Assumption,
-    /// Some reachable state satisfies it, or some fired command reaches its `Cover` statement.
-    Reachable,
 }
 
 /// A named condition on states.

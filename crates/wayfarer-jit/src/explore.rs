@@ -9,8 +9,9 @@ use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use wayfarer_ir::PropertyKind;
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, NARROW, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The number of groups of guards whose bits are kept on the stack.
 const FEW_GROUPS: usize = 16;
@@ -317,6 +318,7 @@ impl Space for Compiled {
             self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
             return Completeness::All;
         }
+        steps.sifted = steps.sieve.is_some() && self.words <= NARROW;
         if self.lone {
             self.with_scratch(|scratch| match self.words {
                 1 => self.expand_listed::<1>(batch, first, steps, scratch),
@@ -434,7 +436,7 @@ impl Space for Compiled {
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.program.properties.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Reachable)
+        self.program.properties.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
 
     fn fault_class(&self, fault: Fault) -> FaultClass {

@@ -8,7 +8,7 @@ use crate::explore::member;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
-use wayfarer_space::{FaultStep, Fired, Firing, Hash, NARROW, PropertyBits, Steps, Sum, Word, hash};
+use wayfarer_space::{FaultStep, Fired, Firing, Hash, NARROW, Omitted, PropertyBits, Steps, Sum, Word, hash};
 
 /// Words that are compared together.
 const BLOCK: usize = 8;
@@ -17,7 +17,7 @@ const BLOCK: usize = 8;
 const _: () = assert!(NARROW == 4);
 
 impl Compiled {
-    /// Fires the rules of a list, at most `most`. Returns how many there were.
+    /// Fires the rules of a list, at most `most`. Returns how many there were. Steps of narrow states go through the sieve, if there is one.
     #[inline]
     pub(crate) fn fire_rules<const W: usize>(
         &self,
@@ -31,58 +31,76 @@ impl Compiled {
         let before = steps.states.len();
         assert!(steps.hashes.len() == before && steps.changed.len() == before, "columns of one length");
         assert!(steps.sources.len() == before && steps.firings.len() == before, "columns of one length");
-        steps.hashes.reserve(most);
-        steps.changed.reserve(most);
-        steps.sources.reserve(most);
-        steps.firings.reserve(most);
-        let targets = steps.states.push_many_dirty(most);
+        let Steps { states, hashes, sources, firings, changed, faults, discarded, reached, sieve, omitted, .. } = &mut *steps;
+        let mut sieve = sieve.as_mut().filter(|_| W != 0);
+        hashes.reserve(most);
+        changed.reserve(most);
+        sources.reserve(most);
+        firings.reserve(most);
+        let left = omitted.len();
+        omitted.reserve(if sieve.is_some() { most } else { 0 });
+        let targets = states.push_many_dirty(most);
         assert!(targets.len() == most * width, "room for every state");
         let target = targets.as_mut_ptr();
         // SAFETY: the columns have this length.
-        let (hashes, changes, sources, firings) = unsafe {
-            (
-                steps.hashes.as_mut_ptr().add(before),
-                steps.changed.as_mut_ptr().add(before),
-                steps.sources.as_mut_ptr().add(before),
-                steps.firings.as_mut_ptr().add(before),
-            )
+        let (hash_column, change_column, firing_column, omitted_column) = unsafe {
+            (hashes.as_mut_ptr().add(before), changed.as_mut_ptr().add(before), firings.as_mut_ptr().add(before), omitted.as_mut_ptr().add(left))
         };
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
-        let (mut made, mut count) = (0, 0);
+        let (mut made, mut left_out, mut count) = (0, 0, 0);
         for rule in rules {
-            assert!(made < most, "room for every rule");
+            assert!(count < most, "room for every rule");
+            count += 1;
             // SAFETY: fewer than `most` states were made, and there is room for this many.
             let out = unsafe { std::slice::from_raw_parts_mut(target.add(made * width), width) };
             let fired = self.fire_rule(rule, state, out, scratch);
-            count += 1;
             if fired == Fired::To {
-                let (hash, changed) = match sum {
-                    Some(sum) if W == 0 => describe_wide(sum, state, out),
-                    _ => describe::<W>(state, out),
+                let differs = match sum {
+                    Some(sum) if W == 0 => {
+                        let (hash, differs) = describe_wide(sum, state, out);
+                        // SAFETY: as below.
+                        unsafe { hash_column.add(made).write(hash) };
+                        differs
+                    }
+                    _ => differing::<W>(state, out),
                 };
                 // SAFETY: room was reserved for `most` more in each column, and fewer were written so far.
                 unsafe {
-                    hashes.add(made).write(hash);
-                    changes.add(made).write(changed);
-                    sources.add(made).write(source);
-                    firings.add(made).write(Firing::of(rule));
+                    change_column.add(made).write(differs);
+                    firing_column.add(made).write(Firing::of(rule));
                 }
-                made += 1;
+                let mut given = 1;
+                if let Some(sieve) = &mut sieve {
+                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
+                    given = usize::from((differs != 0) & sieve.is_fresh_of::<W>(words_of(out)));
+                    // SAFETY: as above.
+                    unsafe { omitted_column.add(left_out).write(Omitted { source, rule, changed: differs != 0 }) };
+                    left_out += 1 - given;
+                }
+                made += given;
             }
             if fired != Fired::To || self.covers {
-                note(source, rule, fired, &mut steps.faults, &mut steps.discarded, &mut steps.reached, scratch);
+                note(source, rule, fired, faults, discarded, reached, scratch);
+            }
+        }
+        if W != 0 {
+            // All at once: the products of several states are computed side by side.
+            for index in 0..made {
+                // SAFETY: as above; this many states were written.
+                unsafe { hash_column.add(index).write(hash(&*target.add(index * W).cast::<[Word; W]>())) };
             }
         }
         let after = before + made;
-        // SAFETY: all columns had `before` rows, and each of the rows up to `after` was written above.
+        // SAFETY: these columns had `before` rows, and each of the rows up to `after` was written above; so were `left_out` rows of omitted steps.
         unsafe {
-            steps.hashes.set_len(after);
-            steps.changed.set_len(after);
-            steps.sources.set_len(after);
-            steps.firings.set_len(after);
+            hashes.set_len(after);
+            changed.set_len(after);
+            firings.set_len(after);
+            omitted.set_len(left + left_out);
         }
-        steps.states.truncate(after);
+        sources.resize(after, source);
+        states.truncate(after);
         count
     }
 
@@ -168,18 +186,24 @@ impl Iterator for Rules<'_> {
     }
 }
 
-/// The hash of a state of `W` words, and the words that differ from another.
+/// A state of `W` words.
 #[inline]
-fn describe<const W: usize>(from: &[Word], to: &[Word]) -> (Hash, u64) {
-    let (from, to): (&[Word; W], &[Word; W]) = (from.try_into().expect("a width"), to.try_into().expect("a width"));
+fn words_of<const W: usize>(state: &[Word]) -> &[Word; W] {
+    state.try_into().expect("a width")
+}
+
+/// The words in which two states of `W` words differ.
+#[inline]
+fn differing<const W: usize>(from: &[Word], to: &[Word]) -> u64 {
+    let (from, to) = (words_of::<W>(from), words_of::<W>(to));
     let mut mask = 0;
     for index in 0..W {
         mask |= u64::from(from[index] != to[index]) << index;
     }
-    (hash(to), mask)
+    mask
 }
 
-/// The same for a wide state, given the sum of the state it differs from.
+/// The hash of a wide state, given the sum of the state it differs from, and the words in which it differs.
 #[inline]
 fn describe_wide(mut sum: Sum, from: &[Word], to: &[Word]) -> (Hash, u64) {
     let mut mask = 0;

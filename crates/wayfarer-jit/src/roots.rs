@@ -200,7 +200,7 @@ fn write_property(
             _ => {}
         }
     }
-    let is_told = property.kind == PropertyKind::Reachable;
+    let is_told = property.kind.reported_if() == Some(true);
     let mask = 1i64 << bit;
     if let Some((holds, faulted)) = judged {
         let tells = if is_told { holds } else { emitter.negated(holds) };

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::panic::Location;
+use wayfarer_space::PropertyKind;
 
 /// A system as a Rust value: its start states, the actions that are possible in a state, their successors, and the
 /// properties that must hold.
@@ -67,17 +68,6 @@ pub type Representative<M> = fn(&M, &<M as Model>::State) -> <M as Model>::State
 /// A condition on a state of a model.
 type Condition<M> = Box<dyn Fn(&M, &<M as Model>::State) -> bool + Send + Sync>;
 
-/// The kind of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PropertyKind {
-    /// Its condition holds in every state.
-    Always,
-    /// Its condition holds in no state.
-    Never,
-    /// Its condition holds in some state.
-    Sometimes,
-}
-
 /// A property to check.
 pub struct Property<M: Model + ?Sized> {
     /// Its name.
@@ -114,7 +104,7 @@ impl<M: Model + ?Sized> Properties<M> {
     /// The condition must hold in some state.
     #[track_caller]
     pub fn sometimes(&mut self, name: impl Into<String>, condition: impl Fn(&M, &M::State) -> bool + Send + Sync + 'static) -> &mut Self {
-        self.add(name.into(), PropertyKind::Sometimes, Box::new(condition))
+        self.add(name.into(), PropertyKind::Reachable, Box::new(condition))
     }
 
     #[track_caller]

@@ -5,14 +5,16 @@ mod expansion;
 
 use crate::caught::{self, Faults, MISUSED, Misuse};
 use crate::coded::Coded;
-use crate::model::{Model, Properties, PropertyKind, Representative};
+use crate::model::{Model, Properties, Representative};
 use crate::shape::Shape;
 use expansion::{Mark, Typed, restored};
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The number of rules of a model: one for each variant of its action type, and the last two for all further variants
 /// and for the actions searched for.
@@ -295,7 +297,7 @@ where
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {
-        self.properties.0.get(property as usize).is_some_and(|property| property.kind == PropertyKind::Sometimes)
+        self.properties.0.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
 
     fn fault_class(&self, _fault: Fault) -> FaultClass {

@@ -11,15 +11,17 @@
 //!
 //! [Arms](arms) run beside the phases. They are random searches with stores of their own. They get a small share of the
 //! steps while the search is exhaustive, and more once it is not. Shares are counted in steps, so that the same seed
-//! gives the same run.
+//! gives the same run. A phase is a job, a turn of an arm is a job, and the [schedule] says which comes next.
 //!
 //! A run ends at a violation, if everything was visited, if it is likely that nothing was missed ([`Auto::confidence`]), or at a limit.
 
 mod arms;
 mod moving;
+mod noting;
 mod planting;
+mod schedule;
 
-use crate::explore::conclude;
+use crate::explore::{Entering, conclude};
 use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
 use crate::strategies::Level;
@@ -29,6 +31,7 @@ use crate::{
 };
 use arms::Arms;
 use planting::plant;
+use schedule::Schedule;
 use std::sync::Arc;
 use wayfarer_space::{Rng, Space};
 use wayfarer_store::give_back;
@@ -332,12 +335,13 @@ impl<'a> Run<'a> {
         // A tree leaves room for the store that follows, since it cannot be taken apart while states are moved.
         let most = if matches!(first, First::Tree(_)) { self.whole / 8 * 5 } else { usize::MAX };
         let so_far = Progress { states: self.done.states, fired: self.done.fired, steps: self.done.steps, ..Progress::default() };
-        let mut beside = self.arms.beside(first.store(), seat, control, so_far).within(most);
         let (store, workers) = (first.store(), self.auto.workers);
         let board = Board::new(workers, from);
         let (starts, at) = from.map_or((true, Level::default()), |waiting| (waiting.starts, waiting.level_of()));
-        let breadth = Breadth { space, store, settings, account: self.auto.account, workers, shared: &board, from: at, first: starts, record: None };
-        let (mut outcome, depth) = breadth.run(&mut beside);
+        let entering = Entering { first: starts, record: None };
+        let account = self.auto.account;
+        let breadth = Breadth { space, store, settings, account, workers, shared: &board, charged: false, from: at, entering };
+        let (mut outcome, depth) = Schedule::new(&mut self.arms, store, seat, so_far, control).within(most).run(breadth);
         let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
         outcome.shortest = from.is_none_or(|waiting| !waiting.starts);
@@ -363,9 +367,9 @@ impl<'a> Run<'a> {
         let settings = Settings { limits: Limits { states, ..self.limits_left() }, record_always: true, ..self.settings.clone() };
         let so_far =
             Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
-        // A compact store is probed without a place there, and is faster while it has one worker.
-        let mut beside = self.arms.beside(store, Seat::new(()), control, so_far);
         let workers = waiting.workers();
+        // A compact store can be probed without a place there, and is faster while it has one worker.
+        let seat = if workers > 1 { store.seat() } else { None }.unwrap_or_else(|| Seat::new(()));
         let breadth = Breadth {
             space: self.space,
             store,
@@ -373,11 +377,11 @@ impl<'a> Run<'a> {
             account: self.auto.account,
             workers,
             shared: waiting,
+            charged: true,
             from,
-            first,
-            record: Some(record),
+            entering: Entering { first, record: Some(record) },
         };
-        let mut outcome = breadth.charged(&mut beside);
+        let (mut outcome, _) = Schedule::new(&mut self.arms, store, seat, so_far, control).run(breadth);
         self.arms.give(&mut outcome);
         outcome
     }
@@ -418,7 +422,10 @@ impl<'a> Run<'a> {
 
     fn finish(mut self, store: Box<dyn Store + 'a>) -> (Outcome, Box<dyn Store + 'a>) {
         self.arms.tell(&mut self.done);
-        self.done.details.figures.append(self.arms.figures());
+        // Beside several workers, the number of turns depends on timing. A complete run can be repeated, and owes nothing to them.
+        if self.auto.workers < 2 || !self.done.is_complete() {
+            self.done.details.figures.append(self.arms.figures());
+        }
         self.done.phases = self.phases;
         (self.done, store)
     }

@@ -1,21 +1,19 @@
 //! Several workers at one job: one leads, the others follow, and all of them meet.
 //!
 //! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
-//! search meets once per level, walkers meet after a number of steps, so that the findings of walkers do not depend on their
-//! speed. The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
+//! search meets once per level; walkers do not meet ([`strides`]). The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
 //! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
 //! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
+
+mod strides;
 
 use crate::{Account, Control, Progress, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use strides::Pace;
+pub(crate) use strides::Strides;
 
-/// Steps of a walker between two meetings: at first, and at most. In between it is a share of the steps that were taken, so
-/// that a long walk does not wait often and a short one does not find its end late.
-const STRIDE: u64 = 1 << 16;
-const LONGEST: u64 = 1 << 20;
-const SHARE: u64 = 4;
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
 
@@ -93,6 +91,8 @@ pub(crate) struct Crew {
     /// The bytes of a round of a single state, if that is much, and the number of workers other than the first that make such rounds.
     weight: AtomicUsize,
     lifting: AtomicUsize,
+    /// How far walkers have come.
+    pace: Pace,
 }
 
 #[derive(Default)]
@@ -146,6 +146,7 @@ impl Crew {
             disjoint: true,
             weight: AtomicUsize::new(0),
             lifting: AtomicUsize::new(0),
+            pace: Pace::new(workers),
         }
     }
 
@@ -252,6 +253,7 @@ impl Crew {
 
     /// A worker leaves and is no longer waited for; it has found this many violations.
     pub(crate) fn leave(&self, worker: usize, violations: usize) {
+        self.pace.leave(worker, violations);
         let mut gate = self.gate();
         gate.violations[worker] = violations;
         if std::mem::take(&mut gate.present[worker]) && worker < gate.called {
@@ -309,33 +311,4 @@ fn note(Place(at): &Place, progress: &Progress) {
     at[0].store(progress.states, Ordering::Relaxed);
     at[1].store(progress.fired, Ordering::Relaxed);
     at[2].store(progress.steps, Ordering::Relaxed);
-}
-
-/// The control of a walker: it meets the others after a number of steps, and ends with them if any of them has found enough.
-pub(crate) struct Strides<'a> {
-    crew: &'a Crew,
-    worker: usize,
-    inner: &'a mut dyn Control,
-    next: u64,
-}
-
-impl<'a> Strides<'a> {
-    pub(crate) fn new(crew: &'a Crew, worker: usize, inner: &'a mut dyn Control) -> Self {
-        Strides { crew, worker, inner, next: STRIDE }
-    }
-}
-
-impl Control for Strides<'_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        if progress.steps < self.next {
-            return self.inner.ask(progress);
-        }
-        self.next += (self.next / SHARE).clamp(STRIDE, LONGEST);
-        let Strides { crew, worker, inner, .. } = self;
-        match crew.meet(*worker, progress.violations, &mut || inner.ask(progress), &mut |_| crew.workers) {
-            Err(stop) => Some(stop),
-            Ok(met) if met.violations >= crew.most => Some(Stop::Violations),
-            Ok(_) => self.inner.ask(progress),
-        }
-    }
 }

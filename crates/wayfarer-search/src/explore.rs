@@ -12,112 +12,15 @@ mod sampling;
 
 use crate::explore::sampling::Sampling;
 use crate::{
-    Admission, Candidates, Cause, Control, Ending, Estimate, Fidelity, Ground, Hint, Limits, Meeting, Outcome, Progress, Rank, Record, Seat,
-    Selection, Stepping, Stop, Store, Strategy, Violation, Visit,
+    Admission, Candidates, Cause, Control, Deadlock, Estimate, Fidelity, Ground, Hint, Meeting, Outcome, Progress, Rank, Record, Seat, Selection,
+    Settings, Stepping, Stop, Store, Strategy, Violation, Visit,
 };
 pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width};
-
-/// When a state counts as a deadlock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Deadlock {
-    /// Never.
-    Off,
-    /// When no rule is enabled.
-    Stuck,
-    /// When no rule leads to another state.
-    #[default]
-    Stuttering,
-}
-
-impl Deadlock {
-    /// All rules with their names.
-    pub const ALL: [(Deadlock, &'static str); 3] = [(Deadlock::Off, "off"), (Deadlock::Stuck, "stuck"), (Deadlock::Stuttering, "stuttering")];
-}
-
-impl fmt::Display for Deadlock {
-    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        out.write_str(Self::ALL.iter().find(|(rule, _)| rule == self).map_or("off", |(_, name)| name))
-    }
-}
-
-impl FromStr for Deadlock {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(_, name)| *name == text).map(|(rule, _)| *rule);
-        found.ok_or_else(|| format!("`{text}` is not a rule for deadlocks; it is off, stuck or stuttering"))
-    }
-}
-
-/// The violation that a witness must show while a shorter witness is searched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aim {
-    /// How the witness ends.
-    pub ending: Ending,
-    /// Whether a fault at the same place counts whichever rule comes there.
-    pub any_rule: bool,
-}
-
-/// The goal of a run, and its limits in counts rather than in time.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How far.
-    pub limits: Limits,
-    /// When a state counts as a deadlock.
-    pub deadlock: Deadlock,
-    /// After how many violations to stop; at least one.
-    pub max_errors: usize,
-    /// Whether of violations that are wrong in the same way only the first is kept.
-    pub each_once: bool,
-    /// The properties to judge; `None` means all of them.
-    pub properties: Option<PropertyBits>,
-    /// The goal of the search, if it is not a violation.
-    pub sought: Option<Sought>,
-    /// The only violation that counts. Set while its witness is being shortened.
-    pub aim: Option<Aim>,
-    /// How many states the record may hold over a store that is not exact; 0 keeps none.
-    pub record: usize,
-    /// Whether to keep a record over an exact store too. Needed if several workers with stores of their own may visit the same states.
-    pub record_always: bool,
-    /// Whether to count how often each state is visited.
-    pub profile: bool,
-    /// Whether to end at the first limit of representation, because the caller can widen it and start again.
-    pub end_at_limit: bool,
-}
-
-/// States and firings that are looked for.
-#[derive(Clone, Debug, Default)]
-pub struct Sought {
-    /// Properties that ask to be reached.
-    pub properties: PropertyBits,
-    /// Rules, parameters fixed.
-    pub rules: PropertyBits,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            limits: Limits::default(),
-            deadlock: Deadlock::default(),
-            max_errors: 1,
-            each_once: false,
-            properties: None,
-            sought: None,
-            aim: None,
-            record: 1 << 12,
-            record_always: false,
-            profile: false,
-            end_at_limit: false,
-        }
-    }
-}
 
 /// How a worker begins.
 #[derive(Debug)]
@@ -143,84 +46,150 @@ pub(crate) fn work(
     control: &mut dyn Control,
     entering: Entering,
 ) -> Outcome {
-    let Some(seat) = store.seat() else { return Outcome::new(space.rules()).without_room() };
-    let mut run = Run::new(space, store, settings, seat, entering.record);
-    let mut stop = None;
-    if entering.first {
-        // There may be many start states, so their buffers are freed before the first round.
-        let mut round = Round::new(space.width());
-        for piece in pieces(space, strategy.starts_in_pieces()) {
-            run.complete(match piece {
-                Some(numbers) => space.initial_some(numbers, &mut round.steps),
-                None => space.initial(&mut round.steps),
-            });
-            stop = run.start(strategy, &round);
-            if stop.is_some() {
-                break;
-            }
-        }
+    let Some(mut work) = Work::new(space, store, strategy, settings, entering) else { return Outcome::new(space.rules()).without_room() };
+    let ended = work.go_on(strategy, control, u64::MAX);
+    work.finish(ended.stop(), strategy)
+}
+
+/// One worker's part of an exploration, which can pause between two rounds and go on later.
+pub(crate) struct Work<'a> {
+    run: Run<'a>,
+    /// Rounds that were expanded and not yet dealt with, and others to use again.
+    waiting: VecDeque<Round>,
+    spare: Vec<Round>,
+    lag: usize,
+    first: Hint,
+    /// Why it ends before the first round, if it does.
+    stop: Option<Stop>,
+    /// Whether the outside was asked and the round that follows was not made.
+    paused: bool,
+}
+
+/// How a stretch of work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stretch {
+    /// The steps asked for were made, and there may be more to do.
+    Paused,
+    /// It is over, because nothing is left or for the given reason.
+    Over(Option<Stop>),
+}
+
+impl Stretch {
+    /// Why the work ended, if something ended it.
+    pub(crate) fn stop(self) -> Option<Stop> {
+        if let Stretch::Over(stop) = self { stop } else { None }
     }
-    let lag = strategy.lag();
-    // Whether everything is inserted in order and known states need only be counted.
-    let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
-    let first = if in_order { Hint::Coming } else { Hint::Place };
-    if in_order
-        && run.record.is_none()
-        && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
-        && store.fidelity() == Fidelity::Exact
-    {
-        run.sieve = Sieve::new(space.width());
-    }
-    let mut waiting: VecDeque<Round> = VecDeque::new();
-    let mut spare = Vec::new();
-    while stop.is_none() {
-        stop = run.edge(strategy, control);
-        if stop.is_some() {
-            break;
-        }
-        let mut round = spare.pop().unwrap_or_else(|| Round::new(space.width()));
-        round.selection.clear();
-        strategy.select(store, &mut round.selection);
-        let selected = !round.selection.is_empty();
-        if selected {
-            run.step(strategy, &mut round);
-            store.hint(&mut run.seat, &round.steps, first);
-            if let Some(last) = waiting.back() {
-                store.hint(&mut run.seat, &last.steps, Hint::State);
-            }
-            waiting.push_back(round);
-        } else {
-            spare.push(round);
-        }
-        if !selected && waiting.is_empty() {
-            // A worker that waits for the others frees its buffers, because they may need the memory.
-            if strategy.ahead() < lag {
-                spare.clear();
-            }
-            let progress = run.progress(strategy);
-            match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
-                Meeting::Over => break,
-                Meeting::On => {}
-                Meeting::Stop(why) => stop = Some(why),
+}
+
+impl<'a> Work<'a> {
+    /// Takes a place at the store, and brings in the start states if they are to be brought in. None if the store has no place.
+    pub(crate) fn new(
+        space: &'a dyn Space,
+        store: &'a dyn Store,
+        strategy: &mut dyn Strategy,
+        settings: &'a Settings,
+        entering: Entering,
+    ) -> Option<Self> {
+        let mut run = Run::new(space, store, settings, store.seat()?, entering.record);
+        let mut stop = None;
+        if entering.first {
+            // There may be many start states, so their buffers are freed before the first round.
+            let mut round = Round::new(space.width());
+            for piece in pieces(space, strategy.starts_in_pieces()) {
+                run.complete(match piece {
+                    Some(numbers) => space.initial_some(numbers, &mut round.steps),
+                    None => space.initial(&mut round.steps),
+                });
+                stop = run.start(strategy, &round);
+                if stop.is_some() {
+                    break;
+                }
             }
         }
-        let mut due = waiting.len().saturating_sub(if selected { strategy.ahead() } else { waiting.len().saturating_sub(1) });
-        while stop.is_none()
-            && due > 0
-            && let Some(round) = waiting.pop_front()
+        let lag = strategy.lag();
+        // Whether everything is inserted in order and known states need only be counted.
+        let in_order = lag > 0 && strategy.admission() == Admission::AllNew && !settings.profile;
+        let first = if in_order { Hint::Coming } else { Hint::Place };
+        if in_order
+            && run.record.is_none()
+            && settings.sought.as_ref().is_none_or(|sought| sought.rules.is_empty())
+            && store.fidelity() == Fidelity::Exact
         {
-            due -= 1;
-            stop = run.round(strategy, &round);
-            // Spare rounds are dropped, because each takes much memory if states have many successors.
-            if spare.len() <= strategy.ahead() {
+            run.sieve = Sieve::new(space.width());
+        }
+        Some(Work { run, waiting: VecDeque::new(), spare: Vec::new(), lag, first, stop, paused: false })
+    }
+
+    /// Makes rounds until nothing is left, something ends the work, or `until` steps were made.
+    pub(crate) fn go_on(&mut self, strategy: &mut dyn Strategy, control: &mut dyn Control, until: u64) -> Stretch {
+        let Work { run, waiting, spare, lag, first, paused, .. } = self;
+        let (space, store, lag, first) = (run.space, run.store, *lag, *first);
+        let mut stop = self.stop.take();
+        while stop.is_none() {
+            if !std::mem::take(paused) {
+                stop = run.edge(strategy, control);
+                if stop.is_some() {
+                    break;
+                }
+                if run.steps(strategy) >= until {
+                    *paused = true;
+                    return Stretch::Paused;
+                }
+            }
+            let mut round = spare.pop().unwrap_or_else(|| Round::new(space.width()));
+            round.selection.clear();
+            strategy.select(store, &mut round.selection);
+            let selected = !round.selection.is_empty();
+            if selected {
+                run.step(strategy, &mut round);
+                store.hint(&mut run.seat, &round.steps, first);
+                if let Some(last) = waiting.back() {
+                    store.hint(&mut run.seat, &last.steps, Hint::State);
+                }
+                waiting.push_back(round);
+            } else {
                 spare.push(round);
             }
+            if !selected && waiting.is_empty() {
+                // A worker that waits for the others frees its buffers, because they may need the memory.
+                if strategy.ahead() < lag {
+                    spare.clear();
+                }
+                let progress = run.progress(strategy);
+                match strategy.meet(run.outcome.violations.len(), &mut || control.ask(&progress)) {
+                    Meeting::Over => break,
+                    Meeting::On => {}
+                    Meeting::Stop(why) => stop = Some(why),
+                }
+            }
+            let mut due = waiting.len().saturating_sub(if selected { strategy.ahead() } else { waiting.len().saturating_sub(1) });
+            while stop.is_none()
+                && due > 0
+                && let Some(round) = waiting.pop_front()
+            {
+                due -= 1;
+                stop = run.round(strategy, &round);
+                // Spare rounds are dropped, because each takes much memory if states have many successors.
+                if spare.len() <= strategy.ahead() {
+                    spare.push(round);
+                }
+            }
         }
+        Stretch::Over(stop)
     }
-    for round in waiting {
-        strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
+
+    /// The figures so far.
+    pub(crate) fn progress(&self, strategy: &dyn Strategy) -> Progress {
+        self.run.progress(strategy)
     }
-    run.finish(stop, strategy)
+
+    /// Ends the work for this reason, or because nothing is left. Rounds that were not dealt with go back to the frontier.
+    pub(crate) fn finish(self, stop: Option<Stop>, strategy: &mut dyn Strategy) -> Outcome {
+        for round in self.waiting {
+            strategy.update(&round.selection, 0, Candidates { steps: &round.steps, sources: &round.selection.handles }, &[]);
+        }
+        self.run.finish(stop, strategy)
+    }
 }
 
 /// Start states that are made at once.
@@ -522,15 +491,19 @@ impl<'a> Run<'a> {
         self.store.fidelity() != Fidelity::Amnesic && !self.settings.record_always
     }
 
+    /// Steps taken, as the strategy counts them.
+    fn steps(&self, strategy: &dyn Strategy) -> u64 {
+        strategy.steps().unwrap_or(self.outcome.fired)
+    }
+
     fn progress(&self, strategy: &dyn Strategy) -> Progress {
-        let steps = strategy.steps().unwrap_or(self.outcome.fired);
         Progress {
             states: match &self.record {
                 Some(record) if !self.counts() => record.estimate().at_most(self.outcome.states).value as u64,
                 _ => self.outcome.states,
             },
             fired: self.outcome.fired,
-            steps,
+            steps: self.steps(strategy),
             frontier: strategy.frontier(),
             depth: strategy.depth().unwrap_or(0),
             violations: self.outcome.violations.len(),
@@ -541,7 +514,7 @@ impl<'a> Run<'a> {
     fn finish(mut self, stop: Option<Stop>, strategy: &dyn Strategy) -> Outcome {
         self.outcome.frontier = strategy.frontier();
         self.outcome.depth = strategy.depth();
-        self.outcome.steps = strategy.steps().unwrap_or(self.outcome.fired);
+        self.outcome.steps = self.steps(strategy);
         self.outcome.details = strategy.details();
         self.outcome.shortest = strategy.level().is_some();
         self.outcome.counted = self.counts();

@@ -19,7 +19,7 @@ use crate::{Candidates, Selection, Store, Visit};
 use wayfarer_space::Word;
 
 /// One worker's part of the states that wait.
-pub(crate) trait Frontier {
+pub(crate) trait Frontier: Send {
     /// Takes at most `most` states of the level.
     fn take(&mut self, store: &dyn Store, most: u32, selection: &mut Selection);
 

@@ -2,7 +2,7 @@
 
 use crate::auto::explore_in_phases;
 use crate::crew::{Crew, Ended, Strides, together};
-use crate::explore::{Entering, conclude, work};
+use crate::explore::{Entering, Work, conclude, work};
 use crate::frontier::{Board, Pool, Shared};
 use crate::strategies::{Bfs, Level, Place};
 use crate::{Account, Auto, Control, Limits, Outcome, Progress, Record, Settings, Stop, Store, Strategy};
@@ -19,8 +19,8 @@ pub struct Job<'j, 'p> {
     settings: &'j Settings,
     workers: usize,
     parts: Parts<'j, 'p>,
-    /// Whether a single worker brings in the start states.
-    first: bool,
+    /// Whether a single worker brings in the start states, and the record that it goes on with.
+    entering: Entering,
 }
 
 /// A worker's own store and strategy.
@@ -44,7 +44,7 @@ enum Parts<'j, 'p> {
 impl<'j, 'p> Job<'j, 'p> {
     /// A strategy over a store, by one worker.
     pub fn new(space: &'j dyn Space, store: &'j dyn Store, strategy: &'j mut dyn Strategy, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: 1, parts: Parts::One(store, strategy), first: true }
+        Job { space, settings, workers: 1, parts: Parts::One(store, strategy), entering: Entering::default() }
     }
 
     /// Breadth-first search by several workers over one store, which gives states back or, if not `recalls`, knows them only. Unless the store errs, verdict,
@@ -57,22 +57,29 @@ impl<'j, 'p> Job<'j, 'p> {
         workers: usize,
         settings: &'j Settings,
     ) -> Self {
-        Job { space, settings, workers, parts: Parts::Together(store, recalls, account), first: true }
+        Job { space, settings, workers, parts: Parts::Together(store, recalls, account), entering: Entering::default() }
     }
 
     /// Several workers, each with a store and a strategy of its own.
     pub fn apart(space: &'j dyn Space, make: Make<'j, 'p>, workers: usize, settings: &'j Settings) -> Self {
-        Job { space, settings, workers, parts: Parts::Apart(make), first: true }
+        Job { space, settings, workers, parts: Parts::Apart(make), entering: Entering::default() }
     }
 
     /// Phases within one budget.
     pub fn in_phases(space: &'j dyn Space, auto: Auto<'j>, settings: &'j Settings) -> Self {
-        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto), first: true }
+        Job { space, settings, workers: auto.workers, parts: Parts::Phases(auto), entering: Entering::default() }
     }
 
     /// The same without start states, for a strategy that knows where it begins.
-    pub(crate) fn bringing_starts(self, first: bool) -> Self {
-        Job { first, ..self }
+    pub(crate) fn bringing_starts(mut self, first: bool) -> Self {
+        self.entering.first = first;
+        self
+    }
+
+    /// The same, by a single worker that goes on with a record.
+    pub(crate) fn going_on_with(mut self, record: Option<Record>) -> Self {
+        self.entering.record = record;
+        self
     }
 
     /// Carries it out, until nothing is left, enough was found, or a limit or `control` ends it.
@@ -82,10 +89,10 @@ impl<'j, 'p> Job<'j, 'p> {
 
     /// The same, with the last store of a job that chooses its stores itself.
     pub fn run_keeping(self, control: &mut dyn Control) -> (Outcome, Option<Box<dyn Store + 'j>>) {
-        let Job { space, settings, workers, parts, first } = self;
+        let Job { space, settings, workers, parts, entering } = self;
         match parts {
             Parts::One(store, strategy) => {
-                let mut outcome = work(space, store, strategy, settings, control, Entering { first, record: None });
+                let mut outcome = work(space, store, strategy, settings, control, entering);
                 conclude(space, store, settings, &mut outcome);
                 (outcome, None)
             }
@@ -93,9 +100,18 @@ impl<'j, 'p> Job<'j, 'p> {
                 let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
                 let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
                 let shared = if recalls { board() } else { pool() };
-                let breadth =
-                    Breadth { space, store, settings, account, workers, shared: &*shared, from: Level::default(), first: true, record: None };
-                let mut outcome = if recalls { breadth.run(control).0 } else { breadth.charged(control) };
+                let breadth = Breadth {
+                    space,
+                    store,
+                    settings,
+                    account,
+                    workers,
+                    shared: &*shared,
+                    charged: !recalls,
+                    from: Level::default(),
+                    entering: Entering::default(),
+                };
+                let (mut outcome, _) = breadth.run(control);
                 conclude(space, store, settings, &mut outcome);
                 (outcome, None)
             }
@@ -117,23 +133,39 @@ pub(crate) struct Breadth<'b, 'a> {
     pub(crate) workers: usize,
     /// The frontier.
     pub(crate) shared: &'b (dyn Shared<'a> + 'a),
+    /// Whether the frontier holds states. The memory of the rounds under way is then not known in advance, so several workers are charged an estimate.
+    pub(crate) charged: bool,
     pub(crate) from: Level,
-    /// Whether start states are to be brought in.
-    pub(crate) first: bool,
-    /// The record that it goes on with.
-    pub(crate) record: Option<Record>,
+    /// Whether start states are to be brought in, and the record that it goes on with.
+    pub(crate) entering: Entering,
 }
 
 impl Breadth<'_, '_> {
     /// Carries it out; not concluded. Says at which depth it ended, too.
     pub(crate) fn run(self, control: &mut dyn Control) -> (Outcome, u32) {
-        let Breadth { space, store, settings, account, workers, shared, from, first, record } = self;
-        if workers < 2 {
-            let mut bfs = Bfs::part(shared.part(0), 0, None, from, &settings.limits);
-            let outcome = work(space, store, &mut bfs, settings, control, Entering { first, record });
-            let (level, _) = bfs.leave();
-            return (outcome, level.depth);
-        }
+        if self.workers < 2 { self.alone(|work, bfs| work.go_on(bfs, control, u64::MAX).stop()) } else { self.crewed(control) }
+    }
+
+    /// The same by one worker, whose work `drive` carries on. It says why the work ends, if it does not end by itself.
+    pub(crate) fn alone(self, drive: impl FnOnce(&mut Work, &mut Bfs) -> Option<Stop>) -> (Outcome, u32) {
+        let Breadth { space, store, settings, shared, from, entering, .. } = self;
+        let mut bfs = Bfs::part(shared.part(0), 0, None, from, &settings.limits);
+        let outcome = match Work::new(space, store, &mut bfs, settings, entering) {
+            Some(mut work) => {
+                let stop = drive(&mut work, &mut bfs);
+                work.finish(stop, &mut bfs)
+            }
+            None => Outcome::new(space.rules()).without_room(),
+        };
+        let (level, _) = bfs.leave();
+        (outcome, level.depth)
+    }
+
+    /// The same by several workers.
+    fn crewed(self, control: &mut dyn Control) -> (Outcome, u32) {
+        let Breadth { space, store, settings, account, workers, shared, charged, from, entering: Entering { first, record } } = self;
+        let bytes = if charged { workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP) } else { 0 };
+        account.charge(bytes);
         // In a pass that begins again, all workers find states that the record already knows.
         let disjoint = !first || record.is_none();
         let crew = Crew::new(workers, settings.max_errors.max(1)).counting(disjoint);
@@ -150,20 +182,11 @@ impl Breadth<'_, '_> {
             Ended { ends_all, progress: stood(&outcome), done: (outcome, level.depth) }
         };
         let all = together(&crew, control, run);
+        account.refund(bytes);
         let depth = all.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
         let mut outcome = absorbed(all.into_iter().map(|(outcome, _)| outcome), space, settings);
         outcome.frontier += shared.waiting();
         (outcome, depth)
-    }
-
-    /// The same over a frontier of states. The memory of the rounds under way is not known in advance, so an estimate is charged.
-    pub(crate) fn charged(self, control: &mut dyn Control) -> Outcome {
-        let account = self.account;
-        let bytes = if self.workers > 1 { self.workers * UNDER_WAY * (size_of_val(self.space.packing().masks()) + STEP) } else { 0 };
-        account.charge(bytes);
-        let (outcome, _) = self.run(control);
-        account.refund(bytes);
-        outcome
     }
 }
 
@@ -178,7 +201,7 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     let run = |worker: usize, control: &mut dyn Control| {
         let Some((store, mut strategy)) = make(worker) else {
             crew.leave(worker, 0);
-            return Ended { done: Outcome::new(space.rules()).without_room(), ends_all: None, progress: Progress::default() };
+            return Ended { done: (worker, Outcome::new(space.rules()).without_room()), ends_all: None, progress: Progress::default() };
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
         let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), Entering::default());
@@ -188,9 +211,13 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
         // Workers may visit the same states; only a record tells them apart.
         outcome.exhaustive = false;
         let ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted));
-        Ended { ends_all, progress: stood(&outcome), done: outcome }
+        Ended { ends_all, progress: stood(&outcome), done: (worker, outcome) }
     };
-    absorbed(together(&crew, control, run).into_iter(), space, settings)
+    let outcomes = together(&crew, control, run).into_iter().map(|(worker, mut outcome)| {
+        outcome.violations.truncate(crew.counting_violations(worker));
+        outcome
+    });
+    absorbed(outcomes, space, settings)
 }
 
 /// The merged outcome of all workers.
@@ -203,6 +230,6 @@ fn absorbed(outcomes: impl Iterator<Item = Outcome>, space: &dyn Space, settings
 }
 
 /// A worker's last figures.
-fn stood(outcome: &Outcome) -> Progress {
+pub(crate) fn stood(outcome: &Outcome) -> Progress {
     Progress { states: outcome.states, fired: outcome.fired, steps: outcome.steps, ..Progress::default() }
 }

@@ -145,7 +145,7 @@ pub struct VisitFigures {
 }
 
 /// Chooses the states to explore next.
-pub trait Strategy: Position {
+pub trait Strategy: Position + Send {
     /// Selects what to expand; an empty selection says that nothing is left.
     fn select(&mut self, store: &dyn Store, selection: &mut Selection);
 

@@ -19,7 +19,7 @@ pub use fault::{Fault, FaultClass};
 pub use graph::Graph;
 pub use hash::{HASH_VERSION, Hash, NARROW, Sum, hash};
 pub use packing::Packing;
-pub use property::PropertyBits;
+pub use property::{PropertyBits, PropertyKind};
 pub use rng::{RNG_VERSION, Rng};
 pub use sieve::{Omitted, Sieve};
 pub use space::{Completeness, Fired, Space};

@@ -50,6 +50,12 @@ impl Packing {
         Packing::new(vec![Word::MAX; words])
     }
 
+    /// Whether a state is one word and its tight form is that word.
+    #[inline]
+    pub fn is_plain_word(&self) -> bool {
+        self.plain && self.masks.len() == 1
+    }
+
     /// The masks, one per word.
     pub fn masks(&self) -> &[Word] {
         &self.masks

@@ -2,7 +2,7 @@
 //! states that were found a moment ago, because two independent steps taken in either order lead from
 //! neighbours to the same state. Such steps need only be counted.
 
-use crate::{Width, Word};
+use crate::{NARROW, Width, Word};
 
 /// The size of a sieve in bytes: small enough for a core's own cache.
 const BYTES: usize = 1 << 16;
@@ -17,6 +17,8 @@ pub struct Sieve {
     words: Vec<Word>,
     /// Words per entry.
     stride: usize,
+    /// Whether all states have as many words as an entry.
+    fixed: bool,
     shift: u32,
 }
 
@@ -32,17 +34,17 @@ pub struct Omitted {
 }
 
 impl Sieve {
-    /// An empty sieve. Sieves exist for states of one word and for states of varying length.
+    /// An empty sieve. Sieves exist for states of few words and for states of varying length.
     pub fn new(width: Width) -> Option<Self> {
         match width {
-            Width::Fixed(1) => Some(Sieve::with(BYTES / 8, 1)),
+            Width::Fixed(words @ 1..=NARROW) => Some(Sieve::with((BYTES / 8 / words).next_power_of_two(), words, true)),
             Width::Fixed(_) => None,
-            Width::Varying => Some(Sieve::with(BYTES / 8, STRIDES[0])),
+            Width::Varying => Some(Sieve::with(BYTES / 8 / STRIDES[0], STRIDES[0], false)),
         }
     }
 
-    fn with(words: usize, stride: usize) -> Self {
-        let mut sieve = Sieve { words: vec![0; words], stride, shift: 64 - (words / stride).ilog2() };
+    fn with(entries: usize, stride: usize, fixed: bool) -> Self {
+        let mut sieve = Sieve { words: vec![0; entries * stride], stride, fixed, shift: 64 - entries.ilog2() };
         sieve.clear();
         sieve
     }
@@ -50,11 +52,9 @@ impl Sieve {
     /// Empties the sieve.
     pub fn clear(&mut self) {
         self.words.fill(0);
-        if self.stride == 1 {
-            // An empty slot holds a word that belongs to another slot: zero, except in the slot of zero,
-            // which holds one.
-            let zero = self.place(0);
-            self.words[zero] = 1;
+        if self.fixed {
+            // An empty entry holds a state that belongs to another one: zeros, except in the first, which is that of zeros. There it is a one and zeros.
+            self.words[0] = 1;
         }
     }
 
@@ -63,6 +63,25 @@ impl Sieve {
     pub fn is_fresh(&mut self, word: Word) -> bool {
         let place = self.place(word);
         std::mem::replace(&mut self.words[place], word) != word
+    }
+
+    /// Whether a state of a fixed number of words is absent from the sieve. Inserts it.
+    ///
+    /// # Panics
+    /// If the sieve is for states of another length.
+    #[inline]
+    pub fn is_fresh_of<const W: usize>(&mut self, state: &[Word; W]) -> bool {
+        if W == 1 {
+            return self.is_fresh(state[0]);
+        }
+        assert!(self.stride == W, "a sieve for states of {W} words");
+        let place = self.place(state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word));
+        let entry = &mut self.words[place * W..(place + 1) * W];
+        let mut differs = 0;
+        for index in 0..W {
+            differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
+        }
+        differs != 0
     }
 
     /// Whether a state of any length is absent from the sieve. Inserts it, unless it is too long.
@@ -89,7 +108,7 @@ impl Sieve {
         if self.stride >= STRIDES[1] {
             return true;
         }
-        *self = Sieve::with(self.words.len(), 2 * self.stride);
+        *self = Sieve::with(self.words.len() / self.stride / 2, 2 * self.stride, false);
         self.is_fresh_state(state)
     }
 
@@ -125,7 +144,30 @@ mod tests {
     #[test]
     fn only_what_was_met_is_not_fresh() {
         for places in [2, 16, 1024] {
-            sifts_soundly(Sieve::with(places, 1), |rng, kinds| vec![rng.below(kinds)], |sieve, state| sieve.is_fresh(state[0]));
+            sifts_soundly(Sieve::with(places, 1, true), |rng, kinds| vec![rng.below(kinds)], |sieve, state| sieve.is_fresh(state[0]));
+        }
+    }
+
+    #[test]
+    fn states_of_few_words_are_told_apart() {
+        for entries in [4, 1024] {
+            let draw = |rng: &mut Rng, kinds: u64| vec![rng.below(kinds.min(40)), 0, rng.below(3)];
+            let is_fresh = |sieve: &mut Sieve, state: &[Word]| sieve.is_fresh_of::<3>(state.try_into().unwrap());
+            sifts_soundly(Sieve::with(entries, 3, true), draw, is_fresh);
+        }
+        for words in 2..=NARROW {
+            // The state that stands in the first entry of an empty sieve belongs elsewhere, and all others are absent.
+            let mut sieve = Sieve::new(Width::Fixed(words)).unwrap();
+            let mut one = vec![0; words];
+            one[0] = 1;
+            for state in [one, vec![0; words]] {
+                let mut is_fresh = || match words {
+                    2 => sieve.is_fresh_of::<2>(state[..].try_into().unwrap()),
+                    3 => sieve.is_fresh_of::<3>(state[..].try_into().unwrap()),
+                    _ => sieve.is_fresh_of::<4>(state[..].try_into().unwrap()),
+                };
+                assert!(is_fresh() && !is_fresh());
+            }
         }
     }
 
@@ -133,7 +175,7 @@ mod tests {
     fn states_of_any_length_are_told_apart() {
         for words in [64, 4096] {
             let draw = |rng: &mut Rng, kinds| (0..rng.below(20)).map(|_| rng.below(2.min(kinds))).collect();
-            sifts_soundly(Sieve::with(words, STRIDES[0]), draw, |sieve, state| sieve.is_fresh_state(state));
+            sifts_soundly(Sieve::with(words / STRIDES[0], STRIDES[0], false), draw, |sieve, state| sieve.is_fresh_state(state));
         }
         let mut sieve = Sieve::new(Width::Varying).unwrap();
         assert!(sieve.is_fresh_state(&[]) && !sieve.is_fresh_state(&[]));

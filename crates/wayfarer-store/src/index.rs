@@ -149,7 +149,7 @@ impl Index {
     pub(crate) fn likely(&self, hash: Hash) -> Option<u32> {
         let table = self.table(share_of(hash), hash);
         let home = table.home(hash);
-        let Matches { agree, .. } = table.matches(home, table.print(hash));
+        let agree = table.agreeing(home, table.print(hash));
         (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
     }
 
@@ -158,7 +158,7 @@ impl Index {
     pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
         let table = self.table(share_of(hash), hash);
         let home = table.home(hash);
-        let Matches { mut agree, .. } = table.matches(home, table.print(hash));
+        let mut agree = table.agreeing(home, table.print(hash));
         while agree != 0 {
             each(table.handle_at(home, agree.trailing_zeros()));
             agree &= agree - 1;
@@ -269,7 +269,7 @@ impl Index {
                 // Someone was faster: look at the bucket again.
                 continue;
             }
-            if table.frozen(bucket) != 0 {
+            if table.is_frozen(bucket) {
                 return Looked::Frozen;
             }
             bucket = (bucket + 1) & table.bucket_mask();
@@ -430,6 +430,7 @@ enum Looked {
 /// Copies the entries of a table into a larger one, or into the two halves that it is split into.
 fn copy<const SPLIT: bool>(table: Table, [first, second]: [Table; 2], how: Growth, means: &Means) {
     let widened = first.wide && !table.wide;
+    let (mut first_filling, mut second_filling) = (Filling::of(first), Filling::of(second));
     for bucket in 0..table.buckets() {
         if widened {
             // Hash bits are taken anew from the states, a cache miss each.
@@ -445,10 +446,39 @@ fn copy<const SPLIT: bool>(table: Table, [first, second]: [Table; 2], how: Growt
                 table.grown_entry(&first, how, bucket, print)
             };
             if SPLIT && half {
-                second.put(home, handle, print);
+                second_filling.put(home, handle, print);
             } else {
-                first.put(home, handle, print);
+                first_filling.put(home, handle, print);
             }
+        }
+    }
+}
+
+/// A table that no other worker sees yet, while it is filled.
+struct Filling {
+    table: Table,
+    /// The entries in each bucket: they lie one after another.
+    filled: [u8; 2 << LARGEST],
+}
+
+impl Filling {
+    fn of(table: Table) -> Self {
+        debug_assert!(table.buckets() <= 2 << LARGEST);
+        Filling { table, filled: [0; 2 << LARGEST] }
+    }
+
+    /// Puts an entry into the first free slot from its home bucket on. There must be one.
+    #[inline]
+    fn put(&mut self, home: usize, handle: u32, print: u64) {
+        let mut bucket = home;
+        loop {
+            let filled = &mut self.filled[bucket];
+            if usize::from(*filled) < self.table.slots() {
+                self.table.fill(bucket, usize::from(*filled), self.table.entry(handle, bucket != home, print));
+                *filled += 1;
+                return;
+            }
+            bucket = (bucket + 1) & self.table.bucket_mask();
         }
     }
 }

@@ -91,7 +91,7 @@ pub trait Store: Remember + Recall + Forget {}
 impl<S: Remember + Recall + Forget> Store for S {}
 
 /// Remembers states, for several workers at once. Nothing blocks a visit.
-pub trait Remember: Sync {
+pub trait Remember: Send + Sync {
     /// A place for one more worker; none if the store has no more.
     fn seat(&self) -> Option<Seat>;
 

@@ -10,7 +10,7 @@
 //! - The tree has three levels (see `shape`), so that many candidates are looked up level by level while their cache lines are fetched.
 //! - Its shape is learnt from the first states and is not the balanced one. Learning rebuilds the store up to three
 //!   times, at 4096 states and at eight and sixty-four times as many, and again if a part has more values than its
-//!   field can number. Other workers wait meanwhile, and while a table grows.
+//!   field can number. Other workers wait meanwhile.
 //! - The root table is a set of pairs without handles (see `pairs`). A sequence beside it has the pairs by handle (see
 //!   `sequence`). So [`Visit::Seen`] of this store carries no handle.
 //! - States of up to 64 bits need no tree: their halves are the pair.
@@ -62,6 +62,8 @@ const NO_HANDLE: Handle = Handle(u32::MAX);
 pub struct TreeStore<'a> {
     packing: Packing,
     account: &'a dyn Account,
+    /// The bytes it may hold at most.
+    most: usize,
     /// The bytes that recently found states may take for each worker.
     met: usize,
     stage: RwLock<Stage>,
@@ -102,9 +104,9 @@ impl<'a> TreeStore<'a> {
         }
         let shape = (packing.bits() > 64).then(|| Shape::balanced(packing.masks()));
         let learn_at = AtomicU64::new(if shape.is_some() { LEARN.0 } else { u64::MAX });
-        let tree = Tree::new(shape, &packing, account)?;
+        let tree = Tree::new(shape, &packing, most, account)?;
         let stage = RwLock::new(Stage { tree, sequence: Sequence::new(most), generation: 1, outgrown: 0 });
-        Some(TreeStore { packing, account, met: (most / 128).min(MET), stage, len: AtomicU64::new(0), learn_at })
+        Some(TreeStore { packing, account, most, met: (most / 128).min(MET), stage, len: AtomicU64::new(0), learn_at })
     }
 
     /// The parent of every state, by handle; `NO_PARENT` for start states and for handles without a state.
@@ -131,7 +133,7 @@ impl<'a> TreeStore<'a> {
 
     /// The least that a store must be allowed, for a budget of `most` bytes; states of more than 256 words need a little more.
     pub fn least(most: usize) -> usize {
-        6 * Nodes::LEAST + 2 * Pairs::LEAST + Sequence::least(most)
+        6 * Nodes::LEAST + 2 * Pairs::least(most) + Sequence::least(most)
     }
 
     /// Finds the numbers of the candidates of a group. If `insert`, gives numbers to values that have none.
@@ -171,7 +173,7 @@ impl<'a> TreeStore<'a> {
         tree.finish(inner, jobs, insert)
     }
 
-    /// Inserts one candidate whose numbers are known. None if the set of pairs must grow first.
+    /// Inserts one candidate whose numbers are known. None if the set of pairs must grow first and there is no room for that.
     #[inline]
     fn visit(&self, stage: &Stage, seat: &mut TreeSeat, pair: Option<(u32, u32)>, parent: Option<Handle>, room: bool) -> Option<Visit> {
         let next = if room && !seat.full { stage.sequence.next(&mut seat.place, self.account) } else { None };
@@ -184,7 +186,10 @@ impl<'a> TreeStore<'a> {
             seat.full |= room && !known;
             return Some(if known { Visit::Seen(NO_HANDLE) } else { Visit::Full });
         };
-        let put = stage.tree.pairs.put(left, right);
+        let mut put = stage.tree.pairs.put(left, right);
+        while put == Put::Crowded && stage.tree.pairs.grow(left, right, self.account) {
+            put = stage.tree.pairs.put(left, right);
+        }
         if put != Put::Crowded {
             seat.inner.present[place_of(left, right)] = joined(left, right);
         }
@@ -214,11 +219,22 @@ impl<'a> TreeStore<'a> {
         stage.tree.reserve(GROUP, self.account)
     }
 
-    /// Lets the set of pairs grow if this pair found no place and the shape is still that of `generation`; false if there is no room.
+    /// Lets the set of pairs grow, because a pair found no place and there was no room for a larger table: there may be when the tables are freed that
+    /// others were copied from. False if there is none.
     #[cold]
     fn grow(&self, left: u32, right: u32, generation: u64) -> bool {
         let Ok(mut stage) = self.stage.write() else { return false };
-        stage.generation != generation || stage.tree.pairs.grow(left, right, self.account)
+        stage.generation != generation || (stage.tree.pairs.tidy() && stage.tree.pairs.grow(left, right, self.account))
+    }
+
+    /// Frees the tables that others were copied from.
+    #[cold]
+    fn tidy(&self) {
+        if let Ok(mut stage) = self.stage.write()
+            && stage.tree.pairs.is_littered()
+        {
+            stage.tree.pairs.tidy();
+        }
     }
 
     /// Learns the shape from the stored states, if it is time to.
@@ -244,7 +260,7 @@ impl<'a> TreeStore<'a> {
         if tree.shape.as_ref() == Some(&shape) {
             return false;
         }
-        let Some(mut other) = Tree::new(Some(shape), &self.packing, self.account) else { return false };
+        let Some(mut other) = Tree::new(Some(shape), &self.packing, self.most, self.account) else { return false };
         let mut places = other.places();
         let mut reading = Reading::new(tree, self.packing.masks().len());
         let mut steps = Steps::new(wayfarer_space::Width::Fixed(self.packing.masks().len()));
@@ -422,7 +438,11 @@ impl Remember for TreeStore<'_> {
             }
         }
         let len = self.len.fetch_add(new, Ordering::Relaxed) + new;
+        let littered = stage.tree.pairs.is_littered();
         drop(stage);
+        if littered {
+            self.tidy();
+        }
         if len >= self.learn_at.load(Ordering::Relaxed) && !seat.full {
             self.learn();
         }

@@ -1,21 +1,23 @@
 //! Runs a plan: chooses the parts once, starts the search loop, replays its findings and writes the report.
 
+mod crew;
 #[cfg(feature = "gpu")]
 mod device;
 
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
 use crate::report::{Course, Report, RuleReport, Times, checks};
-use crate::subject::{Asks, FaultFacts, PropertyFacts, RuleFacts, Subject};
+use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, SymmetryChoice, stores};
+use crew::Crew;
 use std::time::{Duration, Instant};
 use wayfarer_search::{
     Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
     StoreSpec, StrategySpec, Verdict,
 };
-use wayfarer_space::{PropertyBits, Rng, Space, Word};
+use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
@@ -48,33 +50,34 @@ impl Plan {
         let orbits = orbits.as_deref();
         let space: &dyn Space = orbits.map_or(running.space(), |orbits| orbits.space());
         budget.note_code(running.code_bytes());
-        let crew = self.crew();
+        let crew = Crew::of(self);
         let chosen = stores::settled(self, space.packing(), budget, crew.stores());
         stores::refuse_varying(&chosen, space.packing())?;
         let mut strategy = stores::strategy(self, &chosen, &settings.limits, space.packing(), budget)?;
         let no_room = || RunError::TooLittleMemory { least: budget.limit() * 2 };
-        let store: Box<dyn Store> = match crew {
-            Crew::Apart(_) | Crew::Phases(_) => Box::new(NoStore),
-            _ => stores::store(self, &chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
+        let store: Box<dyn Store> = match crew.shares_store() {
+            true => stores::store(self, &chosen, space.packing(), budget, 1).ok_or_else(no_room)?,
+            false => Box::new(NoStore),
         };
         let until = self.time.and_then(|time| started.checked_add(time));
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
-        let held = (!matches!(crew, Crew::Apart(_) | Crew::Phases(_))).then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
+        let held = crew.shares_store().then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
         let refuted = || symmetry.as_ref().is_some_and(|symmetry| symmetry.is_refuted());
         let mut watch = Watch { inner: control, budget, running, refuted: &refuted, held, until, reserve, asked: 0, cover, course };
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
-        let mut outcome = match crew {
-            Crew::One => Job::new(space, &*store, &mut *strategy, &settings).run(&mut watch),
-            Crew::Together(workers) => Job::together(space, &*store, chosen.abilities().recalls, budget, workers, &settings).run(&mut watch),
-            Crew::Phases(workers) => {
+        let workers = crew.workers();
+        let mut outcome = match crew.crewing() {
+            Crewing::Alone => Job::new(space, &*store, &mut *strategy, &settings).run(&mut watch),
+            Crewing::Together => Job::together(space, &*store, chosen.abilities().recalls, budget, workers, &settings).run(&mut watch),
+            Crewing::Phases => {
                 let patient = self.time.is_some() || self.steps.is_some() || self.states.is_some();
                 let auto = Auto { account: budget, memory: budget.free(), workers, seed: self.seed, confidence: self.confidence, patient };
                 let (outcome, store) = Job::in_phases(space, auto, &settings).run_keeping(&mut watch);
                 last = store;
                 outcome
             }
-            Crew::Apart(workers) => {
+            Crewing::Apart => {
                 let part = |worker: usize| {
                     // The first walker is the one that would walk alone.
                     let seed = if worker == 0 { self.seed } else { Rng::new(self.seed, "workers").split(worker as u64).next_word() };
@@ -109,7 +112,7 @@ impl Plan {
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
         // Workers that search apart meet the same states; how many were new to all of them when is not known.
-        let followed = !matches!(crew, Crew::Apart(_));
+        let followed = crew.crewing() != Crewing::Apart;
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
             Confidence::of(&outcome, expected_omissions(&outcome, store), discovery, self.draws(), self.size)
@@ -161,7 +164,7 @@ impl Plan {
         report.cover_times = if followed { cover.until(report.states, report.steps) } else { Vec::new() };
         report.coverage = self.size.map(|size| (report.states as f64 / size.max(1) as f64).min(1.0));
         report.repeatable = crew.repeats(&report) && !timed;
-        report.remarks.extend(remark.into_iter().chain(audited).chain(self.single_thread(&crew)));
+        report.remarks.extend(remark.into_iter().chain(audited).chain(crew.remark(self)));
         report.confidence = confidence;
         Ok(report)
     }
@@ -190,36 +193,6 @@ impl Plan {
     /// Whether the strategy draws the states it visits, so that visit counts allow an estimate of their number.
     fn draws(&self) -> bool {
         self.strategy.nature().draws
-    }
-
-    /// The workers of the plan.
-    fn crew(&self) -> Crew {
-        let workers = match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            threads => threads,
-        };
-        // Limits of the logical clock end a run at the same point each time; with a shared store only a single worker
-        // can guarantee that.
-        let limited = self.states.is_some() || self.steps.is_some() || self.profile;
-        match self.strategy.crew(&self.store()) {
-            Crewing::Phases => Crew::Phases(if limited { 1 } else { workers }),
-            _ if workers == 1 => Crew::One,
-            Crewing::Together if !limited => Crew::Together(workers),
-            Crewing::Apart if self.states.is_none() => Crew::Apart(workers),
-            _ => Crew::One,
-        }
-    }
-
-    /// Why one thread searched, if several were asked for or are usual.
-    fn single_thread(&self, crew: &Crew) -> Option<String> {
-        let strategy = self.strategy.name();
-        match (crew.workers(), self.threads, self.strategy.crew(&self.store())) {
-            (1, 2.., Crewing::Alone) | (1, 0, Crewing::Alone) => {
-                Some(format!("one thread searched: several cannot share `{strategy}` over `{}`", self.store().name()))
-            }
-            (1, 2.., _) => Some("one thread searched: only then does a limit on states or steps end the run at the same place each time".to_string()),
-            _ => None,
-        }
     }
 
     fn settings(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space, budget: &Budget) -> Result<Settings, RunError> {
@@ -254,10 +227,10 @@ impl Plan {
     fn sought(&self, subject: &dyn Subject, known: &[PropertyFacts], space: &dyn Space) -> Result<Option<Sought>, RunError> {
         let mut sought = Sought::default();
         for name in &self.find {
-            let meant = |property: &PropertyFacts| property.kind.can_be_looked_for() && property.name == *name;
+            let meant = |property: &PropertyFacts| property.kind.asks_to_reach() && property.name == *name;
             let mut found = known.iter().enumerate().filter(|(_, property)| meant(property)).peekable();
             if found.peek().is_none() {
-                let known = known.iter().filter(|property| property.kind.can_be_looked_for()).map(|property| property.name.clone()).collect();
+                let known = known.iter().filter(|property| property.kind.asks_to_reach()).map(|property| property.name.clone()).collect();
                 return Err(RunError::NothingToFind { name: name.clone(), known });
             }
             found.for_each(|(number, _)| sought.properties.insert(number as u32));
@@ -306,7 +279,7 @@ impl Plan {
             verdict: outcome.verdict(),
             stop: outcome.stop,
             complete: outcome.is_complete(),
-            assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == Asks::Assumed),
+            assumed: outcome.discarded > 0 && !subject.is_bounded() || properties.iter().any(|property| property.kind == PropertyKind::Assumption),
             bounded: outcome.discarded > 0 && subject.is_bounded(),
             states: outcome.covered.value.round() as u64,
             states_error: outcome.covered.error,
@@ -406,39 +379,6 @@ fn waiting(store: &StoreSpec, packing: &wayfarer_space::Packing) -> usize {
 /// The store of the last of several phases.
 fn store_of(outcome: &Outcome) -> &'static str {
     outcome.phases.last().map_or("exact", |phase| phase.name.split(" over ").nth(1).unwrap_or("compact"))
-}
-
-/// The workers of a plan: one worker, several with one store, several with a store each, or, in phases, several with
-/// one store and then one.
-#[derive(Clone, Copy, Debug)]
-enum Crew {
-    One,
-    Together(usize),
-    Apart(usize),
-    Phases(usize),
-}
-
-impl Crew {
-    fn workers(self) -> usize {
-        match self {
-            Crew::One => 1,
-            Crew::Together(workers) | Crew::Apart(workers) | Crew::Phases(workers) => workers,
-        }
-    }
-
-    /// The number of stores that share the budget.
-    fn stores(self) -> usize {
-        if let Crew::Apart(workers) = self { workers } else { 1 }
-    }
-
-    /// Whether the same plan gives the same report again. If workers share a store, the choice among several shortest
-    /// witnesses depends on timing, and so does the point at which a budget ends the run.
-    fn repeats(self, report: &Report) -> bool {
-        match self {
-            Crew::One | Crew::Apart(_) | Crew::Phases(1) => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
-            Crew::Together(_) | Crew::Phases(_) => report.holds(),
-        }
-    }
 }
 
 fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {

@@ -26,10 +26,10 @@ pub use program::Programmed;
 pub use running::space_of;
 pub use words::{FaultFacts, ValueFacts, Words};
 
-use crate::{Kind, Plan, RunError};
+use crate::{Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
-use wayfarer_space::{Fault, Fired, Firing, Space, Steps, Word};
+use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, Steps, Word};
 
 /// The subject of a run.
 pub trait Subject: Send + Sync {
@@ -260,45 +260,5 @@ pub struct PropertyFacts {
     /// `file:line:column`.
     pub at: String,
     /// Its kind.
-    pub kind: Asks,
-}
-
-/// The kind of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asks {
-    /// It must hold in every reachable state.
-    Always,
-    /// It must hold in no reachable state.
-    Never,
-    /// It is assumed: states in which it does not hold are left out.
-    Assumed,
-    /// It must hold in some reachable state.
-    Reachable,
-    /// A question with two answers: does it hold in some reachable state?
-    Exists,
-    /// A question with two answers: does it hold in no reachable state? It is the negation of the author's claim
-    /// about all states.
-    Forall,
-}
-
-impl Asks {
-    /// Whether a state that shows it can be the goal of a search.
-    pub fn can_be_looked_for(self) -> bool {
-        matches!(self, Asks::Reachable | Asks::Exists | Asks::Forall)
-    }
-
-    /// The name of the kind in reports.
-    pub fn word(self) -> &'static str {
-        if self == Asks::Assumed { "assumption" } else { self.kind().word() }
-    }
-
-    /// The kind of a violation of it.
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Asks::Never => Kind::Never,
-            Asks::Reachable => Kind::Cover,
-            Asks::Exists | Asks::Forall => Kind::Formula,
-            Asks::Always | Asks::Assumed => Kind::Invariant,
-        }
-    }
+    pub kind: PropertyKind,
 }

@@ -123,7 +123,7 @@ impl Writer<'_> {
         match *cause {
             Cause::Property(number) => {
                 let (name, at) = property(number);
-                let kind = self.properties[number as usize].kind.kind();
+                let kind = Kind::of(self.properties[number as usize].kind);
                 (kind, name, at, last.and_then(|state| self.subject.failing(self.plan, number, state)))
             }
             Cause::PropertyFault(number, fault) => {

@@ -131,11 +131,8 @@ fn write_check(program: &Program, limited: bool, out: &mut String) {
     let _ = writeln!(out, "WF_INLINE bool check(u64* s, u64* told, u32& property, u32& fault) {{\n  Scene x;\n  int g;\n  bool any = false;");
     let _ = writeln!(out, "  zero_words(told, PROPERTY_WORDS);\n  fault = 0;");
     for (number, property) in program.properties.iter().enumerate() {
-        let tells = match property.kind {
-            PropertyKind::Always => "FALSE",
-            PropertyKind::Reachable => "TRUE",
-            PropertyKind::Assumption => continue,
-        };
+        let Some(told) = property.kind.reported_if() else { continue };
+        let tells = if told { "TRUE" } else { "FALSE" };
         if limited {
             let _ = writeln!(out, "  begin(x, 0);");
         }
@@ -147,7 +144,7 @@ fn write_check(program: &Program, limited: bool, out: &mut String) {
     }
     let _ = writeln!(out, "  return any;\n}}");
     let mut reachable = vec![0u64; program.properties.len().div_ceil(64).max(1)];
-    for (number, _) in program.properties.iter().enumerate().filter(|(_, property)| property.kind == PropertyKind::Reachable) {
+    for (number, _) in program.properties.iter().enumerate().filter(|(_, property)| property.kind.asks_to_reach()) {
         reachable[number / 64] |= 1 << (number % 64);
     }
     let words: Vec<String> = reachable.iter().map(|word| format!("{word:#x}ull")).collect();

@@ -5,8 +5,9 @@ use super::places::{Run, Scope};
 use crate::code::{
     Argument, BinaryOp, Block, CheckedOp, Expr, FunctionId, LoopExpr, LoopKind, Place, PrintItem, PropertyId, Reg, Root, Stmt, Test, UnaryOp,
 };
-use crate::program::{PropertyKind, Region};
+use crate::program::Region;
 use crate::types::Type;
+use wayfarer_space::PropertyKind;
 
 /// Writes code into a scope.
 pub(super) struct Writer<'g> {

@@ -119,7 +119,12 @@ impl Space for Orbits<'_> {
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
+        // Rules in doubt are checked on all their steps.
+        let sieve = if self.doubts.is_some() { steps.sieve.take() } else { None };
         let completeness = self.inner.expand(batch, from, steps);
+        steps.sieve = steps.sieve.take().or(sieve);
+        // Different states may have one representative: who sifts those has something left to do.
+        steps.sifted = false;
         self.with_scratch(|scratch| {
             if let Some(doubts) = self.doubts {
                 doubts.check(self.inner, self.symmetry, batch, steps, scratch);

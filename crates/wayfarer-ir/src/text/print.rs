@@ -2,9 +2,7 @@
 
 use super::lists::quote;
 use crate::code::{Argument, BinaryOp, Block, CheckedOp, Expr, FaultId, LoopKind, Place, PrintItem, Reg, Root, Stmt, Test, TypeId, UnaryOp};
-use crate::program::{
-    Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter, Variable,
-};
+use crate::program::{Asymmetry, At, Body, FaultSite, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable};
 use crate::types::{Names, Scalar, Type};
 use std::fmt::Display;
 
@@ -140,22 +138,13 @@ fn print_rule(out: &mut Lines, word: &str, rule: &Rule) {
 }
 
 fn print_property(out: &mut Lines, number: usize, property: &Property) {
-    let kind = kind_word(property.kind);
+    let kind = property.kind.word();
     let head = format!("property p{number} {} {kind} {} (registers {})", quote(&property.name), at_text(property.at), property.registers);
     out.list(head, |out| {
         for (at, conjunct) in &property.conjuncts {
             out.line(format!("(conjunct {} {})", at_text(*at), expr(conjunct)));
         }
     });
-}
-
-/// The name of a kind of property.
-pub(super) fn kind_word(kind: PropertyKind) -> &'static str {
-    match kind {
-        PropertyKind::Always => "always",
-        PropertyKind::Assumption => "assumption",
-        PropertyKind::Reachable => "reachable",
-    }
 }
 
 fn type_text(ty: &Type) -> String {

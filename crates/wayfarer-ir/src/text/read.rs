@@ -2,14 +2,13 @@
 
 use super::items::{Items, Read};
 use super::lists::{Kind, ReadError, parse};
-use super::print::{CERTAINTY, kind_word};
+use super::print::CERTAINTY;
 use crate::code::TypeId;
 use crate::program::{
-    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, PropertyKind, Region, Rule, RuleParameter,
-    Variable,
+    Asymmetry, Body, FaultKind, FaultSite, Formula, Function, Parameter, PassingField, Program, Property, Region, Rule, RuleParameter, Variable,
 };
 use crate::types::{Elements, Field, Names, Scalar, Type};
-use wayfarer_space::FaultClass;
+use wayfarer_space::{FaultClass, PropertyKind};
 
 /// The program in a text.
 pub fn read(text: &str) -> Result<Program, ReadError> {
@@ -187,8 +186,7 @@ fn read_rule(items: &mut Items) -> Read<Rule> {
 
 fn read_property(items: &mut Items) -> Read<Property> {
     let name = items.string()?;
-    let kinds = [PropertyKind::Always, PropertyKind::Assumption, PropertyKind::Reachable].map(|kind| (kind, kind_word(kind)));
-    let kind = items.one_of(&kinds)?;
+    let kind = items.one_of(&PropertyKind::ALL)?;
     let at = items.at()?;
     let registers = items.field("registers")?;
     let mut conjuncts = Vec::new();

@@ -3,7 +3,7 @@
 use super::layout::{inside, inside_words};
 use super::{MAX_SORTED, Problem, Verifier};
 use crate::code::{Argument, Block, Expr, FaultId, FunctionId, Place, PrintItem, Reg, Root, Stmt};
-use crate::program::{Parameter, PropertyKind, Region};
+use crate::program::{Parameter, Region};
 
 /// One body or formula under verification. Its trees are known not to be too deep.
 pub(super) struct Code<'v, 'a> {
@@ -253,7 +253,7 @@ impl<'v, 'a> Code<'v, 'a> {
             Stmt::Discard => {}
             Stmt::Cover(property) => match self.verifier.program.properties.get(property.0 as usize) {
                 None => self.problem(Problem::Missing { what: "property", number: property.0 }),
-                Some(property) if property.kind != PropertyKind::Reachable => self.wrong("a covered property does not ask to be reached"),
+                Some(property) if !property.kind.asks_to_reach() => self.wrong("a covered property does not ask to be reached"),
                 Some(_) => {}
             },
             Stmt::Return(value) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_jit::Compiled;
-use wayfarer_space::{Firing, PropertyBits, Rng, Space, States, Steps, Word};
+use wayfarer_space::{Firing, PropertyBits, Rng, Sieve, Space, States, Steps, Word};
 
 /// The cases seen on the way, so that a test can check that it tested something.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +16,8 @@ pub(crate) struct Seen {
     pub(crate) reached: usize,
     pub(crate) failing: usize,
     pub(crate) property_faults: usize,
+    /// Steps that a sieve left out.
+    pub(crate) omitted: usize,
 }
 
 impl Seen {
@@ -27,6 +29,7 @@ impl Seen {
         self.reached += other.reached;
         self.failing += other.failing;
         self.property_faults += other.property_faults;
+        self.omitted += other.omitted;
     }
 }
 
@@ -42,7 +45,9 @@ pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compile
     let width = interpreter.width();
     assert_eq!(width, compiled.width(), "{name}: width");
     assert_eq!(interpreter.rules(), compiled.rules(), "{name}: rules");
-    let (mut expected, mut actual) = (Steps::new(width), Steps::new(width));
+    let (mut expected, mut actual, mut sifted) = (Steps::new(width), Steps::new(width), Steps::new(width));
+    sifted.sieve = Sieve::new(width);
+    let mut given: HashSet<Vec<Word>> = HashSet::new();
     interpreter.initial(&mut expected);
     compiled.initial(&mut actual);
     same_steps(&format!("{name}: initial"), &expected, &actual);
@@ -73,6 +78,8 @@ pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compile
         interpreter.expand(&batch, from, &mut expected);
         compiled.expand(&batch, from, &mut actual);
         same_steps(&format!("{name}: expand from {from:?} of {:x?}", batch.words()), &expected, &actual);
+        compiled.expand(&batch, from, &mut sifted);
+        seen.omitted += same_but_for_omitted(name, &batch, &expected, &sifted, &mut given);
         for state in batch.iter() {
             seen.states += 1;
             let (mut left, mut right) = (PropertyBits::default(), PropertyBits::default());
@@ -109,6 +116,37 @@ fn note(steps: &Steps, seen: &mut Seen, known: &mut HashSet<Vec<Word>>, frontier
             frontier.insert(0, state.to_vec());
         }
     }
+}
+
+/// Every step is given or left out, and left out are only steps to a source or to a state that was given before.
+fn same_but_for_omitted(name: &str, batch: &States, expected: &Steps, sifted: &Steps, given: &mut HashSet<Vec<Word>>) -> usize {
+    assert_eq!(expected.enabled, sifted.enabled, "{name}: enabled");
+    assert_eq!(expected.faults, sifted.faults, "{name}: faults");
+    assert_eq!(expected.discarded, sifted.discarded, "{name}: discarded");
+    assert!(expected.reached.iter().eq(sifted.reached.iter()), "{name}: reached");
+    let (mut next, mut left) = (0, 0);
+    given.extend(batch.iter().map(<[Word]>::to_vec));
+    for index in 0..expected.len() {
+        let (source, firing, state) = (expected.sources[index], expected.firings[index], expected.states.get(index));
+        let is_given = next < sifted.len() && (sifted.sources[next], sifted.firings[next]) == (source, firing);
+        if is_given {
+            assert_eq!(sifted.states.get(next), state, "{name}: a sifted step");
+            assert_eq!((sifted.hashes[next], sifted.changed[next]), (expected.hashes[index], expected.changed[index]), "{name}: a sifted step");
+            given.insert(state.to_vec());
+            next += 1;
+        } else {
+            let omitted = sifted.omitted[left];
+            assert_eq!(
+                (omitted.source, omitted.rule, omitted.changed),
+                (source, firing.rule, expected.changed[index] != 0),
+                "{name}: an omitted step"
+            );
+            assert!(given.contains(state), "{name}: {state:x?} was not given before");
+            left += 1;
+        }
+    }
+    assert_eq!((next, left), (sifted.len(), sifted.omitted.len()), "{name}: sifted steps");
+    left
 }
 
 fn same_steps(name: &str, expected: &Steps, actual: &Steps) {

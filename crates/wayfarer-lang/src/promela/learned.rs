@@ -3,8 +3,9 @@
 //! All of it is learned from a short look-ahead. Everything beyond is a fault of class *limit* in the compiled program; the model is then compiled
 //! again with the limit that was met made wider.
 
+use super::bounds::Bounds;
 use super::machine::{Machine, State, Trouble};
-use super::model::{LeafId, Model, Scalar};
+use super::model::{Leaf, LeafId, Model, Scalar};
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use wayfarer_space::Rng;
 
@@ -15,6 +16,13 @@ const WALKS: u64 = 16;
 const LENGTH: usize = 120;
 /// Statements that it executes in all: what bounds its time.
 const WORK: usize = 16_000;
+
+/// The most bits by which a variable may be wider than what the look-ahead met, one element and all together.
+const MORE: u32 = 2;
+const MORE_IN_ALL: u32 = 6;
+
+/// Restarts after which variables of one type are made wider together.
+const MANY: u32 = 4;
 
 /// Where a variable lives: in the globals, or in the slot of a process.
 pub type Home = Option<usize>;
@@ -108,7 +116,30 @@ impl Learned {
         }
         learned.note_stored(model, &machine);
         learned.round_up(model);
+        if cut {
+            learned.reach_out(model);
+        }
         Ok(learned)
+    }
+
+    /// Makes ranges as wide as values can become by the model's text, if that takes few bits more than was met.
+    fn reach_out(&mut self, model: &Model) {
+        let Some(bounds) = Bounds::of(model) else { return };
+        for ((_, id), range) in &mut self.ranges {
+            let leaf = model.leaf(*id);
+            if leaf.written
+                && leaf.ty != Scalar::Chan
+                && let Some(bound) = bounds.variable(*id)
+            {
+                *range = reached(*range, bound, leaf.ty, leaf.cells());
+            }
+        }
+        for ((ty, number), range) in &mut self.fields {
+            let channel = &model.channels[*ty];
+            if let Some(bound) = bounds.field(*ty, *number) {
+                *range = reached(*range, bound, channel.fields[*number], channel.capacity.max(1) * channel.count);
+            }
+        }
     }
 
     /// Walks at random from some states on.
@@ -236,6 +267,7 @@ impl Learned {
         }
         self.note_stored(model, &machine);
         self.round_up(model);
+        self.reach_out(model);
     }
 
     fn widen_one(&mut self, model: &Model, limit: Limit) -> bool {
@@ -256,9 +288,10 @@ impl Learned {
                 let range = self.ranges.entry((home, id)).or_insert((0, 0));
                 let wider = (0..doublings).fold(*range, |range, _| doubled(range, ty));
                 let changed = std::mem::replace(range, wider) != wider;
-                // Other processes of the type will need as much.
+                // Other processes of the type will need as much. After many restarts so will, most likely, other variables of the same type.
+                let alike = |other: &Leaf| self.effort >= MANY && other.ty == ty && other.written && other.cells() == 1;
                 for ((_, other), range) in &mut self.ranges {
-                    if *other == id && model.leaf(id).written {
+                    if (*other == id && model.leaf(id).written) || alike(model.leaf(*other)) {
                         *range = (range.0.min(wider.0), range.1.max(wider.1));
                     }
                 }
@@ -327,6 +360,14 @@ fn origin(state: &State, value: i64) -> Option<Origin> {
 
 fn widen(range: &mut Range, value: i64) {
     *range = (range.0.min(value), range.1.max(value));
+}
+
+/// The range that a bound allows, if it is few bits wider than the range that was met; else the latter.
+fn reached(met: Range, bound: Range, ty: Scalar, cells: u32) -> Range {
+    let bits = |range: Range| 64 - ((range.1 - range.0) as u64).leading_zeros();
+    let all = rounded((met.0.min(bound.0), met.1.max(bound.1)), ty);
+    let more = bits(all) - bits(met);
+    if more <= MORE && more * cells <= MORE_IN_ALL { all } else { met }
 }
 
 /// The smallest range of whole bits around a range and zero.

@@ -3,6 +3,7 @@
 //! [`read`] turns text into a resolved [`Model`]: macros are expanded, names are resolved and every process type has its automaton.
 
 pub mod ast;
+mod bounds;
 mod files;
 mod flow;
 pub mod learned;
@@ -14,6 +15,7 @@ mod operators;
 mod parser;
 mod preprocess;
 mod resolve;
+mod scratch;
 mod token;
 
 pub use flow::{Automaton, ControlState, Transition};

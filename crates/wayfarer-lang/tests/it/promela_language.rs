@@ -35,6 +35,32 @@ fn eval_reads_what_the_same_message_is_stored_to() {
     assert_eq!((states, steps), (465, 861));
 }
 
+/// Hidden variables that hold nothing between steps make no states, as in SPIN.
+#[test]
+fn hidden_variables_of_one_step_make_no_states() {
+    let swap = "hidden byte t; byte a = 1, b = 2, n; active [2] proctype P() { do :: n < 3 -> KIND { t = a; a = b; b = t; n++ } od }";
+    for kind in ["d_step", "atomic"] {
+        let (states, steps, _, _) = counts(&swap.replace("KIND", kind));
+        assert_eq!((states, steps), (16, 26), "{kind}");
+    }
+    let received = "hidden byte t; chan c = [2] of { byte }; byte a, n;
+        active proctype S() { do :: n < 4 -> c!n; n++ od } active proctype R() { do :: atomic { c?t; a = (a + t) % 3 } od }";
+    let (states, steps, _, _) = counts(received);
+    assert_eq!((states, steps), (32, 46));
+    let looped = "hidden byte t; byte a, n;
+        active [2] proctype P() { do :: n < 3 -> d_step { t = 0; do :: t < n -> t++; a = (a + t) % 5 :: else -> break od; n++ } od }";
+    let (states, steps, _, _) = counts(looped);
+    assert_eq!((states, steps), (16, 26));
+}
+
+/// Those that are read in a later step stay part of the state: what they hold would be no function of it.
+#[test]
+fn hidden_variables_that_last_are_part_of_the_state() {
+    let text = "hidden byte t; byte x; active proctype P() { t = 1; t = 2; x = t } active proctype Q() { do :: x == 2 -> break od }";
+    let plain = counts(&text.replace("hidden ", ""));
+    assert_eq!(counts(text), plain);
+}
+
 #[test]
 fn an_atomic_sequence_is_left_where_it_blocks() {
     let text = "byte x; active proctype A() { atomic { x = 1; x == 3; x = 4 } } active proctype B() { x == 1; x = 2; x = 3 }";

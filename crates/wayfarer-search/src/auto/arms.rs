@@ -1,16 +1,13 @@
-//! Random searches beside the phases. Each keeps its own state from turn to turn. The next turn goes to the arm that
-//! promises the most states unknown to the phases, by an upper confidence bound over a fading memory; because of the
+//! Random searches beside the phases. Each keeps its own state from turn to turn, and a turn is a job with a limit of
+//! steps. The next turn goes to the arm that promises the most states unknown to the phases, by an upper confidence bound over a fading memory; because of the
 //! fading, an arm that has run dry is tried again.
 
 use super::Auto;
-use crate::explore::{Entering, has_many_starts, work};
+use super::noting::Noting;
+use crate::explore::has_many_starts;
 use crate::strategies::{Site, StrategySpec};
-use crate::{
-    Candidates, Control, Fidelity, Figures, Forget, Handle, Limits, NoStore, Outcome, Progress, Recall, Record, Remember, Room, Seat, Settings, Stop,
-    Store, Strategy, Visit, Witness,
-};
-use std::sync::{Mutex, PoisonError};
-use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
+use crate::{Control, Fidelity, Figures, Job, Limits, NoStore, Outcome, Record, Room, Seat, Settings, Stop, Store, Strategy, Witness};
+use wayfarer_space::{Rng, Space};
 
 /// The arms: strategy, largest share of the memory as a divisor, and whether the arm waits until the search is no longer exhaustive.
 const ARMS: [(&str, usize, bool); 4] = [
@@ -35,8 +32,6 @@ const HEAD_START: u64 = 1 << 16;
 /// How long an exhaustive search goes on after an arm has found a violation, because a violation that it finds itself
 /// has a shortest witness: at least the first number of steps, and at least its steps so far divided by the second.
 const FOR_SHORTEST: (u64, u64) = (1 << 16, 2);
-/// Of the states that an arm visits, one in `LOOKED_UP` is looked up in the store of the phase.
-const LOOKED_UP: u64 = 16;
 /// An arm's discoveries fade by this factor with each of its turns.
 const FADING: f64 = 0.9;
 
@@ -55,16 +50,18 @@ pub(super) struct Arms<'a> {
     steps: u64,
     /// Steps that they may make beyond their share of the phases' steps.
     granted: u64,
-    asked: u32,
     met: Option<Met>,
+    /// Rounds of the phases so far: from time to time the account is told how much is held.
+    pub(super) asked: u32,
 }
 
 /// A violation that an arm found while the search was exhaustive.
-struct Met {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
     /// The length of the witness to it, without loops.
-    length: usize,
+    pub(super) length: usize,
     /// The steps at which the search gives up finding a shorter one.
-    until: u64,
+    pub(super) until: u64,
 }
 
 struct Arm<'a> {
@@ -96,8 +93,8 @@ impl<'a> Arms<'a> {
             turns: 0,
             steps: 0,
             granted: 0,
-            asked: 0,
             met: None,
+            asked: 0,
         };
         arms.add(false);
         arms
@@ -152,21 +149,6 @@ impl<'a> Arms<'a> {
         self.saturated = saturated;
     }
 
-    /// A control for a phase over `store` that gives the arms their turns. `seat` is a place there.
-    pub(super) fn beside<'r>(&'r mut self, store: &'r dyn Store, seat: Seat, inner: &'r mut dyn Control, so_far: Progress) -> Beside<'r, 'a> {
-        let lasting = !so_far.phase.is_empty();
-        Beside { arms: self, store, seat: Mutex::new(seat), inner, so_far, lasting, most: usize::MAX }
-    }
-
-    /// Tells the account, if it asks, how many bytes are held by the phase's store, by a frontier outside that store, and by the arms.
-    fn settle(&mut self, store: &dyn Store, waiting: u64) {
-        self.asked = self.asked.wrapping_add(1);
-        if self.auto.account.wants_settling(self.asked) {
-            let waiting = waiting as usize * (self.space.packing().bytes() + 4);
-            self.auto.account.settle(store.bytes() + waiting + self.bytes());
-        }
-    }
-
     /// The bytes of the arms' stores.
     pub(super) fn bytes(&self) -> usize {
         self.arms.iter().map(|arm| arm.store.bytes()).sum()
@@ -177,13 +159,35 @@ impl<'a> Arms<'a> {
         self.granted += TURN;
     }
 
-    /// The number of steps that the arms may have made when the phases have made `steps`.
-    fn allowed(&self, steps: u64) -> u64 {
-        self.granted + steps.min(HEAD_START) + if self.saturated { steps / AHEAD } else { steps / ALONG }
+    /// The steps of the phases at which the next turn is due: when the arms' share of them is a turn more than the arms have made. After a violation they rest.
+    pub(super) fn due(&self) -> u64 {
+        if self.met.is_some() || self.arms.iter().all(|arm| arm.over) {
+            return u64::MAX;
+        }
+        steps_for((self.steps + TURN).saturating_sub(self.granted), if self.saturated { AHEAD } else { ALONG })
+    }
+
+    /// The violation for which an exhaustive phase looks for a shorter witness, if there is one.
+    pub(super) fn met(&self) -> Option<Met> {
+        self.met
+    }
+
+    /// The next turn, when the phases have made `steps`. Returns why the run ends, if it does. Unless the phase is one of those that `last` to the end, it
+    /// goes on for a while after a violation, because one that it finds itself has a shortest witness.
+    pub(super) fn turn(&mut self, main: &dyn Store, seat: &mut Seat, steps: u64, lasts: bool, control: &mut dyn Control) -> Option<Stop> {
+        let stop = self.advance(main, seat, control)?;
+        if stop != Stop::Violations || lasts {
+            return Some(stop);
+        }
+        let Some(violation) = self.outcome.violations.first() else { return Some(stop) };
+        let Ok(witness) = Witness::trace(self.space, &NoStore, violation, self.auto.account) else { return Some(stop) };
+        let until = steps + FOR_SHORTEST.0.max(steps / FOR_SHORTEST.1);
+        self.met = Some(Met { length: witness.without_loops().len(), until });
+        None
     }
 
     /// Lets the most promising arm make some steps. Returns why the run ends, if it does.
-    fn turn(&mut self, main: &dyn Store, seat: &Mutex<Seat>, control: &mut dyn Control) -> Option<Stop> {
+    fn advance(&mut self, main: &dyn Store, seat: &mut Seat, control: &mut dyn Control) -> Option<Stop> {
         self.turns += 1;
         let turns = self.turns as f64;
         let promise = |arm: &Arm| arm.found / arm.spent.max(1.0) + (0.05 * (turns + 1.0).ln() / arm.turns.max(1e-3)).sqrt();
@@ -192,12 +196,12 @@ impl<'a> Arms<'a> {
         let before = arm.strategy.steps();
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
-        let watched = Watched { inner: &*arm.store, met: Mutex::new(States::new(self.space.width())) };
+        let noting = Noting::new(&*arm.store, self.space.width());
         // While the store of the phase is exact, the arms' record is not needed.
         let settings = Settings { record: if main.fidelity() == Fidelity::Exact { 0 } else { settings.record }, ..settings };
-        let entering = Entering { first: !arm.begun, record: self.record.take() };
-        let mut outcome = work(self.space, &watched, &mut *arm.strategy, &settings, control, entering);
-        let discovered = watched.unknown_to(main, seat);
+        let turn = Job::new(self.space, &noting, &mut *arm.strategy, &settings).bringing_starts(!arm.begun).going_on_with(self.record.take());
+        let mut outcome = turn.run(control);
+        let discovered = noting.unknown_to(main, seat);
         self.record = outcome.record.take();
         arm.begun = true;
         // The limit of steps ends a turn. An arm that ended for another reason cannot go on.
@@ -256,162 +260,25 @@ impl<'a> Arms<'a> {
     }
 }
 
-/// The control of a phase: asks the outside, and gives the arms their turns.
-pub(super) struct Beside<'r, 'a> {
-    arms: &'r mut Arms<'a>,
-    store: &'r dyn Store,
-    seat: Mutex<Seat>,
-    inner: &'r mut dyn Control,
-    so_far: Progress,
-    /// Whether memory that is short is nothing new: what asks before it grows has been told.
-    lasting: bool,
-    /// The phase ends if more bytes than this are in use.
-    most: usize,
+/// The least number of steps of the phases that allows the arms `wanted` steps: one for one at the head start, and one for `rate` all along.
+fn steps_for(wanted: u64, rate: u64) -> u64 {
+    let early = wanted - wanted / (rate + 1);
+    if early <= HEAD_START { early } else { (wanted - HEAD_START).saturating_mul(rate) }
 }
 
-impl Beside<'_, '_> {
-    /// The same for a phase that ends if more than `most` bytes are in use.
-    pub(super) fn within(self, most: usize) -> Self {
-        Beside { most, ..self }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Control for Beside<'_, '_> {
-    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
-        let total = Progress {
-            states: self.so_far.states + progress.states,
-            fired: self.so_far.fired + progress.fired,
-            steps: self.so_far.steps + progress.steps,
-            violations: self.so_far.violations + progress.violations,
-            phase: self.so_far.phase,
-            ..*progress
-        };
-        if let Some(stop) = self.inner.ask(&total).filter(|stop| !(self.lasting && *stop == Stop::Memory)) {
-            return Some(stop);
+    #[test]
+    fn a_turn_is_due_as_soon_as_the_share_allows_it() {
+        let allowed = |steps: u64, rate: u64| steps.min(HEAD_START) + steps / rate;
+        for rate in [AHEAD, ALONG] {
+            for wanted in (0..300).chain(HEAD_START - 300..HEAD_START + 5000).chain([1 << 17, 3 << 20]) {
+                let due = steps_for(wanted, rate);
+                assert!(allowed(due, rate) >= wanted, "{wanted} at {rate}");
+                assert!(due == 0 || allowed(due - 1, rate) < wanted, "{wanted} at {rate}");
+            }
         }
-        if self.most < usize::MAX && self.arms.auto.account.used() > self.most {
-            return Some(Stop::Memory);
-        }
-        self.arms.settle(self.store, if self.lasting { progress.frontier } else { 0 });
-        if let Some(met) = &self.arms.met {
-            // If the search has passed this depth without finding a violation, the arm's witness is a shortest one.
-            return (progress.depth as usize > met.length || total.steps >= met.until).then_some(Stop::Violations);
-        }
-        if self.arms.arms.is_empty() || self.arms.steps + TURN > self.arms.allowed(total.steps) {
-            return None;
-        }
-        let mut quiet = Quiet { inner: self.inner, total };
-        let stop = self.arms.turn(self.store, &self.seat, &mut quiet)?;
-        if stop != Stop::Violations || self.lasting {
-            return Some(stop);
-        }
-        let Some(violation) = self.arms.outcome.violations.first() else { return Some(stop) };
-        let Ok(witness) = Witness::trace(self.arms.space, &NoStore, violation, self.arms.auto.account) else { return Some(stop) };
-        let until = total.steps + FOR_SHORTEST.0.max(total.steps / FOR_SHORTEST.1);
-        self.arms.met = Some(Met { length: witness.without_loops().len(), until });
-        None
-    }
-}
-
-/// The control of an arm's turn. The outside sees the progress of the phase, not that of the arm.
-struct Quiet<'r> {
-    inner: &'r mut dyn Control,
-    total: Progress,
-}
-
-impl Control for Quiet<'_> {
-    fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
-        self.inner.ask(&self.total).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted))
-    }
-}
-
-/// An arm's store. It notes a sample of its new states, which are then looked up in the store of the phase.
-struct Watched<'r> {
-    inner: &'r dyn Store,
-    met: Mutex<States>,
-}
-
-impl Watched<'_> {
-    fn note(&self, steps: &Steps, visits: &[Visit]) {
-        let noted = |index: &usize| matches!(visits[*index], Visit::New(_)) && steps.hashes[*index].second().is_multiple_of(LOOKED_UP);
-        let mut met = None;
-        for index in (0..visits.len()).filter(noted) {
-            let met = met.get_or_insert_with(|| self.met.lock().unwrap_or_else(PoisonError::into_inner));
-            met.push(steps.states.get(index));
-        }
-    }
-
-    /// About how many of the states that it met are unknown to a store.
-    fn unknown_to(self, main: &dyn Store, seat: &Mutex<Seat>) -> u64 {
-        let met = self.met.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut steps = Steps::new(met.width());
-        met.iter().for_each(|state| steps.push(0, Firing::of(0), state, state));
-        let mut seat = seat.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut answers = Vec::new();
-        main.probe(&mut seat, Candidates { steps: &steps, sources: &[] }, &mut answers);
-        LOOKED_UP * answers.iter().filter(|answer| matches!(answer, Visit::New(_))).count() as u64
-    }
-}
-
-impl Remember for Watched<'_> {
-    fn seat(&self) -> Option<Seat> {
-        self.inner.seat()
-    }
-
-    fn leave(&self, seat: Seat) {
-        self.inner.leave(seat);
-    }
-
-    fn probe(&self, seat: &mut Seat, candidates: Candidates, visits: &mut Vec<Visit>) {
-        self.inner.probe(seat, candidates, visits);
-    }
-
-    fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, room: u64, visits: &mut Vec<Visit>) {
-        self.inner.insert(seat, candidates, mask, room, visits);
-        self.note(candidates.steps, visits);
-    }
-
-    fn len(&self) -> u64 {
-        self.inner.len()
-    }
-
-    fn fidelity(&self) -> Fidelity {
-        self.inner.fidelity()
-    }
-
-    fn bytes(&self) -> usize {
-        self.inner.bytes()
-    }
-}
-
-impl Recall for Watched<'_> {
-    fn state(&self, at: Handle, out: &mut States) -> bool {
-        self.inner.state(at, out)
-    }
-
-    fn states(&self, handles: &[Handle], out: &mut States) -> bool {
-        self.inner.states(handles, out)
-    }
-
-    fn parent(&self, at: Handle) -> Option<Handle> {
-        self.inner.parent(at)
-    }
-
-    fn nth(&self, n: u64) -> Handle {
-        self.inner.nth(n)
-    }
-}
-
-impl Forget for Watched<'_> {
-    fn holds(&self, at: Handle, state: &[Word]) -> bool {
-        self.inner.holds(at, state)
-    }
-
-    fn forget(&self, at: Handle) -> bool {
-        self.inner.forget(at)
-    }
-
-    fn clear(&self) -> bool {
-        self.inner.clear()
     }
 }

@@ -7,6 +7,7 @@ mod difference;
 mod distributions;
 mod elastic;
 mod graphs;
+mod phases;
 mod searches;
 mod stores;
 mod tree;

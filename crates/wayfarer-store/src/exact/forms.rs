@@ -115,7 +115,7 @@ impl Form for Tight {
 
     #[inline]
     fn keep(&self, group: &mut TightGroup, _at: usize) {
-        group.run.keep();
+        self.records.keep(&mut group.run);
     }
 
     #[inline]
@@ -147,6 +147,11 @@ impl Form for Tight {
 
 impl Readable for Tight {
     fn read(&self, handles: &[Handle], out: &mut States) {
+        if self.packing.is_plain_word() {
+            let words = out.push_many_dirty(handles.len());
+            handles.iter().zip(words).for_each(|(handle, word)| *word = self.records.read_word(handle.0));
+            return;
+        }
         let mut tight = vec![0; self.packing.words()];
         let width = self.packing.masks().len();
         for handle in handles {

@@ -129,7 +129,7 @@ impl Strings {
     /// The form of this length that was just written is now part of the store.
     #[inline]
     pub(crate) fn keep(&self, stretch: &mut Stretch, bytes: usize) {
-        stretch.run.keep();
+        self.places.keep(&mut stretch.run);
         stretch.at = (stretch.at + bytes).next_multiple_of(1 << self.granule);
     }
 

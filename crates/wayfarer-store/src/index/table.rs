@@ -146,14 +146,20 @@ impl Table {
         unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
     }
 
-    /// Sorts a bucket's slots by their meaning for a lookup.
+    /// The hash bits at their place in a slot, or in its upper half if it is wide, and the mask of that place.
     #[inline]
-    pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
-        let (wanted, mask) = if self.wide {
+    fn wanted(&self, print: u64) -> (u32, u32) {
+        if self.wide {
             ((print << (WIDE_HANDLE + 1 - 32)) as u32, !3)
         } else {
             ((print << (self.handle_bits + 1)) as u32, !(self.handle_mask() << 1 | 1))
-        };
+        }
+    }
+
+    /// Sorts a bucket's slots by their meaning for a lookup.
+    #[inline]
+    pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
+        let (wanted, mask) = self.wanted(print);
         let mut matches = if self.wide { self.compare_wide(bucket, wanted) } else { self.compare(bucket, wanted, mask) };
         matches.agree &= !matches.free;
         // A frozen slot has only ones.
@@ -161,6 +167,20 @@ impl Table {
             matches.agree &= !self.frozen(bucket);
         }
         matches
+    }
+
+    /// The slots of a bucket whose hash bits agree.
+    #[inline]
+    pub(super) fn agreeing(&self, bucket: usize, print: u64) -> u32 {
+        let (wanted, mask) = self.wanted(print);
+        // Free slots have only zeros, frozen ones only ones.
+        if self.wide || wanted == 0 || wanted == mask { self.matches(bucket, print).agree } else { self.equal(bucket, wanted, mask) }
+    }
+
+    /// Whether a bucket without free slots has frozen ones.
+    #[inline]
+    pub(super) fn is_frozen(&self, bucket: usize) -> bool {
+        if self.wide { self.frozen(bucket) != 0 } else { self.equal(bucket, u32::MAX, u32::MAX) != 0 }
     }
 
     /// The frozen slots of a bucket, a bit each.
@@ -172,25 +192,31 @@ impl Table {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[inline]
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
-        use std::arch::x86_64::*;
-        let line = self.bucket(bucket).cast::<__m128i>();
+        let slots = self.line(bucket);
+        Matches { agree: lanes::equal(slots, wanted, mask), free: lanes::equal(slots, 0, u32::MAX) }
+    }
+
+    /// The narrow slots that have a value under a mask.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline]
+    fn equal(&self, bucket: usize, wanted: u32, mask: u32) -> u32 {
+        lanes::equal(self.line(bucket), wanted, mask)
+    }
+
+    /// The sixteen narrow slots of a bucket.
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[inline]
+    fn line(&self, bucket: usize) -> lanes::Line {
         // SAFETY: the line is aligned and inside the table's block. Each aligned load reads every slot in it whole, as an acquire load on this machine
         // does; slots only go from free to an entry or to frozen, so an older value is as good as one read a moment earlier.
-        let matches = unsafe {
-            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(mask as i32));
-            let slots = [_mm_load_si128(line), _mm_load_si128(line.add(1)), _mm_load_si128(line.add(2)), _mm_load_si128(line.add(3))];
-            // Sixteen answers of all or no bits shrink to a byte each.
-            let bits = |equal: [__m128i; 4]| {
-                let halves = _mm_packs_epi16(_mm_packs_epi32(equal[0], equal[1]), _mm_packs_epi32(equal[2], equal[3]));
-                _mm_movemask_epi8(halves) as u32
-            };
-            Matches {
-                agree: bits(slots.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted))),
-                free: bits(slots.map(|slots| _mm_cmpeq_epi32(slots, _mm_setzero_si128()))),
-            }
-        };
+        let line = unsafe { lanes::load(self.bucket(bucket)) };
         std::sync::atomic::fence(Ordering::Acquire);
-        matches
+        line
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    fn equal(&self, bucket: usize, wanted: u32, mask: u32) -> u32 {
+        (0..NARROW).fold(0, |bits, slot| bits | u32::from(self.narrow(bucket, slot).load(Ordering::Acquire) & mask == wanted) << slot)
     }
 
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -283,12 +309,11 @@ impl Table {
     /// Stops all insertions: every free slot becomes frozen.
     pub(super) fn freeze(&self) {
         for bucket in 0..self.buckets() {
-            for slot in 0..self.slots() {
-                // If the exchange fails, an entry came in before, and it is copied with the others. Most slots are
-                // filled, and an exchange takes long.
-                if !matches!(self.slot(bucket, slot), Slot::Free) {
-                    continue;
-                }
+            let mut free = self.matches(bucket, 0).free;
+            while free != 0 {
+                let slot = free.trailing_zeros() as usize;
+                free &= free - 1;
+                // If the exchange fails, an entry came in before, and it is copied with the others.
                 if self.wide {
                     let _ = self.wide_slot(bucket, slot).compare_exchange(0, u64::MAX, Ordering::AcqRel, Ordering::Acquire);
                 } else {
@@ -339,21 +364,46 @@ impl Table {
         }
     }
 
-    /// Puts an entry into the first free slot from its home bucket on, in a table that no one else sees yet and that has room.
-    pub(super) fn put(&self, home: usize, handle: u32, print: u64) {
-        let mut bucket = home;
-        loop {
-            let Matches { free, .. } = self.matches(bucket, print);
-            if free != 0 {
-                let (slot, value) = (free.trailing_zeros() as usize, self.entry(handle, bucket != home, print));
-                if self.wide {
-                    self.wide_slot(bucket, slot).store(value, Ordering::Relaxed);
-                } else {
-                    self.narrow(bucket, slot).store(value as u32, Ordering::Relaxed);
-                }
-                return;
-            }
-            bucket = (bucket + 1) & self.bucket_mask();
+    /// Writes an entry into a slot of a table that no one else sees yet.
+    #[inline]
+    pub(super) fn fill(&self, bucket: usize, slot: usize, entry: u64) {
+        if self.wide {
+            self.wide_slot(bucket, slot).store(entry, Ordering::Relaxed);
+        } else {
+            self.narrow(bucket, slot).store(entry as u32, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Comparisons of sixteen slots at once.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod lanes {
+    use std::arch::x86_64::*;
+
+    /// The slots of a line.
+    pub(super) type Line = [__m128i; 4];
+
+    /// Reads a line.
+    ///
+    /// # Safety
+    /// The address must be that of a readable, aligned cache line.
+    #[inline]
+    pub(super) unsafe fn load(line: *const u8) -> Line {
+        let line = line.cast::<__m128i>();
+        // SAFETY: guaranteed by the caller.
+        unsafe { [_mm_load_si128(line), _mm_load_si128(line.add(1)), _mm_load_si128(line.add(2)), _mm_load_si128(line.add(3))] }
+    }
+
+    /// The slots that have a value under a mask, a bit each.
+    #[inline]
+    pub(super) fn equal(line: Line, wanted: u32, mask: u32) -> u32 {
+        // SAFETY: all machines of this kind have these instructions.
+        unsafe {
+            let (wanted, mask) = (_mm_set1_epi32(wanted as i32), _mm_set1_epi32(mask as i32));
+            let equal = line.map(|slots| _mm_cmpeq_epi32(_mm_and_si128(slots, mask), wanted));
+            // Sixteen answers of all or no bits shrink to a byte each.
+            let bytes = _mm_packs_epi16(_mm_packs_epi32(equal[0], equal[1]), _mm_packs_epi32(equal[2], equal[3]));
+            _mm_movemask_epi8(bytes) as u32
         }
     }
 }

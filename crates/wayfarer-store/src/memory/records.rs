@@ -42,6 +42,8 @@ pub(crate) struct Records {
 pub(crate) struct Run {
     next: usize,
     end: usize,
+    /// The address of the next handle's record. All records of a run lie in one segment.
+    at: usize,
 }
 
 impl Records {
@@ -135,6 +137,16 @@ impl Records {
         }
     }
 
+    /// The tight state of a published record, if it is not longer than a word.
+    #[inline]
+    pub(crate) fn read_word(&self, handle: u32) -> u64 {
+        let (segment, place) = self.split(handle);
+        let base = self.table[segment].load(Ordering::Relaxed);
+        assert!(self.tight <= 8 && !base.is_null(), "a record of a word that was not given back");
+        // SAFETY: the record is written and has at least eight bytes.
+        unsafe { base.add(place * self.record).cast::<u64>().read_unaligned() & self.short }
+    }
+
     /// The word of a published record of words.
     #[inline]
     pub(crate) fn word(&self, handle: u32) -> u64 {
@@ -158,11 +170,11 @@ impl Records {
         Some(run.next as u32)
     }
 
-    /// Writes the record of the worker's next handle, given by [`next`](Records::next) and used up by [`Run::keep`].
+    /// Writes the record of the worker's next handle, given by [`next`](Records::next) and used up by [`keep`](Records::keep).
     #[inline]
     pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
         assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
-        let at = self.address(run.next as u32).cast_mut();
+        let at = run.at as *mut u8;
         // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run
         // was handed out. A short state is written as a whole word; the link then overwrites the end of that word.
         unsafe {
@@ -174,12 +186,19 @@ impl Records {
         }
     }
 
+    /// The record of the worker's next handle is now part of the store.
+    #[inline]
+    pub(crate) fn keep(&self, run: &mut Run) {
+        run.next += 1;
+        run.at += self.record;
+    }
+
     /// Writes the worker's next record of words.
     #[inline]
     pub(crate) fn write_word(&self, run: &Run, word: u64) {
         assert!(run.next < run.end, "a record without a place");
         // SAFETY: as for `write`; a record has eight bytes.
-        unsafe { self.address(run.next as u32).cast_mut().cast::<u64>().write_unaligned(word) };
+        unsafe { (run.at as *mut u64).write_unaligned(word) };
     }
 
     /// All handles that were given out lie below this.
@@ -220,7 +239,7 @@ impl Records {
             chunks.push((segment + group, Some(chunk)));
         }
         self.next.store(next + RUN, Ordering::Relaxed);
-        *run = Run { next, end: next + RUN };
+        *run = Run { next, end: next + RUN, at: self.address(next as u32) as usize };
         true
     }
 }
@@ -229,12 +248,6 @@ impl Run {
     /// Handles that were given out and not used.
     pub(crate) fn unused(&self) -> std::ops::Range<u32> {
         self.next as u32..self.end as u32
-    }
-
-    /// The record of the next handle is now part of the store.
-    #[inline]
-    pub(crate) fn keep(&mut self) {
-        self.next += 1;
     }
 }
 

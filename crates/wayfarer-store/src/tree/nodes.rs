@@ -105,10 +105,16 @@ impl Nodes {
         self.limit = values.min(slots).min(self.most) as u32;
     }
 
-    /// Makes room for `more` values; false if the account refuses or there may be no more.
+    /// Makes room for `more` values at least; false if the account refuses or there may be no more. All workers wait meanwhile, so if there are many values
+    /// there is room for many more.
     pub(super) fn reserve(&mut self, more: usize, account: &dyn Account) -> bool {
         let given = self.given() as usize;
-        let wanted = (given + more + RUN as usize).min(self.most as usize);
+        let further = given / 16;
+        (further > more && self.reserve_exactly(given + further, account)) || self.reserve_exactly(given + more, account)
+    }
+
+    fn reserve_exactly(&mut self, values: usize, account: &dyn Account) -> bool {
+        let wanted = (values + RUN as usize).min(self.most as usize);
         while self.segments.len() << self.segment < wanted {
             let bytes = ((8 * self.words) << self.segment).next_multiple_of(LINE);
             let Some(chunk) = Chunk::take(bytes, account) else { return false };

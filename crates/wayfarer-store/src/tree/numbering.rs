@@ -53,7 +53,7 @@ pub(super) struct Job {
 pub(super) struct Crowded;
 
 impl Tree {
-    pub(super) fn new(shape: Option<Shape>, packing: &Packing, account: &dyn Account) -> Option<Self> {
+    pub(super) fn new(shape: Option<Shape>, packing: &Packing, most: usize, account: &dyn Account) -> Option<Self> {
         let (mut parts, mut sides) = (Vec::new(), Vec::new());
         if let Some(shape) = &shape {
             for part in &shape.parts {
@@ -63,7 +63,7 @@ impl Tree {
                 sides.push(Nodes::new(1, u64::MAX, account)?);
             }
         }
-        Some(Tree { shape, parts, sides, pairs: Pairs::new(account)?, all: Leaf::of_all(packing.masks()), bits: packing.bits() as u32 })
+        Some(Tree { shape, parts, sides, pairs: Pairs::new(most, account)?, all: Leaf::of_all(packing.masks()), bits: packing.bits() as u32 })
     }
 
     pub(super) fn places(&self) -> TreePlaces {

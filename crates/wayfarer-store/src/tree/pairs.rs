@@ -11,16 +11,20 @@
 //! room, and the slot says to which (Azar and others' balanced allocations: lines then fill to nine tenths before the
 //! first is full). A line is a cache line: a byte that counts its slots, a byte of every slot, by which a line is
 //! searched, and the other bits of the slots without gaps. Slots are only ever added, so readers need no lock; a writer
-//! locks the share. Each of the 256 shares is a table of its own. A crowded share says so, and a worker with exclusive
-//! access lets it grow by a third.
+//! locks the share. Each share is a table of its own. A crowded share says so, and a worker copies it into a table that is
+//! larger by a third, while others use the other shares. Readers may still look into the old table. It is freed when a
+//! worker has exclusive access.
 #![allow(unsafe_code)] // Lines are atomics in raw memory.
 
 use crate::Account;
 use crate::memory::arena::{Chunk, LINE, prefetch_line};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-const SHARES: usize = 256;
-const SHARE_BITS: u32 = 8;
+/// The fewest and the most shares, as powers of two: so many that copying one takes less than a millisecond.
+const SHARE_BITS: (u32, u32) = (8, 12);
+/// Bytes of replaced tables that may lie around: a share of all, and at least so many.
+const LITTER: (usize, usize) = (16, 1 << 16);
 /// Bits of a line that slots can have.
 const ROOM: u32 = 8 * (LINE as u32 - 1);
 /// How much larger a share's next size is.
@@ -31,12 +35,19 @@ const WIDTHS: (u32, u32) = (10, 63);
 /// A growing set of pairs for several workers.
 pub(super) struct Pairs {
     shares: Box<[Share]>,
+    share_bits: u32,
     /// One past the largest left number of shares that grew, and the most bits of a right one.
-    ends: (u64, u32),
+    ends: (AtomicU64, AtomicU32),
+    /// Tables that were replaced.
+    replaced: Mutex<Vec<Box<Table>>>,
+    /// Bytes of all tables that are in use, and of those that were replaced.
+    bytes: AtomicUsize,
+    litter: AtomicUsize,
 }
 
 struct Share {
-    table: Table,
+    /// A table from a box. It is replaced under the lock and freed with exclusive access.
+    table: AtomicPtr<Table>,
     used: AtomicUsize,
     /// The largest left and right number in it.
     largest: [AtomicU32; 2],
@@ -56,6 +67,7 @@ pub(super) enum Put {
 /// A share's table.
 struct Table {
     chunk: Chunk,
+    share_bits: u32,
     lines: u64,
     /// 2⁶⁴ / `lines`, rounded up: multiplying by it divides.
     reciprocal: u64,
@@ -77,33 +89,90 @@ struct Home {
     kept: u64,
 }
 
-impl Pairs {
-    /// The bytes that an empty set takes.
-    pub(super) const LEAST: usize = SHARES * LINE;
+impl Share {
+    /// The table as it is now. It lives at least as long as the borrow of the set.
+    #[inline]
+    fn table(&self) -> &Table {
+        // SAFETY: the pointer comes from a box, and what it points to is freed only by those who have the set for themselves.
+        unsafe { &*self.table.load(Ordering::Acquire) }
+    }
 
-    /// An empty set; none if the account has no room to begin.
-    pub(super) fn new(account: &dyn Account) -> Option<Self> {
-        let shares: Option<Box<[Share]>> = (0..SHARES)
+    fn lock(&self) {
+        while self.lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn unlock(&self) {
+        self.lock.store(false, Ordering::Release);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        // SAFETY: the pointer comes from a box that no one else owns.
+        drop(unsafe { Box::from_raw(*self.table.get_mut()) });
+    }
+}
+
+impl Pairs {
+    /// The bytes that an empty set takes, if it may become `most` bytes large.
+    pub(super) fn least(most: usize) -> usize {
+        (LINE + size_of::<Share>() + size_of::<Table>()) << Self::share_bits(most)
+    }
+
+    fn share_bits(most: usize) -> u32 {
+        (most >> 15).max(1).ilog2().clamp(SHARE_BITS.0, SHARE_BITS.1)
+    }
+
+    /// An empty set that may become `most` bytes large; none if the account has no room to begin.
+    pub(super) fn new(most: usize, account: &dyn Account) -> Option<Self> {
+        let share_bits = Self::share_bits(most);
+        let shares: Option<Box<[Share]>> = (0..1 << share_bits)
             .map(|_| {
+                let table = Box::new(Table::new(1, (share_bits, share_bits), 1, account)?);
                 Some(Share {
-                    table: Table::new(1, SHARE_BITS, 1, account)?,
+                    table: AtomicPtr::new(Box::into_raw(table)),
                     used: AtomicUsize::new(0),
                     largest: Default::default(),
                     lock: AtomicBool::new(false),
                 })
             })
             .collect();
-        Some(Pairs { shares: shares?, ends: (1, SHARE_BITS) })
+        Some(Pairs {
+            shares: shares?,
+            share_bits,
+            ends: (AtomicU64::new(1), AtomicU32::new(share_bits)),
+            replaced: Mutex::default(),
+            bytes: AtomicUsize::new(LINE << share_bits),
+            litter: AtomicUsize::new(0),
+        })
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.shares.iter().map(|share| share.table.chunk.bytes()).sum()
+        self.bytes.load(Ordering::Relaxed) + self.litter.load(Ordering::Relaxed)
+    }
+
+    /// Whether replaced tables should be [freed](Pairs::tidy) soon.
+    pub(super) fn is_littered(&self) -> bool {
+        self.litter.load(Ordering::Relaxed) > (self.bytes.load(Ordering::Relaxed) / LITTER.0).max(LITTER.1)
+    }
+
+    /// Frees the tables that were replaced. Says whether there were any.
+    pub(super) fn tidy(&mut self) -> bool {
+        *self.litter.get_mut() = 0;
+        !std::mem::take(self.replaced.get_mut().unwrap_or_else(PoisonError::into_inner)).is_empty()
+    }
+
+    #[inline]
+    fn share(&self, left: u32, right: u32) -> &Share {
+        &self.shares[(right ^ mix(left)) as usize & (self.shares.len() - 1)]
     }
 
     /// Brings a pair's lines into the cache.
     #[inline]
     pub(super) fn prefetch(&self, left: u32, right: u32) {
-        let table = &self.shares[share_of(left, right)].table;
+        let table = self.share(left, right).table();
         for line in table.home(left, right).lines {
             prefetch_line(table.chunk.start().wrapping_add(line as usize * LINE));
         }
@@ -112,73 +181,95 @@ impl Pairs {
     /// Whether the pair is in the set.
     #[inline]
     pub(super) fn contains(&self, left: u32, right: u32) -> bool {
-        let table = &self.shares[share_of(left, right)].table;
+        let table = self.share(left, right).table();
         table.holds(left, right) && table.find(&table.home(left, right)).is_none()
     }
 
     /// Puts a pair into the set.
     #[inline]
     pub(super) fn put(&self, left: u32, right: u32) -> Put {
-        let share = &self.shares[share_of(left, right)];
-        let table = &share.table;
-        if !table.holds(left, right) {
-            return Put::Crowded;
-        }
-        let home = table.home(left, right);
-        let Some(mut counts) = table.find(&home) else { return Put::Present };
-        while share.lock.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            std::hint::spin_loop();
-        }
-        let mut put = Put::Inserted;
-        if counts != table.counts(&home) {
-            // Others added to these lines meanwhile.
-            match table.find(&home) {
-                Some(now) => counts = now,
-                None => put = Put::Present,
+        let share = self.share(left, right);
+        loop {
+            let table = share.table();
+            if !table.holds(left, right) {
+                return Put::Crowded;
             }
-        }
-        if put == Put::Inserted {
-            let which = usize::from(counts[1] < counts[0]);
-            if counts[which] < table.slots {
-                table.add(home.lines[which], counts[which], home.kept << 1 | which as u64);
-                share.used.fetch_add(1, Ordering::Relaxed);
-                for (largest, number) in share.largest.iter().zip([left, right]) {
-                    largest.store(largest.load(Ordering::Relaxed).max(number), Ordering::Relaxed);
+            let home = table.home(left, right);
+            let Some(mut counts) = table.find(&home) else { return Put::Present };
+            share.lock();
+            if !std::ptr::eq(table, share.table.load(Ordering::Relaxed)) {
+                // It was replaced meanwhile, and the new one may have the pair.
+                share.unlock();
+                continue;
+            }
+            let mut put = Put::Inserted;
+            if counts != table.counts(&home) {
+                // Others added to these lines meanwhile.
+                match table.find(&home) {
+                    Some(now) => counts = now,
+                    None => put = Put::Present,
                 }
-            } else {
-                put = Put::Crowded;
             }
+            if put == Put::Inserted {
+                let which = usize::from(counts[1] < counts[0]);
+                if counts[which] < table.slots {
+                    table.add(home.lines[which], counts[which], home.kept << 1 | which as u64);
+                    share.used.fetch_add(1, Ordering::Relaxed);
+                    for (largest, number) in share.largest.iter().zip([left, right]) {
+                        largest.store(largest.load(Ordering::Relaxed).max(number), Ordering::Relaxed);
+                    }
+                } else {
+                    put = Put::Crowded;
+                }
+            }
+            share.unlock();
+            return put;
         }
-        share.lock.store(false, Ordering::Release);
-        put
     }
 
     /// Gives the share of a pair more room, or wider slots if they cannot hold the pair; false if there is no memory for it.
     #[cold]
-    pub(super) fn grow(&mut self, left: u32, right: u32, account: &dyn Account) -> bool {
-        let share = &mut self.shares[share_of(left, right)];
-        let table = &share.table;
-        let used = *share.used.get_mut() as u64;
+    pub(super) fn grow(&self, left: u32, right: u32, account: &dyn Account) -> bool {
+        let share = self.share(left, right);
+        share.lock();
+        let grown = self.grow_locked(share, left, right, account);
+        share.unlock();
+        grown
+    }
+
+    fn grow_locked(&self, share: &Share, left: u32, right: u32, account: &dyn Account) -> bool {
+        let table = share.table();
+        let used = share.used.load(Ordering::Relaxed) as u64;
         let holds = table.holds(left, right);
         if holds && table.counts(&table.home(left, right)).iter().any(|count| *count < table.slots) {
             // Another worker let it grow meanwhile.
             return true;
         }
         let [most_left, most_right] = share.largest.each_ref().map(|largest| largest.load(Ordering::Relaxed));
-        self.ends.0 = self.ends.0.max(u64::from(left.max(most_left)) + 1);
-        self.ends.1 = self.ends.1.max(u32::BITS - right.max(most_right).leading_zeros());
+        let left_end = u64::from(left.max(most_left)) + 1;
+        let left_end = self.ends.0.fetch_max(left_end, Ordering::Relaxed).max(left_end);
+        let right_bits = u32::BITS - right.max(most_right).leading_zeros();
+        let right_bits = self.ends.1.fetch_max(right_bits, Ordering::Relaxed).max(right_bits);
         // A little more than is needed now, so that the next left numbers do not make all slots anew again.
-        let (left_end, right_bits) = (self.ends.0 + self.ends.0 / 16, self.ends.1);
+        let left_end = left_end + left_end / 16;
         // Each share has sizes of its own, so that they grow one after another and the load of the whole stays the same.
-        let phase = share_of(left, right) as f64 / SHARES as f64;
+        let number = (right ^ mix(left)) as usize & (self.shares.len() - 1);
+        let phase = number as f64 / self.shares.len() as f64;
         let step = (used as f64 * if holds { 1.05 } else { 1.0 } + 1.0).log(GROWTH) - phase;
         let mut wanted = GROWTH.powf(step.ceil() + phase) as u64 + 2;
         loop {
-            let Some(grown) = Table::with_room(wanted, right_bits, left_end, account) else { return false };
+            let Some(grown) = Table::with_room(wanted, (self.share_bits, right_bits), left_end, account) else { return false };
             let mut all = true;
             table.pairs(|left, right| all = all && grown.put_alone(left, right));
-            if all && (holds || grown.counts(&grown.home(left, right)).iter().any(|count| *count < grown.slots)) {
-                share.table = grown;
+            if all && grown.counts(&grown.home(left, right)).iter().any(|count| *count < grown.slots) {
+                let (before, after) = (table.chunk.bytes(), grown.chunk.bytes());
+                let old = share.table.swap(Box::into_raw(Box::new(grown)), Ordering::AcqRel);
+                // SAFETY: the pointer came from a box, and this worker took it out of the share. Readers are done when the box is dropped.
+                let old = unsafe { Box::from_raw(old) };
+                self.replaced.lock().unwrap_or_else(PoisonError::into_inner).push(old);
+                self.bytes.fetch_add(after, Ordering::Relaxed);
+                self.bytes.fetch_sub(before, Ordering::Relaxed);
+                self.litter.fetch_add(before, Ordering::Relaxed);
                 return true;
             }
             wanted = wanted.max(grown.lines * u64::from(grown.slots) * 7 / 8) + wanted / 16 + 1;
@@ -205,12 +296,6 @@ const fn inverse(odd: u64) -> u64 {
     found
 }
 
-/// The share of a pair.
-#[inline]
-fn share_of(left: u32, right: u32) -> usize {
-    (right ^ mix(left)) as usize & (SHARES - 1)
-}
-
 /// A number's image under a fixed scrambling.
 #[inline]
 fn mix(left: u32) -> u32 {
@@ -225,25 +310,35 @@ fn ones(bits: u32) -> u64 {
 
 impl Table {
     /// An empty table of `lines` lines.
-    fn new(lines: u64, right_bits: u32, left_end: u64, account: &dyn Account) -> Option<Self> {
-        let (right_bits, quotients, width) = Self::measures(lines, right_bits, left_end)?;
+    fn new(lines: u64, (share_bits, right_bits): (u32, u32), left_end: u64, account: &dyn Account) -> Option<Self> {
+        let (right_bits, quotients, width) = Self::measures(lines, (share_bits, right_bits), left_end)?;
         // All that a slot can say.
         let left_end = (1u64 << width) / (2 * quotients);
         let chunk = Chunk::take(lines as usize * LINE, account)?;
         // SAFETY: the chunk has this many bytes and no other worker knows it yet.
         unsafe { chunk.start().write_bytes(0, chunk.bytes()) };
-        Some(Table { chunk, lines, reciprocal: (u64::MAX / lines).wrapping_add(1), right_bits, quotients, left_end, width, slots: ROOM / width })
+        Some(Table {
+            chunk,
+            share_bits,
+            lines,
+            reciprocal: (u64::MAX / lines).wrapping_add(1),
+            right_bits,
+            quotients,
+            left_end,
+            width,
+            slots: ROOM / width,
+        })
     }
 
     /// The smallest table with room for this many pairs.
-    fn with_room(pairs: u64, right_bits: u32, left_end: u64, account: &dyn Account) -> Option<Self> {
+    fn with_room(pairs: u64, bits: (u32, u32), left_end: u64, account: &dyn Account) -> Option<Self> {
         let mut lines = 1;
         loop {
-            let slots = u64::from(ROOM / Self::measures(lines, right_bits, left_end)?.2);
+            let slots = u64::from(ROOM / Self::measures(lines, bits, left_end)?.2);
             // Lines are nine tenths full when the first has no room.
             let wanted = (pairs * 10).div_ceil(9 * slots);
             if wanted <= lines {
-                return Self::new(lines, right_bits, left_end, account);
+                return Self::new(lines, bits, left_end, account);
             }
             lines = wanted.min(lines + lines / 2 + 1);
         }
@@ -252,9 +347,9 @@ impl Table {
     /// The bits in which right numbers are mixed with left ones (as many as they have, and enough for the lines to be
     /// used about equally often), the number of addresses of a line, and the width of a slot. None if a slot would be
     /// too wide.
-    fn measures(lines: u64, right_bits: u32, left_end: u64) -> Option<(u32, u64, u32)> {
-        let right_bits = (SHARE_BITS + 64 - (lines - 1).leading_zeros()).max(right_bits).min(32);
-        let quotients = (1u64 << (right_bits - SHARE_BITS)).div_ceil(lines);
+    fn measures(lines: u64, (share_bits, right_bits): (u32, u32), left_end: u64) -> Option<(u32, u64, u32)> {
+        let right_bits = (share_bits + 64 - (lines - 1).leading_zeros()).max(right_bits).min(32);
+        let quotients = (1u64 << (right_bits - share_bits)).div_ceil(lines);
         let width = (64 - (2 * left_end * quotients - 1).leading_zeros()).max(WIDTHS.0);
         (width <= WIDTHS.1).then_some((right_bits, quotients, width))
     }
@@ -268,8 +363,8 @@ impl Table {
     /// The places of a pair.
     #[inline]
     fn home(&self, left: u32, right: u32) -> Home {
-        let bits = self.right_bits - SHARE_BITS;
-        let rest = (u64::from(right ^ mix(left)) & ones(self.right_bits)) >> SHARE_BITS;
+        let bits = self.right_bits - self.share_bits;
+        let rest = (u64::from(right ^ mix(left)) & ones(self.right_bits)) >> self.share_bits;
         let product = (rest.wrapping_mul(SCATTER.0) & mask(bits)) * self.lines;
         let line = product >> bits;
         let quotient = divided(product & mask(bits), self.reciprocal);
@@ -389,7 +484,7 @@ impl Table {
     /// Calls `each` with every pair. The lowest bits of right numbers are chosen such that the pair's share is 0,
     /// because they are no part of a slot's address.
     fn pairs(&self, mut each: impl FnMut(u32, u32)) {
-        let (bits, rest_bits) = (self.right_bits - SHARE_BITS, self.width - 8);
+        let (bits, rest_bits) = (self.right_bits - self.share_bits, self.width - 8);
         let lines = self.reciprocal;
         let first_of = |line: u64| if self.lines == 1 { 0 } else { divided((line << bits) + self.lines - 1, lines) };
         let quotients = (u64::MAX / self.quotients).wrapping_add(1);
@@ -407,7 +502,7 @@ impl Table {
                 left -= u64::from(left * self.quotients > kept);
                 let (left, quotient) = (left as u32, kept - left * self.quotients);
                 let rest = (first + quotient).wrapping_mul(SCATTER.1) & mask(bits);
-                each(left, ((rest as u32) << SHARE_BITS) ^ (mix(left) & ones(self.right_bits) as u32));
+                each(left, ((rest as u32) << self.share_bits) ^ (mix(left) & ones(self.right_bits) as u32));
             }
         }
     }
@@ -440,7 +535,7 @@ mod tests {
     use wayfarer_space::Rng;
 
     fn filled(pairs: impl Iterator<Item = (u32, u32)>) -> (Pairs, HashSet<(u32, u32)>) {
-        let mut set = Pairs::new(&Unlimited).unwrap();
+        let mut set = Pairs::new(1 << 20, &Unlimited).unwrap();
         let mut known = HashSet::new();
         for (left, right) in pairs {
             let expected = if known.insert((left, right)) { Put::Inserted } else { Put::Present };
@@ -450,7 +545,11 @@ mod tests {
                 put = set.put(left, right);
             }
             assert_eq!(put, expected, "{left} {right}");
+            if set.is_littered() {
+                assert!(set.tidy() && !set.is_littered());
+            }
         }
+        set.tidy();
         (set, known)
     }
 
@@ -494,7 +593,7 @@ mod tests {
 
     #[test]
     fn several_workers_insert_every_pair_once() {
-        let set = std::sync::RwLock::new(Pairs::new(&Unlimited).unwrap());
+        let set = std::sync::RwLock::new(Pairs::new(1 << 30, &Unlimited).unwrap());
         let inserted = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for worker in 0..4u32 {
@@ -510,8 +609,11 @@ mod tests {
                                     inserted.fetch_add(1, Ordering::Relaxed);
                                     break;
                                 }
-                                Put::Crowded => assert!(set.write().unwrap().grow(pair % 977, pair / 13, &Unlimited)),
+                                Put::Crowded => assert!(set.read().unwrap().grow(pair % 977, pair / 13, &Unlimited)),
                             }
+                        }
+                        if number % 64 == worker && set.read().unwrap().is_littered() {
+                            set.write().unwrap().tidy();
                         }
                     }
                 });

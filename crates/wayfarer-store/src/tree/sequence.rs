@@ -140,14 +140,17 @@ impl Sequence {
     /// Closes the worker's run, if it has one, and opens the next.
     #[cold]
     fn open(&self, place: &mut Place, account: &dyn Account) -> Option<u32> {
-        let mut grounds = self.grounds.lock().ok()?;
-        if let Some((run, _)) = place.run {
-            // There is room: it was made sure of when the run was opened.
-            let slot = self.slot(run)?;
+        // Packing takes long, so it is done beside other workers.
+        let complete = place.run.map(|(run, _)| {
             let mut entries = [Entry::default(); RUN];
             self.unpack(run, &mut entries);
-            let packed = grounds.closed.pack(&entries, &mut place.unused, self.segment)?;
-            slot.store(packed, Ordering::Release);
+            (run, packed(&entries, &mut place.unused))
+        });
+        let mut grounds = self.grounds.lock().ok()?;
+        if let Some((run, words)) = complete {
+            // There is room: it was made sure of when the run was opened.
+            let slot = self.slot(run)?;
+            slot.store(grounds.closed.put(&words, self.segment)?, Ordering::Release);
             // Later writes into the area are visible only to readers that see the run closed.
             fence(Ordering::Release);
             grounds.open -= 1;
@@ -257,16 +260,16 @@ impl Sequence {
                 let Some(segment) = Chunk::take(8 * self.segment, account) else { return false };
                 closed.segments.push(segment);
             }
-            let Some(packed) = closed.pack(&entries, &mut unused, self.segment) else { return false };
-            words.push((run, packed));
+            let Some(address) = closed.put(&packed(&entries, &mut unused), self.segment) else { return false };
+            words.push((run, address));
         }
         while closed.room(self.segment) <= open {
             let Some(segment) = Chunk::take(8 * self.segment, account) else { return false };
             closed.segments.push(segment);
         }
-        for (run, packed) in words {
+        for (run, address) in words {
             if let Some(slot) = self.slot(run) {
-                slot.store(packed, Ordering::Release);
+                slot.store(address, Ordering::Release);
             }
         }
         for (word, filled, entries) in areas {
@@ -298,11 +301,8 @@ impl Closed {
         }
     }
 
-    /// Packs a complete run and gives its address.
-    fn pack(&mut self, entries: &Unpacked, unused: &mut (u32, u32), segment: usize) -> Option<u64> {
-        let mut bits = Writer::default();
-        write_packed(entries, unused, &mut bits);
-        let words = bits.finish();
+    /// Keeps a packed run and gives its address.
+    fn put(&mut self, words: &[u64], segment: usize) -> Option<u64> {
         if self.used + words.len() > segment {
             self.current += 1;
             self.used = 0;
@@ -317,6 +317,13 @@ impl Closed {
         self.used += words.len();
         Some(address as u64)
     }
+}
+
+/// The words of a complete run.
+fn packed(entries: &Unpacked, unused: &mut (u32, u32)) -> Vec<u64> {
+    let mut bits = Writer::default();
+    write_packed(entries, unused, &mut bits);
+    bits.finish()
 }
 
 /// How the left or the right numbers of one run are written. A number is found a few records back, or is the next that was never used before, or is

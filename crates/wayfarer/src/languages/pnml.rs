@@ -4,14 +4,14 @@ use super::{Language, LoadError, LoadOptions, Opened, refuse_constants, rejected
 use crate::Plan;
 use crate::report::Change;
 use crate::sizes::{count, counted};
-use crate::subject::{Asks, Facts, FaultFacts, Programmed, PropertyFacts, RuleFacts, Subject, Table, ValueFacts, Words};
+use crate::subject::{Facts, FaultFacts, Programmed, PropertyFacts, RuleFacts, Subject, Table, ValueFacts, Words};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_ir::{At, Program};
 use wayfarer_lang::pnml::{self, Holds, Loaded};
 use wayfarer_lang::source::Source;
 use wayfarer_search::Deadlock;
-use wayfarer_space::{Fault, Firing, Word};
+use wayfarer_space::{Fault, Firing, PropertyKind, Word};
 
 pub(super) const LANGUAGE: Language = Language {
     name: "PNML",
@@ -108,9 +108,9 @@ impl Programmed for Net {
             let file = self.formulas.as_ref().filter(|_| number >= self.typed);
             let at = file.map_or_else(String::new, |file| format!("{file}:{}:{}", formula.at.line, formula.at.column));
             let kind = match (file, formula.is_universal) {
-                (None, _) => Asks::Reachable,
-                (_, false) => Asks::Exists,
-                (_, true) => Asks::Forall,
+                (None, _) => PropertyKind::Reachable,
+                (_, false) => PropertyKind::Exists,
+                (_, true) => PropertyKind::Forall,
             };
             PropertyFacts { name: formula.name.clone(), at, kind }
         });

@@ -3,10 +3,10 @@
 
 use super::{Answer, CheckVerdict, Kind};
 use crate::Plan;
-use crate::subject::{Asks, PropertyFacts, Subject};
+use crate::subject::{PropertyFacts, Subject};
 use serde::Serialize;
 use wayfarer_search::{Cause, Deadlock, Outcome, Verdict};
-use wayfarer_space::Firing;
+use wayfarer_space::{Firing, PropertyKind};
 
 /// One check of a run, or one that was left out on request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,21 +49,21 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
         let number = number as u32;
         let at = property.at.clone();
         checks.push(match property.kind {
-            Asks::Assumed => continue,
-            kind @ (Asks::Always | Asks::Never) => {
+            PropertyKind::Assumption => continue,
+            kind @ (PropertyKind::Always | PropertyKind::Never) => {
                 let against = |cause: &Cause| matches!(*cause, Cause::Property(of) | Cause::PropertyFault(of, _) if of == number);
-                make(kind.kind(), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
+                make(Kind::of(kind), &property.name, at, chosen && !sought, Settled::IfComplete, &against)
             }
-            kind @ (Asks::Exists | Asks::Forall) => {
+            kind @ (PropertyKind::Exists | PropertyKind::Forall) => {
                 let looked_for = plan.find.contains(&property.name);
-                let mut check = make(kind.kind(), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
-                check.answer(kind == Asks::Forall);
+                let mut check = make(Kind::of(kind), &property.name, at, looked_for, Settled::IfComplete, &|cause| *cause == Cause::Found(number));
+                check.answer(kind == PropertyKind::Forall);
                 check
             }
-            Asks::Reachable if plan.find.contains(&property.name) => {
+            PropertyKind::Reachable if plan.find.contains(&property.name) => {
                 make(Kind::Found, &property.name, at, true, Settled::IfComplete, &|cause| *cause == Cause::Found(number))
             }
-            Asks::Reachable => {
+            PropertyKind::Reachable => {
                 let settled = match outcome.reached.contains(number) {
                     true => Settled::Well,
                     // There may be more violations than were requested.

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use std::fmt;
 use wayfarer_search::Verdict;
+use wayfarer_space::PropertyKind;
 
 /// The kind of a violation or a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,6 +48,21 @@ impl Kind {
         (Kind::Found, "found"),
         (Kind::Rule, "rule"),
     ];
+
+    /// The kind of a violation of a property.
+    pub(crate) fn of(property: PropertyKind) -> Kind {
+        match property {
+            PropertyKind::Never => Kind::Never,
+            PropertyKind::Reachable => Kind::Cover,
+            PropertyKind::Exists | PropertyKind::Forall => Kind::Formula,
+            PropertyKind::Always | PropertyKind::Assumption => Kind::Invariant,
+        }
+    }
+
+    /// The name of a property's kind in reports. Nothing violates an assumption, but it is listed.
+    pub(crate) fn word_of(property: PropertyKind) -> &'static str {
+        if property == PropertyKind::Assumption { property.word() } else { Kind::of(property).word() }
+    }
 
     /// The name of the kind.
     pub fn word(self) -> &'static str {

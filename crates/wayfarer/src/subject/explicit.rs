@@ -2,10 +2,10 @@
 
 use crate::report::Change;
 use crate::sizes::{count, counted};
-use crate::subject::{Asks, Facts, FaultFacts, Plain, PropertyFacts, Replaying, RuleFacts, Running, Subject, Table, Used, ValueFacts, Words};
+use crate::subject::{Facts, FaultFacts, Plain, PropertyFacts, Replaying, RuleFacts, Running, Subject, Table, Used, ValueFacts, Words};
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
-use wayfarer_space::{Fault, Firing, Graph, Space, States, Steps, Word};
+use wayfarer_space::{Fault, Firing, Graph, PropertyKind, Space, States, Steps, Word};
 
 /// A graph with names for its labels.
 #[derive(Clone, Debug, Default)]
@@ -62,7 +62,7 @@ impl Subject for Explicit {
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let avoided = || PropertyFacts { name: "bad nodes are avoided".to_string(), at: self.name.clone(), kind: Asks::Always };
+        let avoided = || PropertyFacts { name: "bad nodes are avoided".to_string(), at: self.name.clone(), kind: PropertyKind::Always };
         (0..self.graph.properties()).map(|_| avoided()).collect()
     }
 

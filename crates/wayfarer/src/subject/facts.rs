@@ -1,6 +1,7 @@
 //! The parts of a subject as tables, for `wayfarer info`.
 
 use super::{PropertyFacts, RuleFacts};
+use crate::Kind;
 use crate::sizes::{count, counted};
 use serde_json::{Map, Value, json};
 
@@ -32,7 +33,7 @@ impl Facts {
         let mut json = Map::new();
         let row = |rule: &RuleFacts| json!({ "name": rule.name, "at": rule.at, "instances": rule.instances });
         json.insert("rules".to_string(), rules.iter().map(row).collect());
-        let row = |property: &PropertyFacts| json!({ "name": property.name, "kind": property.kind.word(), "at": property.at });
+        let row = |property: &PropertyFacts| json!({ "name": property.name, "kind": Kind::word_of(property.kind), "at": property.at });
         json.insert("properties".to_string(), properties.iter().map(row).collect());
         Facts {
             summary: counted(rules.len() as u64, "rule"),
@@ -55,7 +56,7 @@ impl Table {
         Table {
             heading: "properties".to_string(),
             columns: vec!["name", "kind", "at"],
-            rows: properties.into_iter().map(|property| vec![property.name, property.kind.word().to_string(), property.at]).collect(),
+            rows: properties.into_iter().map(|property| vec![property.name, Kind::word_of(property.kind).to_string(), property.at]).collect(),
         }
     }
 }

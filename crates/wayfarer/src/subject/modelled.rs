@@ -1,13 +1,11 @@
 //! A Rust model as the subject of a run.
 
 use crate::report::Change;
-use crate::subject::{
-    Asks, FaultFacts, Plain, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
-};
+use crate::subject::{FaultFacts, Plain, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words};
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use wayfarer_model::{Coded, KINDS, Model, ModelSpace, PropertyKind, WANTED};
+use wayfarer_model::{Coded, KINDS, Model, ModelSpace, WANTED};
 use wayfarer_search::WitnessError;
 use wayfarer_space::{Fault, Firing, Space, States, Steps, Word};
 
@@ -82,13 +80,8 @@ where
     }
 
     fn properties(&self) -> Vec<PropertyFacts> {
-        let kind = |kind| match kind {
-            PropertyKind::Always => Asks::Always,
-            PropertyKind::Never => Asks::Never,
-            PropertyKind::Sometimes => Asks::Reachable,
-        };
         let facts = self.space.named_properties().iter();
-        facts.map(|property| PropertyFacts { name: property.name.clone(), at: property.at.clone(), kind: kind(property.kind) }).collect()
+        facts.map(|property| PropertyFacts { name: property.name.clone(), at: property.at.clone(), kind: property.kind }).collect()
     }
 
     fn is_called(&self, rule: u32, _name: &str) -> bool {

@@ -7,15 +7,13 @@ mod info;
 use crate::report::Change;
 use crate::subject::running::{Executable, most_code};
 use crate::subject::values;
-use crate::subject::{
-    Asks, Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words,
-};
+use crate::subject::{Facts, FaultFacts, PropertyFacts, Replaying, Representatives, RuleFacts, Running, Subject, Symmetric, Used, ValueFacts, Words};
 use crate::{Kind, Plan, RunError, SymmetryChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use wayfarer_ir::passing::Passing;
 use wayfarer_ir::symmetry::{Doubts, Orbits, Symmetry};
-use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program, PropertyKind};
+use wayfarer_ir::{Asymmetry, At, FaultKind, Interpreter, Program};
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, Space, Word};
 
@@ -382,10 +380,5 @@ pub(crate) fn place(program: &Program, at: At) -> String {
 
 /// A property of a program.
 fn property_facts(program: &Program, property: &wayfarer_ir::Property) -> PropertyFacts {
-    let kind = match property.kind {
-        PropertyKind::Always => Asks::Always,
-        PropertyKind::Assumption => Asks::Assumed,
-        PropertyKind::Reachable => Asks::Reachable,
-    };
-    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind }
+    PropertyFacts { name: property.name.clone(), at: place(program, property.at), kind: property.kind }
 }

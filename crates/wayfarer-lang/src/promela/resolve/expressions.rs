@@ -114,6 +114,8 @@ impl Resolver<'_> {
                 };
                 let place = self.place_in(&found, variable)?;
                 self.model.leaves[place.leaf.0 as usize].read = true;
+                // Somebody else asks for it between steps.
+                self.model.leaves[place.leaf.0 as usize].hidden = false;
                 Value::RemoteLoad { ty, process, place }
             }
             ExprKind::Enabled(_) => return Err(self.error(expr.span, "`enabled` is not supported")),

@@ -1,6 +1,7 @@
 //! The parts of a program as tables.
 
 use super::{place, property_facts};
+use crate::Kind;
 use crate::sizes::{count, counted};
 use crate::subject::{Facts, Table};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ fn to_json(program: &Program) -> Value {
         "rules": program.rules.iter().map(rule).collect::<Vec<_>>(),
         "properties": program.properties.iter().map(|property| json!({
             "name": property.name,
-            "kind": property_facts(program, property).kind.word(),
+            "kind": Kind::word_of(property.kind),
             "at": place(program, property.at),
             "conjuncts": property.conjuncts.len(),
         })).collect::<Vec<_>>(),
