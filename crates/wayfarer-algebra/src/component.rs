@@ -35,7 +35,8 @@ type ReceivedKey = (u32, u32, u64, bool);
 struct Received {
     key: ReceivedKey,
     values: Box<[Value]>,
-    offers: Box<[Offer]>,
+    /// A failure is kept like any other result: it takes long to find, and comes again with every step that it could be part of.
+    offers: Result<Box<[Offer]>, Halt>,
 }
 
 /// What can be done in a local state.
@@ -183,19 +184,19 @@ impl Component {
         let hash_of = |key: ReceivedKey, values: &[Value]| FxBuildHasher.hash_one((key, values)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = hash_of(key, values);
         let is_same = |number: &u32| self.received.get(*number).is_some_and(|known| known.key == key && *known.values == *values);
-        let offers = |number: u32| self.received.get(number).map_or(&[][..], |known| &known.offers);
+        let offers = |number: u32| self.received.get(number).map_or(Ok(&[][..]), |known| known.offers.as_deref().map_err(|halt| *halt));
         if let Some(found) = self.received_index.lock().unwrap_or_else(PoisonError::into_inner).find(hash, is_same) {
-            return Ok(offers(*found));
+            return offers(*found);
         }
         let mut found = Vec::new();
-        find(&mut found)?;
+        let result = find(&mut found);
         let mut index = self.received_index.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = index.find(hash, is_same) {
-            return Ok(offers(*found));
+            return offers(*found);
         }
-        let number = self.received.push(Received { key, values: values.into(), offers: found.into() }).ok_or(Halt::NoRoom)?;
+        let number = self.received.push(Received { key, values: values.into(), offers: result.map(|()| found.into()) }).ok_or(Halt::NoRoom)?;
         index.insert_unique(hash, number, |number| self.received.get(*number).map_or(0, |known| hash_of(known.key, &known.values)));
-        Ok(offers(number))
+        offers(number)
     }
 
     /// All solutions of a summand in a local state.

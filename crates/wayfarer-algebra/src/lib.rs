@@ -11,6 +11,7 @@ mod data;
 mod free;
 mod joins;
 mod keys;
+mod lazy;
 mod machine;
 mod matching;
 mod network;

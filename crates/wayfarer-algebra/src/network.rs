@@ -1,7 +1,8 @@
 //! Parallel composition and its operators, down to synchronisation vectors.
 //!
 //! A vector says which components take part in a step, with a multi-action of which kind each, which of their actions must have equal arguments, and which actions are
-//! seen in the end. What `allow` lets through is carried down to the components first, so that only vectors come up that may be let through.
+//! seen in the end. What `allow` lets through is carried down to the components first, so that only vectors come up that may be let through. If there are too many of them all the
+//! same, none are made, and steps are found without them ([`lazy`](crate::lazy)).
 
 use crate::sequential::{LocationId, Locations};
 use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, Specification, Term, VariableId};
@@ -112,6 +113,16 @@ fn is_network(specification: &Specification, process: ProcessId, within: &mut Ve
 }
 
 impl Network {
+    /// Whether a component is part of it.
+    pub(crate) fn has(&self, component: usize) -> bool {
+        match self {
+            Network::Component(own) => *own == component,
+            Network::Parallel(parts) => parts.iter().any(|part| part.has(component)),
+            Network::Block(_, body) | Network::Hide(_, body) | Network::Allow(_, body) => body.has(component),
+            Network::Rename(_, body) | Network::Communicate(_, body) => body.has(component),
+        }
+    }
+
     /// The names of all actions that can communicate somewhere, by whatever name the components know them.
     pub(crate) fn communicating(&self, out: &mut BTreeSet<String>) {
         match self {
@@ -183,6 +194,11 @@ impl Filter {
         Filter { parts: Some(parts), free, blocked: BTreeSet::new() }
     }
 
+    /// Whether anything is not let through.
+    pub(crate) fn is_restricting(&self) -> bool {
+        self.parts.is_some() || !self.blocked.is_empty()
+    }
+
     /// Whether a multi-action of these names may be part of one that is let through.
     pub(crate) fn lets(&self, names: &[&str]) -> bool {
         if names.iter().any(|name| self.blocked.contains(*name)) {
@@ -206,8 +222,20 @@ pub(crate) struct Alphabet<'a> {
     actions: HashMap<(&'a str, &'a [crate::SortId]), ActionId>,
 }
 
-/// The most vectors of a specification.
-const MOST_VECTORS: usize = 400_000;
+/// The most vectors of a specification. With more of them, looking through all that a component leads takes longer than putting steps together anew.
+const MOST_VECTORS: usize = 1 << 14;
+
+/// Why there are no vectors.
+pub(crate) enum NoVectors {
+    Wrong(Wrong),
+    TooMany,
+}
+
+impl From<Wrong> for NoVectors {
+    fn from(wrong: Wrong) -> Self {
+        NoVectors::Wrong(wrong)
+    }
+}
 
 impl<'a> Alphabet<'a> {
     pub(crate) fn new(specification: &'a Specification, kinds: &'a [Vec<(u32, Vec<ActionId>)>], place: Place) -> Self {
@@ -216,7 +244,7 @@ impl<'a> Alphabet<'a> {
     }
 
     /// The vectors of a network.
-    pub(crate) fn vectors(&self, network: &Network) -> Result<Vec<Vector>, Wrong> {
+    pub(crate) fn vectors(&self, network: &Network) -> Result<Vec<Vector>, NoVectors> {
         let mut vectors = self.up(network, &Filter::default())?;
         for vector in &mut vectors {
             vector.outcomes.sort_by(|one, other| self.name(one.action).cmp(self.name(other.action)).then(one.action.cmp(&other.action)));
@@ -232,7 +260,7 @@ impl<'a> Alphabet<'a> {
         vector.outcomes.iter().filter(|outcome| !outcome.hidden).map(|outcome| self.name(outcome.action)).collect()
     }
 
-    fn up(&self, network: &Network, filter: &Filter) -> Result<Vec<Vector>, Wrong> {
+    fn up(&self, network: &Network, filter: &Filter) -> Result<Vec<Vector>, NoVectors> {
         let result = match network {
             Network::Component(component) => {
                 let vector = |(kind, actions): &(u32, Vec<ActionId>)| Vector {
@@ -259,7 +287,7 @@ impl<'a> Alphabet<'a> {
                             if filter.lets(&together) {
                                 both.push(joined(one, other));
                                 if both.len() > MOST_VECTORS {
-                                    return Err(too_many(self.place));
+                                    return Err(NoVectors::TooMany);
                                 }
                             }
                         }
@@ -320,7 +348,7 @@ impl<'a> Alphabet<'a> {
                     let limit = vector.outcomes.len();
                     self.communicate(list, vector, limit, &mut Vec::new(), &mut vectors)?;
                     if vectors.len() > MOST_VECTORS {
-                        return Err(too_many(self.place));
+                        return Err(NoVectors::TooMany);
                     }
                 }
                 vectors
@@ -329,9 +357,14 @@ impl<'a> Alphabet<'a> {
         let mut result: Vec<Vector> = result;
         result.retain(|vector| filter.lets(&self.names(vector)));
         if result.len() > MOST_VECTORS {
-            return Err(too_many(self.place));
+            return Err(NoVectors::TooMany);
         }
         Ok(result)
+    }
+
+    /// The action of a name with the argument sorts of another one.
+    pub(crate) fn like(&self, name: &str, other: ActionId) -> Result<ActionId, Wrong> {
+        self.action(name, &self.specification.actions[other.index()].arguments)
     }
 
     fn action(&self, name: &str, arguments: &[crate::SortId]) -> Result<ActionId, Wrong> {
@@ -413,10 +446,6 @@ impl<'a> Alphabet<'a> {
         let mut chosen = Vec::new();
         extend(self, from, vector, limit, apart, &mut chosen).then_some(chosen)
     }
-}
-
-fn too_many(place: Place) -> Wrong {
-    Wrong::new(place, "the components can act together in too many ways").with_help("restrict their multi-actions with `allow`")
 }
 
 /// Two vectors at the same time.

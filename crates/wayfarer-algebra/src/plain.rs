@@ -40,37 +40,30 @@ struct Stepper<'a> {
     locals: &'a [u32],
     /// The sorts of variables that were made for this state.
     fresh: Vec<SortId>,
-    /// The components that may do something, if not all.
-    parts: Option<&'a [usize]>,
+    /// The components that take part, with the local states that follow; none if all steps are wanted.
+    only: Option<&'a [(usize, u32)]>,
 }
 
 impl System {
     /// All steps out of a state; none if it is after the end.
     pub(crate) fn plain_steps(&self, locals: &[u32]) -> Result<Vec<PlainStep>, Halt> {
+        self.plain_steps_of(locals, None)
+    }
+
+    /// The same, or only those steps in which exactly these components take part and come to these local states. All steps would be too many if many components may act together.
+    pub(crate) fn plain_steps_of(&self, locals: &[u32], only: Option<&[(usize, u32)]>) -> Result<Vec<PlainStep>, Halt> {
         if self.components.iter().zip(locals).all(|(component, local)| component.frames(*local).is_empty()) {
             let mut next = locals.to_vec();
             next[0] = Component::END;
             return Ok(vec![(Vec::new(), next)]);
         }
-        let mut stepper = Stepper { system: self, locals, fresh: Vec::new(), parts: None };
+        let mut stepper = Stepper { system: self, locals, fresh: Vec::new(), only };
         let multis = stepper.multis(&self.network, &Filter::default());
         let mut steps = Vec::new();
         for multi in multis {
             stepper.solve(&multi, &mut steps)?;
         }
         Ok(steps)
-    }
-
-    /// Whether a state has this step, by these components alone.
-    pub(crate) fn has_plain_step(&self, locals: &[u32], step: &PlainStep, parts: &[usize]) -> bool {
-        if self.components.iter().zip(locals).all(|(component, local)| component.frames(*local).is_empty()) {
-            return self.plain_steps(locals).is_ok_and(|steps| steps.contains(step));
-        }
-        let mut stepper = Stepper { system: self, locals, fresh: Vec::new(), parts: Some(parts) };
-        let multis = stepper.multis(&self.network, &Filter::default());
-        let mut steps = Vec::new();
-        let moves_all = |multi: &&Multi| multi.moves.len() == parts.len();
-        multis.iter().filter(moves_all).any(|multi| stepper.solve(multi, &mut steps).is_ok() && steps.contains(step))
     }
 }
 
@@ -89,7 +82,11 @@ impl Stepper<'_> {
             Network::Component(component) => self.component(*component),
             Network::Parallel(parts) => {
                 let mut all: Vec<Multi> = Vec::new();
+                let mut is_first = true;
                 for part in parts {
+                    if self.only.is_some_and(|only| !only.iter().any(|(component, _)| part.has(*component))) {
+                        continue;
+                    }
                     let more = self.multis(part, filter);
                     let mut both = Vec::new();
                     for one in &all {
@@ -100,8 +97,13 @@ impl Stepper<'_> {
                             }
                         }
                     }
-                    all.extend(more);
-                    all.extend(both);
+                    if self.only.is_some() {
+                        all = if is_first { more } else { both };
+                    } else {
+                        all.extend(more);
+                        all.extend(both);
+                    }
+                    is_first = false;
                 }
                 all
             }
@@ -160,11 +162,16 @@ impl Stepper<'_> {
         actions.iter().position(|action| action.name == name && action.arguments == *sorts).map_or(like, |index| ActionId(index as u32))
     }
 
+    /// Whether locations that follow can be what a component is to come to.
+    fn may_come_to(&self, component: usize, next: &[(LocationId, Vec<Term>)], rest: &[u32]) -> bool {
+        let Some(only) = self.only else { return true };
+        let Some((_, target)) = only.iter().find(|(other, _)| *other == component) else { return false };
+        let frames = self.system.components[component].frames(*target);
+        next.first().map_or(frames == rest, |(location, _)| frames.first() == Some(location))
+    }
+
     /// The summands of a component, with the values of its variables in place.
     fn component(&mut self, component: usize) -> Vec<Multi> {
-        if self.parts.is_some_and(|parts| !parts.contains(&component)) {
-            return Vec::new();
-        }
         let frames = self.system.components[component].frames(self.locals[component]);
         let Some((location, rest)) = frames.split_first() else { return Vec::new() };
         let Some(location) = self.system.locations.get(*location as usize) else { return Vec::new() };
@@ -173,6 +180,9 @@ impl Stepper<'_> {
             location.parameters.iter().copied().zip(values.iter().map(|value| Term::Value(Value(*value)))).collect();
         let mut multis = Vec::new();
         for summand in &location.summands {
+            if !self.may_come_to(component, &summand.next, rest) {
+                continue;
+            }
             let mut known = known.clone();
             let mut variables = Vec::new();
             for variable in &summand.variables {

@@ -1,6 +1,7 @@
 //! Values, sorts and actions as mCRL2 writes them.
 
 use crate::specification::{ActionId, Operation, Sort, SortId};
+use crate::steps::Step;
 use crate::system::System;
 use crate::value::{Node, Value};
 use std::fmt::Write;
@@ -133,9 +134,11 @@ impl System {
     }
 
     /// A multi-action with its arguments.
-    pub(crate) fn label(&self, rule: u32, shown: &[Value]) -> String {
-        let Some(actions) = self.rules.get(rule as usize) else { return crate::system::TERMINATE.to_string() };
-        if actions.is_empty() {
+    pub(crate) fn label(&self, step: &Step) -> String {
+        if step.rule == self.terminate_rule() {
+            return crate::system::TERMINATE.to_string();
+        }
+        if step.actions.is_empty() {
             return "tau".to_string();
         }
         let one = |(action, tuple): (&ActionId, &Value)| {
@@ -144,7 +147,7 @@ impl System {
             self.write_arguments(&self.data.values.arguments(*tuple, action.arguments.len()), &mut text, 0);
             text
         };
-        let parts: Vec<String> = actions.iter().zip(shown).map(one).collect();
+        let parts: Vec<String> = step.actions.iter().zip(step.shown).map(one).collect();
         parts.join("|")
     }
 }

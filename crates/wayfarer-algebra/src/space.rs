@@ -155,15 +155,33 @@ impl System {
     /// The name of a rule.
     pub fn rule_name(&self, rule: u32) -> String {
         match self.rules.get(rule as usize) {
-            Some(actions) if actions.is_empty() => "tau".to_string(),
-            Some(actions) => actions.iter().map(|action| self.specification.actions[action.index()].name.as_str()).collect::<Vec<_>>().join("|"),
+            Some(_) if self.lazy.as_ref().is_some_and(|lazy| lazy.several == rule) => "several actions".to_string(),
+            Some(actions) => self.multi_name(actions),
             None => crate::system::TERMINATE.to_string(),
         }
     }
 
-    /// Whether a name that is looked for can be that of a rule's firings: its own name, or that of one of its actions.
+    /// The name of a multi-action.
+    fn multi_name(&self, actions: &[crate::ActionId]) -> String {
+        if actions.is_empty() {
+            return "tau".to_string();
+        }
+        actions.iter().map(|action| self.specification.actions[action.index()].name.as_str()).collect::<Vec<_>>().join("|")
+    }
+
+    /// Whether a name that is looked for can be that of a rule's firings.
     pub fn is_label_of(&self, rule: u32, name: &str) -> bool {
-        self.rule_name(rule) == name
+        match &self.lazy {
+            Some(lazy) if lazy.several == rule => {
+                let parts: Vec<&str> = name.split('|').collect();
+                let is_seen = |part: &&str| {
+                    let actions = self.specification.actions.iter().enumerate();
+                    actions.into_iter().any(|(number, action)| action.name == **part && lazy.is_seen(crate::ActionId(number as u32)))
+                };
+                parts.len() > 1 && parts.is_sorted() && parts.iter().all(is_seen)
+            }
+            _ => self.rule_name(rule) == name,
+        }
     }
 
     /// Whether both implementations of the semantics have the same steps out of a state.
@@ -173,7 +191,7 @@ impl System {
         let mut take = |step: Step| {
             let mut next = locals.to_vec();
             step.moves.iter().for_each(|(component, local)| next[*component] = *local);
-            fast.push((self.plain_label(step.rule, step.shown), next));
+            fast.push((self.plain_label(&step), next));
         };
         self.each_step(locals, &mut Joiner::default(), &mut take, &mut |_| failed = true);
         match self.plain_steps(locals) {
@@ -188,11 +206,10 @@ impl System {
     }
 
     /// A label as the plain semantics has it.
-    pub(crate) fn plain_label(&self, rule: u32, shown: &[Value]) -> Vec<(crate::ActionId, Vec<Value>)> {
-        let Some(actions) = self.rules.get(rule as usize) else { return Vec::new() };
+    pub(crate) fn plain_label(&self, step: &Step) -> Vec<(crate::ActionId, Vec<Value>)> {
         let arity = |action: &crate::ActionId| self.specification.actions[action.index()].arguments.len();
         let mut label: Vec<_> =
-            actions.iter().zip(shown).map(|(action, tuple)| (*action, self.data.values.arguments(*tuple, arity(action)))).collect();
+            step.actions.iter().zip(step.shown).map(|(action, tuple)| (*action, self.data.values.arguments(*tuple, arity(action)))).collect();
         let name = |action: &crate::ActionId| &self.specification.actions[action.index()].name;
         label.sort_by(|(one, terms), (other, others)| (name(one), one, terms).cmp(&(name(other), other, others)));
         label
@@ -261,20 +278,30 @@ impl<'a> AlgebraSpace<'a> {
 
     /// The label of a firing in a state; none if it is not possible there.
     pub fn label(&self, state: &[Word], firing: Firing) -> Option<String> {
-        let (mut locals, mut joiner, mut count, mut label) = (Vec::new(), Joiner::default(), 0, None);
-        self.layout.read(state, &mut locals);
-        self.system.each_step(
-            &locals,
-            &mut joiner,
-            &mut |step| {
-                if count == firing.outcome {
-                    label = Some(self.system.label(step.rule, step.shown));
-                }
-                count += 1;
-            },
-            &mut |_| {},
-        );
+        let mut label = None;
+        self.each_label(state, &mut |outcome, step| {
+            if outcome == firing.outcome {
+                label = Some(self.system.label(step));
+            }
+        });
         label
+    }
+
+    /// The labels of all steps out of a state, in the order of their firings.
+    pub fn labels(&self, state: &[Word]) -> Vec<String> {
+        let mut labels = Vec::new();
+        self.each_label(state, &mut |_, step| labels.push(self.system.label(step)));
+        labels
+    }
+
+    fn each_label(&self, state: &[Word], take: &mut dyn FnMut(u32, &Step)) {
+        let (mut locals, mut count) = (Vec::new(), 0);
+        self.layout.read(state, &mut locals);
+        let mut counted = |step: Step| {
+            take(count, &step);
+            count += 1;
+        };
+        self.system.each_step(&locals, &mut Joiner::default(), &mut counted, &mut |_| {});
     }
 
     /// Whether the plain semantics knows a step as well.
@@ -284,14 +311,13 @@ impl<'a> AlgebraSpace<'a> {
         self.layout.read(to, &mut next);
         let mut take = |step: Step| {
             if count == firing.outcome {
-                let parts: Vec<usize> = step.moves.iter().map(|(component, _)| *component).collect();
-                label = Some((self.system.plain_label(step.rule, step.shown), parts));
+                label = Some((self.system.plain_label(&step), step.moves.to_vec()));
             }
             count += 1;
         };
         self.system.each_step(&locals, &mut joiner, &mut take, &mut |_| {});
-        let Some((label, parts)) = label else { return false };
-        self.system.has_plain_step(&locals, &(label, next), &parts)
+        let Some((label, moves)) = label else { return false };
+        self.system.plain_steps_of(&locals, Some(&moves)).is_ok_and(|steps| steps.contains(&(label, next)))
     }
 
     /// The fault of a state in which the two semantics have different steps.
@@ -309,16 +335,16 @@ impl<'a> AlgebraSpace<'a> {
     }
 
     #[inline]
-    fn rule(&self, rule: u32, shown: &[Value]) -> u32 {
-        if self.wanted.is_empty() { rule } else { self.wanted_or(rule, shown) }
+    fn rule(&self, step: &Step) -> u32 {
+        if self.wanted.is_empty() { step.rule } else { self.wanted_or(step) }
     }
 
-    fn wanted_or(&self, rule: u32, shown: &[Value]) -> u32 {
-        let name = self.system.rule_name(rule);
-        let is_wanted = |wanted: &String| {
-            *wanted == name || (wanted.contains('(') && *wanted == self.system.label(rule, shown).split_whitespace().collect::<String>())
-        };
-        if self.wanted.iter().any(is_wanted) { self.system.wanted_rule() } else { rule }
+    fn wanted_or(&self, step: &Step) -> u32 {
+        let is_end = step.rule == self.system.terminate_rule();
+        let name = if is_end { self.system.rule_name(step.rule) } else { self.system.multi_name(step.actions) };
+        let is_wanted =
+            |wanted: &String| *wanted == name || (wanted.contains('(') && *wanted == self.system.label(step).split_whitespace().collect::<String>());
+        if self.wanted.iter().any(is_wanted) { self.system.wanted_rule() } else { step.rule }
     }
 }
 
@@ -395,15 +421,16 @@ impl Space for AlgebraSpace<'_> {
         steps.clear();
         let (mut locals, mut joiner, mut next) = (Vec::new(), Joiner::default(), vec![0; self.layout.words]);
         joiner.joins = self.system.lend_joins();
+        let mut is_complete = true;
         for (source, state) in batch.iter().enumerate() {
             self.layout.read(state, &mut locals);
             let mut count = 0;
             let mut failed = Vec::new();
-            self.system.each_step(
+            is_complete &= self.system.each_step(
                 &locals,
                 &mut joiner,
                 &mut |step| {
-                    let firing = Firing { rule: self.rule(step.rule, step.shown), outcome: count };
+                    let firing = Firing { rule: self.rule(&step), outcome: count };
                     count += 1;
                     if firing.outcome < from.outcome {
                         return;
@@ -427,7 +454,7 @@ impl Space for AlgebraSpace<'_> {
             steps.enabled.push(count.saturating_sub(from.outcome));
         }
         self.system.return_joins(joiner.joins);
-        Completeness::All
+        if is_complete { Completeness::All } else { Completeness::Cut("components can act together in too many ways; `allow` restricts them") }
     }
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {

@@ -2,13 +2,17 @@
 
 use crate::component::{Component, Offer, Offers};
 use crate::joins::{Joins, PARTS};
+use crate::lazy::walk::UNNUMBERED;
 use crate::machine::Halt;
+use crate::specification::ActionId;
 use crate::system::{CompiledVector, System};
 use crate::value::Value;
 
 /// A step, as the join finds it.
 pub(crate) struct Step<'a> {
     pub(crate) rule: u32,
+    /// The visible actions.
+    pub(crate) actions: &'a [ActionId],
     /// Components that move, with their next local states.
     pub(crate) moves: &'a [(usize, u32)],
     /// The visible actions' arguments, each as one value.
@@ -21,12 +25,12 @@ pub(crate) type Failed = (u32, Halt);
 /// Room that is used again from state to state.
 #[derive(Default)]
 pub(crate) struct Joiner<'a> {
-    offers: Vec<Option<&'a Offers>>,
+    pub(crate) offers: Vec<Option<&'a Offers>>,
     /// The offer that was chosen for each part.
-    chosen: Vec<Option<(&'a [Value], u32)>>,
+    pub(crate) chosen: Vec<Option<(&'a [Value], u32)>>,
     /// Parts that wait for arguments.
-    waiting: Vec<Waiting<'a>>,
-    groups: Vec<Option<Value>>,
+    pub(crate) waiting: Vec<Waiting<'a>>,
+    pub(crate) groups: Vec<Option<Value>>,
     moves: Vec<(usize, u32)>,
     shown: Vec<Value>,
     pub(crate) joins: Joins,
@@ -38,14 +42,26 @@ type Chance = ((usize, usize), usize, u64, Vec<Value>);
 /// A part, its summand, and the arguments that it knows already.
 type Waiting<'a> = (usize, u32, &'a [Option<Value>]);
 
+impl Joiner<'_> {
+    /// Makes room for the parts of a vector, none of which has chosen an offer.
+    pub(crate) fn begin(&mut self, vector: &CompiledVector) {
+        self.chosen.clear();
+        self.chosen.resize(vector.parts.len(), None);
+        self.waiting.clear();
+        self.groups.clear();
+        self.groups.resize(vector.arities.len(), None);
+    }
+}
+
 impl System {
     /// The number of the rule of termination.
     pub(crate) fn terminate_rule(&self) -> u32 {
         self.rules.len() as u32
     }
 
-    /// Calls `take` for every step out of a state that is given by its local states, and `fail` for whatever could not be evaluated.
-    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) {
+    /// Calls `take` for every step out of a state that is given by its local states, and `fail` for whatever could not be evaluated. False if there are too many steps to make them
+    /// all.
+    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) -> bool {
         joiner.offers.clear();
         let mut is_ended = true;
         for (component, local) in self.components.iter().zip(locals) {
@@ -57,7 +73,11 @@ impl System {
             joiner.offers.push(offers);
         }
         if is_ended {
-            return take(Step { rule: self.terminate_rule(), moves: &[(0, Component::END)], shown: &[] });
+            take(Step { rule: self.terminate_rule(), actions: &[], moves: &[(0, Component::END)], shown: &[] });
+            return true;
+        }
+        if let Some(lazy) = &self.lazy {
+            return self.walk_steps(lazy, locals, joiner, take, fail);
         }
         for component in 0..locals.len() {
             let Some(offers) = joiner.offers[component] else { continue };
@@ -67,11 +87,12 @@ impl System {
                 }
             }
         }
+        true
     }
 
     fn join<'a>(
         &'a self,
-        vector: &'a CompiledVector,
+        vector: &CompiledVector,
         locals: &[u32],
         joiner: &mut Joiner<'a>,
         take: &mut dyn FnMut(Step),
@@ -93,7 +114,7 @@ impl System {
             for (next, shown) in kept.steps(vector.parts.len(), vector.shown.len()) {
                 joiner.moves.clear();
                 joiner.moves.extend(vector.parts.iter().zip(next).map(|((component, _), next)| (*component, *next)));
-                take(Step { rule: vector.rule, moves: &joiner.moves, shown });
+                take(Step { rule: vector.rule, actions: &vector.actions, moves: &joiner.moves, shown });
             }
             return;
         }
@@ -114,24 +135,20 @@ impl System {
     /// Finds the steps of a vector.
     fn search<'a>(
         &'a self,
-        vector: &'a CompiledVector,
+        vector: &CompiledVector,
         locals: &[u32],
         joiner: &mut Joiner<'a>,
         take: &mut dyn FnMut(Step),
         fail: &mut dyn FnMut(Failed),
     ) {
-        joiner.chosen.clear();
-        joiner.chosen.resize(vector.parts.len(), None);
-        joiner.waiting.clear();
-        joiner.groups.clear();
-        joiner.groups.resize(vector.arities.len(), None);
+        joiner.begin(vector);
         self.choose(vector, 0, locals, joiner, take, fail);
     }
 
     /// Chooses an offer for each part from `part` on; those that wait for arguments come last.
     fn choose<'a>(
         &'a self,
-        vector: &'a CompiledVector,
+        vector: &CompiledVector,
         part: usize,
         locals: &[u32],
         joiner: &mut Joiner<'a>,
@@ -159,9 +176,9 @@ impl System {
     }
 
     /// Gives those that wait for arguments what the others have, the one that gets most first.
-    fn resolve<'a>(
+    pub(crate) fn resolve<'a>(
         &'a self,
-        vector: &'a CompiledVector,
+        vector: &CompiledVector,
         locals: &[u32],
         joiner: &mut Joiner<'a>,
         take: &mut dyn FnMut(Step),
@@ -181,7 +198,9 @@ impl System {
             joiner.waiting.push((part, summand, own));
             return;
         }
-        joiner.joins.note_costly(vector.number);
+        if vector.number != UNNUMBERED {
+            joiner.joins.note_costly(vector.number);
+        }
         let Some(known) = self.known_arguments(vector, joiner) else { return };
         // How much each has to try, and how many arguments it lacks, with the values that it can be given.
         let mut best: Option<Chance> = None;
@@ -219,7 +238,7 @@ impl System {
     #[allow(clippy::too_many_arguments)]
     fn go_on<'a>(
         &'a self,
-        vector: &'a CompiledVector,
+        vector: &CompiledVector,
         part: usize,
         summand: u32,
         received: Result<&'a [Offer], Halt>,
@@ -308,7 +327,7 @@ impl System {
                 joiner.moves.push((*component, *next));
             }
         }
-        take(Step { rule: vector.rule, moves: &joiner.moves, shown: &joiner.shown });
+        take(Step { rule: vector.rule, actions: &vector.actions, moves: &joiner.moves, shown: &joiner.shown });
     }
 }
 
@@ -336,7 +355,7 @@ fn told(vector: &CompiledVector, part: usize, groups: &[Option<Value>]) -> Optio
 }
 
 /// Sets the groups of a part's actions to their arguments. Gives back the groups that were set, as bits; none if a group has other arguments already.
-fn agree(vector: &CompiledVector, part: usize, tuples: &[Value], groups: &mut [Option<Value>]) -> Option<u64> {
+pub(crate) fn agree(vector: &CompiledVector, part: usize, tuples: &[Value], groups: &mut [Option<Value>]) -> Option<u64> {
     let mut set = 0;
     for (group, tuple) in vector.groups[part].iter().zip(tuples) {
         let Some(known) = groups.get_mut(*group as usize) else { continue };

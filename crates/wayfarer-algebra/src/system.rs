@@ -4,8 +4,9 @@ use crate::code::{Code, Compiler, TooMany};
 use crate::component::Component;
 use crate::data::Data;
 use crate::joins::Joins;
+use crate::lazy::Lazy;
 use crate::machine::{FUEL, Halt, Machine};
-use crate::network::{self, Alphabet, Network, Start, Vector};
+use crate::network::{self, Alphabet, Network, NoVectors, Start, Vector};
 use crate::query::{Query, Wanted};
 use crate::sequential::{Failure, Location, LocationId, Locations, Summand};
 use crate::specification::{ActionId, Operation, Place, Process, Specification, Term, Variable};
@@ -29,6 +30,8 @@ pub struct System {
     pub(crate) vectors: Vec<CompiledVector>,
     /// For each component, the vectors in which it is the first, by the kind of its multi-action.
     pub(crate) leading: Vec<Vec<Vec<u32>>>,
+    /// The operators, if there are too many vectors to list.
+    pub(crate) lazy: Option<Lazy>,
     pub(crate) rules: Vec<Vec<ActionId>>,
     pub(crate) fuel: u64,
     /// Caches of joins that no worker uses now.
@@ -60,6 +63,8 @@ pub(crate) struct CompiledSummand {
 pub(crate) struct CompiledVector {
     pub(crate) number: u32,
     pub(crate) rule: u32,
+    /// The visible actions.
+    pub(crate) actions: Vec<ActionId>,
     pub(crate) parts: Vec<(usize, u32)>,
     /// For each part and each of its actions, the group whose arguments it shares; `u32::MAX` if it shares none.
     pub(crate) groups: Vec<Vec<u32>>,
@@ -81,6 +86,15 @@ impl System {
 
     /// The same with another limit on the rewrite steps of one evaluation, that of the initial values included.
     pub fn limited(specification: Specification, fuel: u64) -> Result<Self, Wrong> {
+        System::made(specification, fuel, false)
+    }
+
+    /// The same without synchronisation vectors, however few there would be. Steps are found as in a system that has too many of them.
+    pub fn without_vectors(specification: Specification) -> Result<Self, Wrong> {
+        System::made(specification, FUEL, true)
+    }
+
+    fn made(specification: Specification, fuel: u64, always_lazy: bool) -> Result<Self, Wrong> {
         let Some(initial) = specification.initial.clone() else { return Err(Wrong::new(Place::default(), "there is no initial process")) };
         let too_large = |place: Place| move |_: TooMany| Wrong::new(place, "this has too many variables in one scope");
         let mut data = Data::new(&specification).map_err(too_large(initial.place))?;
@@ -112,7 +126,15 @@ impl System {
             summands.push(compiled);
         }
         let kinds_of: Vec<Vec<(u32, Vec<ActionId>)>> = starts.iter().map(|start| kinds_of(start, &locations, &summands)).collect();
-        let vectors = Alphabet::new(&specification, &kinds_of, initial.place).vectors(&network)?;
+        let alphabet = Alphabet::new(&specification, &kinds_of, initial.place);
+        let (vectors, lazy, rules) = match alphabet.vectors(&network) {
+            Ok(vectors) if !always_lazy => (vectors, None, Vec::new()),
+            Ok(_) | Err(NoVectors::TooMany) => {
+                let (lazy, rules) = Lazy::new(&alphabet, &network)?;
+                (Vec::new(), Some(lazy), rules)
+            }
+            Err(NoVectors::Wrong(wrong)) => return Err(wrong),
+        };
         let kind_count = kinds.len();
         let mut system = System {
             data,
@@ -123,7 +145,8 @@ impl System {
             network,
             vectors: Vec::new(),
             leading: starts.iter().map(|_| vec![Vec::new(); kind_count]).collect(),
-            rules: Vec::new(),
+            lazy,
+            rules,
             specification,
             fuel,
             joins: Mutex::default(),
@@ -190,6 +213,7 @@ impl System {
             self.vectors.push(CompiledVector {
                 number,
                 rule: numbers.get(&visible).copied().unwrap_or(0),
+                actions: visible,
                 parts: vector.parts,
                 groups,
                 arities,

@@ -320,7 +320,7 @@ mod tests {
             let mut values = vec![1.0, -1.0, 0.1, 9.5, 9.95, 99.95, 1e22, 1e23, 1e-98, 9.99e-99, 1e-99, 1e-110, power + 0.5, power * 10.0 - 0.5];
             for _ in 0..2000 {
                 let word = rng.next_word();
-                values.push(f64::from_bits(word % (1 << 62) | 1 << 61));
+                values.push(f64::from_bits((word % (1 << 62)) | (1 << 61)));
                 values.push((word % 1_000_000) as f64 + 0.5);
                 values.push((word % 100_000) as f64 / 8.0 * power / 1e3);
             }

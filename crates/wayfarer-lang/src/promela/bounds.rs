@@ -241,8 +241,9 @@ impl<'a> Analysis<'a> {
                     self.changed |= old != Some(new);
                     self.arguments[*ty][number] = Some(new);
                 }
-                if let Some(place) = result {
-                    self.store(&mut here, place, (0, 254));
+                if let Some((place, value)) = result.as_deref() {
+                    let range = self.value(value, &here);
+                    self.store(&mut here, place, range);
                 }
             }
             ActKind::Indivisible(nodes) => return self.sequence(nodes, here).0,
@@ -369,7 +370,7 @@ impl<'a> Analysis<'a> {
                 };
                 (0, i64::from(own))
             }
-            Value::Pid => (0, 254),
+            Value::Pid | Value::Created => (0, 254),
             Value::Processes => (0, 255),
             Value::Probe(..) | Value::Poll { .. } | Value::Timeout | Value::RemoteLabel { .. } => (0, 1),
         }

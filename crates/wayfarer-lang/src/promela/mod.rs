@@ -15,6 +15,7 @@ mod operators;
 mod parser;
 mod preprocess;
 mod resolve;
+mod scratch;
 mod token;
 
 pub use flow::{Automaton, ControlState, Transition};

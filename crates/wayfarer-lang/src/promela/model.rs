@@ -128,12 +128,38 @@ pub enum Value {
     Conditional(Box<Value>, Box<Value>, Box<Value>),
     Len(Place),
     Probe(Probe, Place),
-    Poll { channel: Place, random: bool, fields: Vec<Match> },
+    Poll {
+        channel: Place,
+        random: bool,
+        fields: Vec<Match>,
+    },
     Timeout,
     Pid,
     Processes,
-    RemoteLabel { ty: usize, process: Option<Box<Value>>, label: Arc<str> },
-    RemoteLoad { ty: usize, process: Option<Box<Value>>, place: Place },
+    /// The number of the process that the statement creates.
+    Created,
+    RemoteLabel {
+        ty: usize,
+        process: Option<Box<Value>>,
+        label: Arc<str>,
+    },
+    RemoteLoad {
+        ty: usize,
+        process: Option<Box<Value>>,
+        place: Place,
+    },
+}
+
+impl Value {
+    /// The same for a created process of this number. A `run` stands below operators only.
+    pub fn with_created(&self, number: i64) -> Value {
+        match self {
+            Value::Created => Value::Constant(number),
+            Value::Unary(op, value) => Value::Unary(*op, Box::new(value.with_created(number))),
+            Value::Binary(op, left, right, at) => Value::Binary(*op, Box::new(left.with_created(number)), Box::new(right.with_created(number)), *at),
+            other => other.clone(),
+        }
+    }
 }
 
 /// The use of a received field.
@@ -172,11 +198,11 @@ pub enum ActKind {
         fields: Vec<Match>,
     },
     Assert(Value),
-    /// `run` as a statement, or as the value of an assignment.
+    /// `run` as a statement, or in the value of an assignment.
     Run {
         ty: usize,
         arguments: Vec<Value>,
-        result: Option<Place>,
+        result: Option<Box<(Place, Value)>>,
     },
     Print(Vec<PrintPart>),
     /// A `d_step`.

@@ -11,6 +11,7 @@ use super::flow;
 use super::model::{LeafId, Model, ProcessType, Scalar};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Span;
+use expressions::Run;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use wayfarer_ir::At;
@@ -48,6 +49,12 @@ pub(super) fn resolve_finding(
         }
         resolver.diagnostics.iter().skip(before).for_each(|finding| condition.push(finding.clone()));
         resolver.diagnostics.truncate(before);
+    }
+    if resolver.errors == 0 {
+        for id in super::scratch::reset(&mut resolver.model) {
+            let Some((_, span)) = resolver.hidden.iter().find(|(hidden, _)| *hidden == id).copied() else { continue };
+            resolver.warn(span, "this variable is hidden, but steps may read what earlier ones stored in it, so it is part of the state");
+        }
     }
     (resolver.model, condition)
 }
@@ -90,6 +97,10 @@ pub(super) struct Resolver<'a> {
     pub(super) owner: Option<usize>,
     pub(super) cells: u64,
     pub(super) in_dstep: bool,
+    /// Whether a `run` may stand in the expression that is resolved, and what it creates.
+    run: Run,
+    /// Hidden variables with their places.
+    hidden: Vec<(LeafId, Span)>,
     /// Whether a variable declared here still gets its first value when the process begins.
     pub(super) at_start: bool,
     pub(super) errors: usize,
@@ -112,6 +123,8 @@ impl<'a> Resolver<'a> {
             owner: None,
             cells: 0,
             in_dstep: false,
+            run: Run::Refused,
+            hidden: Vec::new(),
             at_start: false,
             errors: 0,
             remote_labels: Vec::new(),

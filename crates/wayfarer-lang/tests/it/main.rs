@@ -1,6 +1,7 @@
 //! The one integration-test binary of this crate; each module is a suite.
 
 mod mcrl2;
+mod mcrl2_together;
 mod murphi_corpus;
 mod murphi_elaborate;
 mod murphi_models;

@@ -18,6 +18,50 @@ fn processes_end_in_reverse_order() {
 }
 
 #[test]
+fn a_created_process_gives_its_number_to_an_assignment() {
+    let text = "byte x; proctype P() { x++ } init { int p, q; p = 1 + run P(); q = 2 * (run P()) - p; x = x + q }";
+    let (states, steps, _, _) = counts(text);
+    assert_eq!((states, steps), (26, 38));
+}
+
+/// The value of `eval` is read before anything is stored. SPIN 6.5 counts more states here, another number depth-first (692) than breadth-first (654): when it takes back such
+/// a step it puts the new value of the variable back into the channel.
+#[test]
+fn eval_reads_what_the_same_message_is_stored_to() {
+    let text = "chan c = [3] of { byte, byte }; byte l = 1; byte n;
+        active proctype S() { do :: n < 5 -> c!1,2; n++ :: n < 5 -> c!2,1; n++ od }
+        active proctype R() { do :: c?eval(l),l :: l == 2 -> l = 1 od }";
+    let (states, steps, _, _) = counts(text);
+    assert_eq!((states, steps), (465, 861));
+}
+
+/// Hidden variables that hold nothing between steps make no states, as in SPIN.
+#[test]
+fn hidden_variables_of_one_step_make_no_states() {
+    let swap = "hidden byte t; byte a = 1, b = 2, n; active [2] proctype P() { do :: n < 3 -> KIND { t = a; a = b; b = t; n++ } od }";
+    for kind in ["d_step", "atomic"] {
+        let (states, steps, _, _) = counts(&swap.replace("KIND", kind));
+        assert_eq!((states, steps), (16, 26), "{kind}");
+    }
+    let received = "hidden byte t; chan c = [2] of { byte }; byte a, n;
+        active proctype S() { do :: n < 4 -> c!n; n++ od } active proctype R() { do :: atomic { c?t; a = (a + t) % 3 } od }";
+    let (states, steps, _, _) = counts(received);
+    assert_eq!((states, steps), (32, 46));
+    let looped = "hidden byte t; byte a, n;
+        active [2] proctype P() { do :: n < 3 -> d_step { t = 0; do :: t < n -> t++; a = (a + t) % 5 :: else -> break od; n++ } od }";
+    let (states, steps, _, _) = counts(looped);
+    assert_eq!((states, steps), (16, 26));
+}
+
+/// Those that are read in a later step stay part of the state: what they hold would be no function of it.
+#[test]
+fn hidden_variables_that_last_are_part_of_the_state() {
+    let text = "hidden byte t; byte x; active proctype P() { t = 1; t = 2; x = t } active proctype Q() { do :: x == 2 -> break od }";
+    let plain = counts(&text.replace("hidden ", ""));
+    assert_eq!(counts(text), plain);
+}
+
+#[test]
 fn an_atomic_sequence_is_left_where_it_blocks() {
     let text = "byte x; active proctype A() { atomic { x = 1; x == 3; x = 4 } } active proctype B() { x == 1; x = 2; x = 3 }";
     assert_eq!(counts(text), (9, 9, 0, 0));
@@ -84,6 +128,8 @@ fn wrong_texts_get_a_message_at_their_place() {
         ("active [300] proctype P() { skip }", "more than 255 processes"),
         ("active proctype P() { break }", "`break` outside of a loop"),
         ("active proctype P() { run Q() }", "there is no process type `Q`"),
+        ("proctype Q() { skip } active proctype P() { run Q() > 0 }", "`run` can stand by itself and on the right side of an assignment only"),
+        ("proctype Q() { skip } active proctype P() { int x; x = run Q() + run Q() }", "an expression can have one `run` only"),
         ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 fields, not 2"),
         ("active proctype P() { c_code { x; } }", "C code is not supported"),
         ("byte x;", "no process runs"),

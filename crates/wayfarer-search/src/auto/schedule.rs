@@ -91,8 +91,11 @@ fn beside(phase: Breadth, turns: &mut Turns, control: &mut PhaseControl) -> (Out
 /// The turns of the arms beside a phase of several workers, until it ends. Returns why the phase has to end, if it has to.
 fn follow(turns: &mut Turns, signals: &Signals, control: &mut dyn Control) -> Option<Stop> {
     while let Some(steps) = signals.wait(turns.due()) {
-        let stop = turns.next(turns.before + steps, &mut Ending { inner: control });
+        signals.busy.store(true, Ordering::Relaxed);
+        let stop = turns.next(turns.before + steps, &mut Ending { inner: control, signals });
         signals.tell(turns.arms);
+        signals.busy.store(false, Ordering::Relaxed);
+        signals.cut.store(false, Ordering::Relaxed);
         if stop.is_some() {
             return stop.filter(|stop| *stop == Stop::Violations);
         }
@@ -135,6 +138,9 @@ struct Signals {
     steps: AtomicU64,
     due: AtomicU64,
     over: AtomicBool,
+    /// Whether a turn is under way beside the phase, and whether it is to end early because memory is short.
+    busy: AtomicBool,
+    cut: AtomicBool,
     gate: Mutex<()>,
     bell: Condvar,
 }
@@ -148,6 +154,8 @@ impl Default for Signals {
             steps: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
             over: AtomicBool::new(false),
+            busy: AtomicBool::new(false),
+            cut: AtomicBool::new(false),
             gate: Mutex::new(()),
             bell: Condvar::new(),
         }
@@ -170,6 +178,15 @@ impl Signals {
         if steps >= self.due.load(Ordering::SeqCst) {
             self.ring();
         }
+    }
+
+    /// Cuts a turn short that is under way. Says whether there is one.
+    fn cut_short(&self) -> bool {
+        let busy = self.busy.load(Ordering::Relaxed);
+        if busy {
+            self.cut.store(true, Ordering::Relaxed);
+        }
+        busy
     }
 
     fn ring(&self) {
@@ -246,11 +263,11 @@ impl PhaseControl<'_> {
 impl Control for PhaseControl<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         let total = self.total(progress);
-        if let Some(stop) = self.inner.ask(&total).filter(|stop| !(self.lasts && *stop == Stop::Memory)) {
-            return Some(stop);
-        }
-        if self.most < usize::MAX && self.account.used() > self.most {
-            return Some(Stop::Memory);
+        let full = || (self.most < usize::MAX && self.account.used() > self.most).then_some(Stop::Memory);
+        let stop = self.inner.ask(&total).filter(|stop| !(self.lasts && *stop == Stop::Memory)).or_else(full);
+        // A turn takes memory for a while. It ends first if memory is short, and then the phase looks again.
+        if stop.is_some() && !(stop == Some(Stop::Memory) && self.signals.cut_short()) {
+            return stop;
         }
         self.settle(progress.frontier);
         if self.paced {
@@ -275,13 +292,15 @@ impl Control for Quiet<'_> {
     }
 }
 
-/// The control of a turn beside the phase. Whatever ends the run interrupts it.
+/// The control of a turn beside the phase. Whatever ends the run interrupts it, and it ends early if memory is short.
 struct Ending<'r> {
     inner: &'r mut dyn Control,
+    signals: &'r Signals,
 }
 
 impl Control for Ending<'_> {
     fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
-        self.inner.ask(&Progress::default()).map(|_| Stop::Interrupted)
+        let interrupted = self.inner.ask(&Progress::default()).map(|_| Stop::Interrupted);
+        interrupted.or_else(|| self.signals.cut.load(Ordering::Relaxed).then_some(Stop::Steps))
     }
 }

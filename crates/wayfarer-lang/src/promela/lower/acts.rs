@@ -34,7 +34,7 @@ impl Lowering<'_> {
             }
             ActKind::Send { channel, sorted, values } => self.send(here, channel, *sorted, values, out),
             ActKind::Receive { channel, random, keep, fields } => self.receive(here, channel, *random, *keep, fields, out),
-            ActKind::Run { ty, arguments, result } => self.run(here, *ty, arguments, result.as_ref(), out),
+            ActKind::Run { ty, arguments, result } => self.run(here, *ty, arguments, result.as_deref(), out),
             ActKind::Print(_) if self.telling => {}
             ActKind::Print(parts) => {
                 let items = parts.iter().map(|part| self.print_part(here, part)).collect();
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// Begins a process in the first free slot.
-    fn run(&mut self, here: Here, ty: usize, arguments: &[Value], result: Option<&Place>, out: &mut Block) {
+    fn run(&mut self, here: Here, ty: usize, arguments: &[Value], result: Option<&(Place, Value)>, out: &mut Block) {
         let mut values = Vec::new();
         for argument in arguments {
             let value = self.value(here, argument);
@@ -108,8 +108,9 @@ impl Lowering<'_> {
                 block.push(Stmt::Fault(fault));
             } else {
                 self.begin(slot, ty, &values, &mut block);
-                if let Some(place) = result {
-                    self.assign(here, place, Ranged::constant(slot as i64), &mut block);
+                if let Some((place, value)) = result {
+                    let value = self.value(here, &value.with_created(slot as i64));
+                    self.assign(here, place, value, &mut block);
                 }
             }
             branches.push((equal(self.process(slot), 0), block));

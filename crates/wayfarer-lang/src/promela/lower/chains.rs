@@ -264,7 +264,7 @@ fn act_watches(act: &ActKind, ty: usize) -> bool {
     match act {
         ActKind::Condition(value) | ActKind::Assign(_, value) | ActKind::Assert(value) => watches(value),
         ActKind::Send { values, .. } => values.iter().any(watches),
-        ActKind::Run { arguments, .. } => arguments.iter().any(watches),
+        ActKind::Run { arguments, result, .. } => arguments.iter().any(watches) || result.as_ref().is_some_and(|result| watches(&result.1)),
         ActKind::Indivisible(nodes) => nodes.iter().any(|node| node_watches(node, ty)),
         _ => false,
     }

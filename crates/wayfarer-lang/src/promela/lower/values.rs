@@ -64,6 +64,8 @@ impl Lowering<'_> {
             Value::Timeout => Ranged::constant(i64::from(here.timeout)),
             Value::Pid => Ranged::constant(here.slot as i64),
             Value::Processes => self.processes(),
+            // It was replaced by its number.
+            Value::Created => Ranged::constant(0),
             Value::RemoteLabel { ty, process, label } => {
                 let labels = &self.model.types[*ty].automaton.labels;
                 let states: Vec<usize> = labels.iter().filter(|(name, _)| name == label).filter_map(|(_, at)| *at).collect();

@@ -187,9 +187,10 @@ impl Machine<'_> {
                     values.push(self.value(state, pid, argument, timeout)?);
                 }
                 self.begin_process(state, *ty, &values)?;
-                if let Some(place) = result {
-                    let number = state.processes.len() as i64 - 1;
-                    self.store(state, pid, place, number)?;
+                if let Some((place, value)) = result.as_deref() {
+                    let value = value.with_created(state.processes.len() as i64 - 1);
+                    let value = self.value(state, pid, &value, timeout)?;
+                    self.store(state, pid, place, value)?;
                 }
             }
             ActKind::End => {

@@ -46,6 +46,8 @@ impl Machine<'_> {
             Value::Timeout => i64::from(timeout),
             Value::Pid => pid as i64,
             Value::Processes => state.processes.len() as i64,
+            // It was replaced by its number.
+            Value::Created => 0,
             Value::RemoteLabel { ty, process, label } => {
                 let pid = self.process(state, pid, *ty, process.as_deref(), timeout)?;
                 let labels = &self.model.types[*ty].automaton.labels;

@@ -7,7 +7,36 @@ use crate::promela::operators;
 use crate::source::Span;
 use std::sync::Arc;
 
+/// The type of a process that a `run` creates, with its arguments.
+pub(super) type Created = (usize, Vec<Value>);
+
+/// Whether a `run` may stand in an expression.
+#[derive(Debug)]
+pub(super) enum Run {
+    Refused,
+    Allowed,
+    Found(Created),
+}
+
 impl Resolver<'_> {
+    /// A part of an expression that may be left out, or that decides what is.
+    fn value_without_run(&mut self, expr: &Expr) -> Resolved<Value> {
+        let outer = std::mem::replace(&mut self.run, Run::Refused);
+        let value = self.value(expr);
+        self.run = outer;
+        value
+    }
+
+    /// The value of an assignment, with the process that it creates, if any.
+    pub(super) fn assigned(&mut self, expr: &Expr) -> Resolved<(Value, Option<Created>)> {
+        self.run = Run::Allowed;
+        let value = self.value(expr);
+        match std::mem::replace(&mut self.run, Run::Refused) {
+            Run::Found(created) => Ok((value?, Some(created))),
+            Run::Refused | Run::Allowed => Ok((value?, None)),
+        }
+    }
+
     pub(super) fn value(&mut self, expr: &Expr) -> Resolved<Value> {
         let at = self.at(expr.span);
         Ok(match &*expr.kind {
@@ -18,7 +47,12 @@ impl Resolver<'_> {
                 operand => Value::Unary(*op, Box::new(operand)),
             },
             ExprKind::Binary(op, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
+                let left = self.value(left)?;
+                let right = match op {
+                    // Whether the right side is evaluated depends on the left one.
+                    Binary::And | Binary::Or => self.value_without_run(right)?,
+                    _ => self.value(right)?,
+                };
                 if let (Value::Constant(one), Value::Constant(other)) = (&left, &right) {
                     if let Some(value) = operators::binary(*op, *one, *other) {
                         return Ok(Value::Constant(value));
@@ -28,11 +62,17 @@ impl Resolver<'_> {
                 Value::Binary(*op, Box::new(left), Box::new(right), at)
             }
             ExprKind::Conditional(condition, one, other) => {
-                let (condition, one, other) = (self.value(condition)?, self.value(one)?, self.value(other)?);
+                let (condition, one, other) = (self.value_without_run(condition)?, self.value_without_run(one)?, self.value_without_run(other)?);
                 Value::Conditional(Box::new(condition), Box::new(one), Box::new(other))
             }
-            ExprKind::Run { name, .. } => {
-                return Err(self.error(name.span, "`run` is supported as a statement and as the whole right side of an assignment only"));
+            ExprKind::Run { name, arguments } => {
+                match std::mem::replace(&mut self.run, Run::Refused) {
+                    Run::Allowed => {}
+                    Run::Refused => return Err(self.error(name.span, "`run` can stand by itself and on the right side of an assignment only")),
+                    Run::Found(_) => return Err(self.error(name.span, "an expression can have one `run` only")),
+                }
+                self.run = Run::Found(self.created(name, arguments)?);
+                Value::Created
             }
             ExprKind::Len(channel) => Value::Len(self.channel_place(channel)?),
             ExprKind::Probe(probe, channel) => Value::Probe(*probe, self.channel_place(channel)?),
@@ -43,7 +83,7 @@ impl Resolver<'_> {
                     match argument {
                         PollPattern::Constant(value) => fields.push(Match::Equal(Value::Constant(*value))),
                         PollPattern::Any => fields.push(Match::Any),
-                        PollPattern::Eval(value) => fields.push(Match::Equal(self.value(value)?)),
+                        PollPattern::Eval(value) => fields.push(Match::Equal(self.value_without_run(value)?)),
                         PollPattern::Variable(reference) => match self.reference(reference)? {
                             constant @ Value::Constant(_) => fields.push(Match::Equal(constant)),
                             // A poll stores nothing.
@@ -74,6 +114,8 @@ impl Resolver<'_> {
                 };
                 let place = self.place_in(&found, variable)?;
                 self.model.leaves[place.leaf.0 as usize].read = true;
+                // Somebody else asks for it between steps.
+                self.model.leaves[place.leaf.0 as usize].hidden = false;
                 Value::RemoteLoad { ty, process, place }
             }
             ExprKind::Enabled(_) => return Err(self.error(expr.span, "`enabled` is not supported")),
@@ -90,7 +132,7 @@ impl Resolver<'_> {
 
     fn process_number(&mut self, process: Option<&Expr>) -> Resolved<Option<Box<Value>>> {
         Ok(match process {
-            Some(process) => Some(Box::new(self.value(process)?)),
+            Some(process) => Some(Box::new(self.value_without_run(process)?)),
             None => None,
         })
     }
@@ -161,7 +203,7 @@ impl Resolver<'_> {
             }
             match (now.count, index) {
                 (Some(count), Some(index)) => {
-                    let value = self.value(index)?;
+                    let value = self.value_without_run(index)?;
                     if let Value::Constant(value) = value
                         && !(0..i64::from(count)).contains(&value)
                     {
@@ -175,7 +217,7 @@ impl Resolver<'_> {
                     self.warn(name.span, format!("`{}` is an array: its first element is taken", name.text));
                     indices.push(Value::Constant(0));
                 }
-                (None, Some(index)) => match self.value(index)? {
+                (None, Some(index)) => match self.value_without_run(index)? {
                     Value::Constant(0) => {}
                     _ => return Err(self.error(name.span, format!("`{}` is no array", name.text))),
                 },

@@ -1,5 +1,6 @@
 //! Bodies of processes: statements become nodes, loops over ranges become plain ones.
 
+use super::expressions::Created;
 use super::{Resolved, Resolver};
 use crate::promela::ast::{self, Binary, Expr, ExprKind, Label, Proctype, Reference, Sequence, Statement, Step};
 use crate::promela::model::{Act, ActKind, JumpLabel, Match, Node, Place, PrintPart, Tree, Value};
@@ -158,7 +159,8 @@ impl Resolver<'_> {
         Ok(match statement {
             Statement::Expression(expr) => {
                 if let ExprKind::Run { name, arguments } = &*expr.kind {
-                    return self.run(name, arguments, None);
+                    let (ty, arguments) = self.created(name, arguments)?;
+                    return Ok(ActKind::Run { ty, arguments, result: None });
                 }
                 match self.value(expr)? {
                     Value::Constant(value) if value != 0 => ActKind::Skip,
@@ -166,20 +168,21 @@ impl Resolver<'_> {
                 }
             }
             Statement::Assign { to, value } => {
-                if let ExprKind::Run { name, arguments } = &*value.kind {
-                    let place = self.target(to)?;
-                    return self.run(name, arguments, Some(place));
-                }
                 if let [(name, None)] = &to.parts[..]
                     && &*name.text == "_"
                     && self.lookup("_").is_none()
                 {
                     // A write-only variable: the value is computed and forgotten.
-                    self.value(value)?;
-                    return Ok(ActKind::Skip);
+                    let (_, created) = self.assigned(value)?;
+                    let run = |(ty, arguments)| ActKind::Run { ty, arguments, result: None };
+                    return Ok(created.map_or(ActKind::Skip, run));
                 }
-                let value = self.value(value)?;
-                ActKind::Assign(self.target(to)?, value)
+                let (value, created) = self.assigned(value)?;
+                let place = self.target(to)?;
+                match created {
+                    Some((ty, arguments)) => ActKind::Run { ty, arguments, result: Some(Box::new((place, value))) },
+                    None => ActKind::Assign(place, value),
+                }
             }
             Statement::Send { channel, sorted, arguments } => {
                 let values = self.message(arguments)?;
@@ -203,7 +206,8 @@ impl Resolver<'_> {
         })
     }
 
-    fn run(&mut self, name: &ast::Name, arguments: &[Expr], result: Option<Place>) -> Resolved<ActKind> {
+    /// The type of the process that a `run` creates, and its arguments.
+    pub(super) fn created(&mut self, name: &ast::Name, arguments: &[Expr]) -> Resolved<Created> {
         let ty = self.process_type(name)?;
         if self.in_dstep {
             return Err(self.error(name.span, "`run` cannot stand in a `d_step`"));
@@ -216,7 +220,7 @@ impl Resolver<'_> {
         for argument in arguments {
             values.push(self.value(argument)?);
         }
-        Ok(ActKind::Run { ty, arguments: values, result })
+        Ok((ty, values))
     }
 
     fn print(&mut self, format: &str, arguments: &[Expr], span: Span) -> Resolved<Vec<PrintPart>> {

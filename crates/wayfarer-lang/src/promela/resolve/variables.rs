@@ -235,6 +235,9 @@ impl Resolver<'_> {
         let name = if twins == 0 { name } else { format!("{name}#{}", twins + 1) };
         let leaf = Leaf { name, owner: self.owner, ty, dimensions, cell, hidden, read: false, written: false, initial: Start::Zero, at };
         self.model.leaves.push(leaf);
+        if hidden {
+            self.hidden.push((id, span));
+        }
         Ok(id)
     }
 
