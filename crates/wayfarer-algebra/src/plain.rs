@@ -90,10 +90,10 @@ impl Stepper<'_> {
                     let more = self.multis(part, filter);
                     let mut both = Vec::new();
                     for one in &all {
+                        let names = self.names(one);
                         for other in &more {
-                            let joined = together(one, other);
-                            if filter.lets(&self.names(&joined)) {
-                                both.push(joined);
+                            if filter.lets(&[&names[..], &self.names(other)[..]].concat()) {
+                                both.push(together(one, other));
                             }
                         }
                     }
@@ -257,8 +257,34 @@ impl Stepper<'_> {
         }
     }
 
+    fn sort_of(&self, variable: VariableId) -> Option<SortId> {
+        let own = &self.system.data.variables;
+        own.get(variable.index()).map(|known| known.sort).or_else(|| self.fresh.get(variable.index() - own.len()).copied())
+    }
+
+    /// Makes one variable of two that a condition says are equal. A condition on one of them then bounds both.
+    fn united(&self, mut multi: Multi) -> Multi {
+        let pair = |condition: &Term| match condition {
+            Term::Operation(Operation::Equal, sides) => match sides[..] {
+                [Term::Variable(one), Term::Variable(other)] if one != other && self.sort_of(one) == self.sort_of(other) => Some((one, other)),
+                _ => None,
+            },
+            _ => None,
+        };
+        while let Some((at, (kept, gone))) = multi.conditions.iter().enumerate().find_map(|(at, condition)| Some((at, pair(condition)?))) {
+            multi.conditions.remove(at);
+            multi.variables.retain(|variable| *variable != gone);
+            let known = HashMap::from([(gone, Term::Variable(kept))]);
+            let moved = multi.moves.iter_mut().flat_map(|step| step.next.iter_mut().map(|(_, terms)| terms));
+            let terms = multi.actions.iter_mut().map(|(_, terms)| terms).chain(moved).flatten();
+            terms.chain(&mut multi.conditions).for_each(|term| *term = substitute(term, &known));
+        }
+        multi
+    }
+
     /// All solutions of what happens at the same time.
     fn solve(&self, multi: &Multi, out: &mut Vec<PlainStep>) -> Result<(), Halt> {
+        let multi = &self.united(multi.clone());
         let too_many = |_| Halt::NoRoom;
         let mut compiler = Compiler::with_variables(&self.system.data, self.fresh.clone());
         let query = compiler.query(&multi.variables, &multi.conditions, Wanted::All).map_err(too_many)?;

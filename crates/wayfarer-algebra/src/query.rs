@@ -271,6 +271,11 @@ impl Query {
         Some(all)
     }
 
+    /// Whether a condition narrows the values of the variables that are searched for.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| !search.conditions.is_empty())
+    }
+
     /// Finds all values, in the frame that begins at `base`, until `take` says that it has enough.
     pub(crate) fn solve<'d>(&self, machine: &mut Machine<'d>, base: usize, take: &mut Take<'_, 'd>) -> Result<(), Halt> {
         match holds(machine, &self.checks, base)? {

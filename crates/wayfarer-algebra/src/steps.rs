@@ -266,11 +266,14 @@ impl System {
         }
     }
 
-    /// About how many candidates a summand has to try once it has received some arguments.
+    /// About how many candidates a summand has to try once it has received some arguments. If there is no number, a
+    /// summand with a condition comes before one that takes any value.
     fn tries(&self, component: usize, local: u32, summand: u32, mask: u64) -> usize {
         let location = self.components[component].frames(local).first().copied().unwrap_or(0);
-        let plan = self.plan(location as usize, summand as usize, mask);
-        plan.ok().and_then(|plan| plan.0.candidates(&self.data)).unwrap_or(usize::MAX)
+        match self.plan(location as usize, summand as usize, mask) {
+            Ok(plan) => plan.0.candidates(&self.data).unwrap_or(usize::MAX - usize::from(plan.0.is_narrowed())),
+            Err(_) => usize::MAX,
+        }
     }
 
     /// How many arguments each action of a part has.

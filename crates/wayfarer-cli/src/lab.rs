@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use watch::Watcher;
 use wayfarer::Outlet;
 use wayfarer_lab::text::Style;
-use wayfarer_lab::{Corpus, Desk, Experiment, Findings, Judgement, LabError, Permits, Shelf, experiments, page};
+use wayfarer_lab::{Corpus, Desk, Experiment, Findings, Judgement, LabError, Permits, Shelf, experiments, page, summary};
 
 /// Runs `wayfarer lab`.
 pub(crate) fn lab(what: &Lab) -> Result<Exit, Failure> {
@@ -71,6 +71,9 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
         signals: &signals,
     };
     let all = bench.run(chosen, threads)?;
+    if let Some(shelf) = &bench.shelf {
+        shelf.list(&all).map_err(|error| Failure::failed(format!("cannot write to the folder: {error}")))?;
+    }
     give(page_file.as_ref(), options.json, options.quick, options.seed, &all)?;
     if !options.json {
         print(&format!("{}\n", summary(&all))).map_err(Failure::failed)?;
@@ -127,7 +130,7 @@ impl Bench<'_> {
         std::thread::scope(|scope| {
             // A few at a time, so that threads that one of them leaves idle are used and finished ones come early.
             let hands =
-                (1..(threads / 5).clamp(1, 4)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
+                (1..threads.div_ceil(3).clamp(1, 6)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
             let hands: Vec<_> = hands.collect();
             hand();
             drop(hands);
@@ -200,12 +203,6 @@ fn give(html: Option<&Outlet>, json: bool, quick: bool, seed: u64, all: &[Findin
         print(&format!("{object}\n")).map_err(Failure::failed)?;
     }
     Ok(())
-}
-
-fn summary(all: &[Findings]) -> String {
-    let counted = |judgement: Judgement| all.iter().flat_map(|findings| &findings.claims).filter(|claim| claim.judgement == judgement).count();
-    let [agree, partly, differ, open] = [Judgement::Agrees, Judgement::Partly, Judgement::Differs, Judgement::Open].map(counted);
-    format!("of {} claims {agree} agree, {partly} agree in part, {differ} differ and {open} stay open", agree + partly + differ + open)
 }
 
 /// The width of the terminal.

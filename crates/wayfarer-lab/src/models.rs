@@ -56,4 +56,17 @@ mod tests {
     fn every_model_loads() {
         super::ALL.iter().for_each(|model| drop(model.load(&[], None).unwrap()));
     }
+
+    #[test]
+    fn machine_code_stays_inside_a_large_board() {
+        // `inside(i, j) & square[i][j]…` is evaluated without a branch, with i and j from -1 on.
+        let board = super::OTHELLO.load(&[("Size", 6), ("Repeat", 0)], None).unwrap();
+        let desk = crate::Desk::new(true, 1, 1, &crate::Unwatched);
+        let states = |interpret| {
+            let strategy = crate::shapes::spec("rdfs").unwrap();
+            let plan = wayfarer::Plan { strategy, states: Some(400), interpret, ..wayfarer::Plan::default() };
+            desk.run(&board, &plan).unwrap().rules_fired
+        };
+        assert_eq!(states(false), states(true));
+    }
 }

@@ -1,7 +1,9 @@
 //! Searches on a space that is built once for many runs, with a log of every state that is expanded.
 
 use std::sync::Mutex;
-use wayfarer::search::{Deadlock, Job, Limits, NoStore, Outcome, Room, Settings, Site, StrategySpec, Unbounded, Unlimited};
+use wayfarer::search::{
+    Control, Deadlock, Job, Limits, NoStore, Outcome, Progress, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited,
+};
 use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The result of a search on a graph.
@@ -9,6 +11,8 @@ pub(crate) struct Search {
     pub(crate) outcome: Outcome,
     /// The nodes in the order in which they were expanded; a walk lists a node once for each visit.
     pub(crate) visited: Vec<u32>,
+    /// How many of them were expanded when the search asked for the start states again; `None` if it never did.
+    pub(crate) again: Option<usize>,
 }
 
 /// Runs a strategy on a graph with a suitable store.
@@ -19,8 +23,15 @@ pub(crate) fn search(graph: &Graph, strategy: &StrategySpec, seed: u64, limits: 
             visited.push(state[0] as u32);
         }
     };
-    let outcome = find(&Noting { space: graph, note: &note }, strategy, seed, limits, Deadlock::Off);
-    Search { outcome, visited: visited.into_inner().unwrap_or_default() }
+    let starts = Mutex::new(Vec::new());
+    let begin = || {
+        if let (Ok(mut starts), Ok(visited)) = (starts.lock(), visited.lock()) {
+            starts.push(visited.len());
+        }
+    };
+    let outcome = find(&Noting { space: graph, note: &note, begin: &begin }, strategy, seed, limits, Deadlock::Off);
+    let again = starts.into_inner().ok().and_then(|starts| starts.get(1).copied());
+    Search { outcome, visited: visited.into_inner().unwrap_or_default(), again }
 }
 
 /// Runs a strategy on a space with a suitable store; violations come without a witness.
@@ -32,6 +43,25 @@ pub(crate) fn find(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits
     Job::new(space, &*store, &mut *strategy.build(&site), &Settings { limits, deadlock, ..Settings::default() }).run(&mut Unbounded)
 }
 
+/// The most states that a search on a space holds at any time, and its outcome.
+pub(crate) fn held(space: &dyn Space, strategy: &StrategySpec, seed: u64, limits: Limits) -> (u64, Outcome) {
+    struct Watching<'a>(&'a dyn Store, u64);
+    impl Control for Watching<'_> {
+        fn ask(&mut self, _progress: &Progress) -> Option<Stop> {
+            self.1 = self.1.max(self.0.len());
+            None
+        }
+    }
+    let (chosen, packing) = (strategy.default_store(), space.packing());
+    let room = Room { packing, account: &Unlimited, most: MOST_BYTES, fixed: MOST_BYTES, bounded: false, seed };
+    let store = chosen.build(&room).unwrap_or_else(|| Box::new(NoStore));
+    let site = Site { limits: &limits, packing, account: &Unlimited, seed, store: chosen };
+    let mut watching = Watching(&*store, 0);
+    let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
+    let outcome = Job::new(space, &*store, &mut *strategy.build(&site), &settings).run(&mut watching);
+    (watching.1, outcome)
+}
+
 /// The memory limit of a store; it takes only the memory it needs.
 const MOST_BYTES: usize = 1 << 32;
 
@@ -39,6 +69,8 @@ const MOST_BYTES: usize = 1 << 32;
 pub(crate) struct Noting<'a> {
     pub(crate) space: &'a dyn Space,
     pub(crate) note: &'a (dyn Fn(&[Word], bool) + Sync),
+    /// Called each time the start states are asked for.
+    pub(crate) begin: &'a (dyn Fn() + Sync),
 }
 
 impl Space for Noting<'_> {
@@ -59,6 +91,7 @@ impl Space for Noting<'_> {
     }
 
     fn initial(&self, steps: &mut Steps) -> Completeness {
+        (self.begin)();
         self.space.initial(steps)
     }
 

@@ -58,6 +58,11 @@ impl Shelf {
         Ok(())
     }
 
+    /// Writes the index of finished experiments.
+    pub fn list(&self, all: &[Findings]) -> io::Result<()> {
+        fs::write(self.folder.join("README.md"), crate::index::index(all))
+    }
+
     fn file(&self, name: &str, quick: bool) -> PathBuf {
         self.folder.join(if quick { format!("{name}.quick.json") } else { format!("{name}.json") })
     }

@@ -146,7 +146,7 @@ impl Emitter<'_, '_> {
         };
         spot.offset += place.offset;
         // An index that is out of bounds then only shifts bits of a word.
-        let reach: u64 = place.indices.iter().map(|index| u64::from(index.stride) * u64::from(index.count - 1)).sum();
+        let reach: u64 = place.indices.iter().map(|index| u64::from(index.stride) * u64::from(index.count.saturating_sub(1))).sum();
         let element = place.indices.iter().map(|index| index.stride).min().unwrap_or(0);
         let one_word = spot.bits.is_none() && u64::from(spot.offset % 64) + reach + u64::from(element) <= 64;
         for index in &place.indices {

@@ -6,12 +6,13 @@
 
 use super::systems::plan;
 use crate::desk::{Desk, LabError};
-use crate::judging::{Figure, RARE, Verdict, unless_growing};
+use crate::judging::{Figure, RARE, Verdict, exactly, unless_growing};
 use crate::models::{self, Model};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, grouped, searches};
 use wayfarer::memory::Budget;
-use wayfarer::{Loaded, Plan, StrategySpec};
+use wayfarer::search::Limits;
+use wayfarer::{Loaded, Plan, StrategySpec, space_of};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "beyond-memory",
@@ -56,6 +57,9 @@ const SYSTEMS: [System; 3] = [
 /// The shares of the states that fit into memory. If RURS stagnates near 90 % and is then 40 % beyond the limit, the limit is at two thirds.
 const MEMORY: [f64; 3] = [0.15, 0.3, 0.6];
 
+/// Fischer with the most memory: the system and the memory of the claim on stagnation.
+const STAGNATING: (usize, usize) = (1, 2);
+
 /// The variants that the text allows: where restarts begin, and what becomes of closed states.
 const VARIANTS: [(&str, &str); 6] = [
     ("from the start", "from=initial,close=off"),
@@ -71,6 +75,10 @@ const SEARCHES: [&str; 2] = ["rurs", "rsdrs"];
 fn runs(quick: bool) -> u64 {
     if quick { 2 } else { 4 }
 }
+
+/// Searches of the best variant that decide a claim and still gain when they end are made again with this many times the
+/// steps, and once more.
+const LONGER: [u64; 2] = [8, 64];
 
 /// Steps for each state of the system.
 fn steps(quick: bool) -> u64 {
@@ -90,7 +98,15 @@ fn settings(quick: bool) -> Settings {
     vec![
         ("systems", SYSTEMS.iter().map(words).collect::<Vec<_>>().join("; ")),
         ("memory", "15, 30 and 60 % of the states; breadth-first search ends there".to_string()),
-        ("steps", format!("{} for each state of the system", steps(quick))),
+        (
+            "steps",
+            format!(
+                "{} for each state of the system; {} and {} times as many if a claim is open because a search still gains",
+                steps(quick),
+                LONGER[0],
+                LONGER[1]
+            ),
+        ),
         ("variants", VARIANTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("; ")),
         ("repetitions", runs(quick).to_string()),
     ]
@@ -104,6 +120,13 @@ struct Task {
     variant: usize,
     search: usize,
     seed: u64,
+}
+
+impl Task {
+    /// Whether it is a run of the same search.
+    fn is_like(&self, other: &Task) -> bool {
+        (self.system, self.memory, self.variant, self.search) == (other.system, other.memory, other.variant, other.search)
+    }
 }
 
 struct Done {
@@ -130,21 +153,42 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         }
     }
     desk.expect(tasks.len());
-    let done = desk.each(&tasks, |task| measure(desk, &loaded[task.system], states[task.system], task))?;
-    let all = All { tasks, done, states };
+    let most = |task: &Task| steps(desk.quick) * states[task.system];
+    let done = desk.each(&tasks, |task| measure(desk, &loaded[task.system], states[task.system], most(task), task))?;
+    let mut all = All { tasks, done, longer: Vec::new(), states: states.clone() };
+    for times in LONGER {
+        let growing = all.growing();
+        let done = desk.each(&growing, |task| measure(desk, &loaded[task.system], states[task.system], times * most(task), task))?;
+        all.longer.retain(|(task, _)| !growing.iter().any(|again| again.is_like(task)));
+        all.longer.extend(growing.into_iter().zip(done));
+    }
     all.table(findings);
     (0..SYSTEMS.len()).for_each(|system| findings.plots.push(all.plot(system, steps(desk.quick))));
     all.judge(findings);
+    within(desk, findings, &loaded, &states)?;
+    let mut longer: Vec<String> = all
+        .longer
+        .iter()
+        .map(|(task, _)| format!("{} on {} at {:.0} %", SEARCHES[task.search], SYSTEMS[task.system].name, 100.0 * MEMORY[task.memory]))
+        .collect();
+    longer.dedup();
+    if !longer.is_empty() {
+        findings.note(format!(
+            "Still gaining after {} steps for each state, and so made again with up to {} times as many: {}.",
+            steps(desk.quick),
+            LONGER[1],
+            longer.join(", ")
+        ));
+    }
     findings.note(
         "The paper draws seconds and bytes; steps and states stand for them here, which are the same on every machine and let runs be repeated.",
     );
     Ok(())
 }
 
-fn measure(desk: &Desk, loaded: &Loaded, states: u64, task: &Task) -> Result<Done, LabError> {
+fn measure(desk: &Desk, loaded: &Loaded, states: u64, most: u64, task: &Task) -> Result<Done, LabError> {
     let room = ((MEMORY[task.memory] * states as f64) as u64).max(2);
     let strategy = spec(&format!("{}:capacity={room},choice=states,{}", SEARCHES[task.search], VARIANTS[task.variant].1))?;
-    let most = steps(desk.quick) * states;
     let plan = Plan { steps: Some(most), seed: task.seed, ..plan(strategy) };
     let (mut curve, mut next) = (vec![(0.0, 0.0)], 0);
     let mut half = 0.0;
@@ -163,26 +207,102 @@ fn measure(desk: &Desk, loaded: &Loaded, states: u64, task: &Task) -> Result<Don
     Ok(Done { gain: covered / room as f64 - 1.0, covered: [share(covered), share(half)], curve })
 }
 
+/// Watches how many states the searches hold when memory is full.
+fn within(desk: &Desk, findings: &mut Findings, loaded: &[Loaded], states: &[u64]) -> Result<(), LabError> {
+    let cells: Vec<(usize, usize)> = (0..SYSTEMS.len()).flat_map(|system| [0, 1].map(|search| (system, search))).collect();
+    let done = desk.each(&cells, |(system, search)| {
+        let room = (MEMORY[1] * states[*system] as f64) as u64;
+        let space = space_of(&loaded[*system].program, &Plan::default());
+        let strategy = spec(&format!("{}:capacity={room},choice=states", SEARCHES[*search]))?;
+        let limits = Limits { steps: steps(desk.quick) * states[*system], ..Limits::default() };
+        let (held, outcome) = searches::held(&*space, &strategy, desk.seed, limits);
+        Ok((room, held, outcome.steps >= limits.steps))
+    })?;
+    let told = |(system, search): &(usize, usize), (room, held, _): &(u64, u64, bool)| {
+        format!("{} on {} {} of {}", SEARCHES[*search], SYSTEMS[*system].name, grouped(*held as i64), grouped(*room as i64))
+    };
+    findings.judge(
+        "The algorithms never store more states than fit into the memory, and go on when it is full",
+        &done.iter().map(|(room, held, went_on)| exactly(held <= room && *went_on)).collect::<Vec<_>>(),
+        format!(
+            "Most states held at any time, of those that fit: {}.",
+            cells.iter().zip(&done).map(|(cell, done)| told(cell, done)).collect::<Vec<_>>().join("; ")
+        ),
+    );
+    Ok(())
+}
+
 /// All runs.
 struct All {
     tasks: Vec<Task>,
     done: Vec<Done>,
+    /// Those that were made again with more steps.
+    longer: Vec<(Task, Done)>,
     states: Vec<u64>,
 }
 
+/// A system, a memory, and a search.
+type Place = (usize, usize, usize);
+
+/// All systems with all memories and both searches.
+fn places() -> Vec<Place> {
+    (0..SYSTEMS.len()).flat_map(|system| (0..MEMORY.len()).flat_map(move |memory| [0, 1].map(|search| (system, memory, search)))).collect()
+}
+
 impl All {
-    fn of(&self, system: usize, memory: usize, variant: usize, search: usize) -> impl Iterator<Item = &Done> {
+    fn first(&self, system: usize, memory: usize, variant: usize, search: usize) -> impl Iterator<Item = &Done> {
         let fits = move |task: &Task| (task.system, task.memory, task.variant, task.search) == (system, memory, variant, search);
         self.tasks.iter().zip(&self.done).filter(move |(task, _)| fits(task)).map(|(_, done)| done)
     }
 
+    /// The longest runs.
+    fn of(&self, system: usize, memory: usize, variant: usize, search: usize) -> Vec<&Done> {
+        let fits = move |task: &Task| (task.system, task.memory, task.variant, task.search) == (system, memory, variant, search);
+        let longer: Vec<&Done> = self.longer.iter().filter(|(task, _)| fits(task)).map(|(_, done)| done).collect();
+        if longer.is_empty() { self.first(system, memory, variant, search).collect() } else { longer }
+    }
+
+    /// The searches of the best variant that leave a claim open because they still gained in the second half of their steps.
+    fn growing(&self) -> Vec<Task> {
+        let best = self.best();
+        let open: Vec<Place> = places()
+            .into_iter()
+            .zip(self.verdicts(best))
+            .filter(|((system, memory, _), verdict)| matches!(verdict, Verdict::Open(_)) || (*system, *memory) == STAGNATING)
+            .map(|(place, _)| place)
+            .collect();
+        let grows = |task: &&Task| {
+            task.variant == best
+                && open.contains(&(task.system, task.memory, task.search))
+                && self.growth(task.system, task.memory, best, task.search).below(RARE) != Verdict::Agrees
+        };
+        self.tasks.iter().filter(grows).cloned().collect()
+    }
+
+    /// For each place, whether a variant goes beyond the limit.
+    fn verdicts(&self, variant: usize) -> Vec<Verdict> {
+        let one = |(system, memory, search): &Place| {
+            unless_growing(self.gain(*system, *memory, variant, *search).above(0.0), &self.growth(*system, *memory, variant, *search))
+        };
+        places().iter().map(one).collect()
+    }
+
+    fn agreeing(&self, variant: usize) -> usize {
+        self.verdicts(variant).iter().filter(|verdict| **verdict == Verdict::Agrees).count()
+    }
+
+    /// The variant that goes beyond the limit most often.
+    fn best(&self) -> usize {
+        (0..VARIANTS.len()).rev().max_by_key(|variant| self.agreeing(*variant)).unwrap_or(0)
+    }
+
     fn gain(&self, system: usize, memory: usize, variant: usize, search: usize) -> Figure {
-        Figure::mean(&self.of(system, memory, variant, search).map(|done| done.gain).collect::<Vec<_>>())
+        Figure::mean(&self.of(system, memory, variant, search).iter().map(|done| done.gain).collect::<Vec<_>>())
     }
 
     /// The share of the covered states that the second half of the steps added.
     fn growth(&self, system: usize, memory: usize, variant: usize, search: usize) -> Figure {
-        Figure::mean(&self.of(system, memory, variant, search).map(|done| 1.0 - done.covered[1] / done.covered[0]).collect::<Vec<_>>())
+        Figure::mean(&self.of(system, memory, variant, search).iter().map(|done| 1.0 - done.covered[1] / done.covered[0]).collect::<Vec<_>>())
     }
 
     fn table(&self, findings: &mut Findings) {
@@ -210,7 +330,7 @@ impl All {
         let mut lines: Vec<Line> = shown
             .iter()
             .flat_map(|(variant, name)| SEARCHES.iter().enumerate().map(move |(search, which)| (*variant, search, format!("{which} {name}"))))
-            .filter_map(|(variant, search, name)| Some(Line::new(name, self.of(system, memory, variant, search).next()?.curve.iter().copied())))
+            .filter_map(|(variant, search, name)| Some(Line::new(name, self.first(system, memory, variant, search).next()?.curve.iter().copied())))
             .collect();
         let limit = MEMORY[memory] * total;
         // Breadth-first search goes up to its limit, a step or more for each state, and stays there.
@@ -232,17 +352,8 @@ impl All {
     }
 
     fn judge(&self, findings: &mut Findings) {
-        let cells: Vec<(usize, usize, usize)> =
-            (0..3).flat_map(|system| (0..MEMORY.len()).flat_map(move |memory| (0..2).map(move |search| (system, memory, search)))).collect();
-        let verdicts = |variant: usize| -> Vec<Verdict> {
-            let one = |(system, memory, search): &(usize, usize, usize)| {
-                unless_growing(self.gain(*system, *memory, variant, *search).above(0.0), &self.growth(*system, *memory, variant, *search))
-            };
-            cells.iter().map(one).collect()
-        };
-        let agreeing = |variant: usize| verdicts(variant).iter().filter(|verdict| **verdict == Verdict::Agrees).count();
-        let best = (0..VARIANTS.len()).rev().max_by_key(|variant| agreeing(*variant)).unwrap_or(0);
-        let ranked: Vec<String> = (0..VARIANTS.len()).map(|variant| format!("{} {}", VARIANTS[variant].0, agreeing(variant))).collect();
+        let best = self.best();
+        let ranked: Vec<String> = (0..VARIANTS.len()).map(|variant| format!("{} {}", VARIANTS[variant].0, self.agreeing(variant))).collect();
         let listed = |variant: usize| {
             let gain = |system: usize, search: usize| {
                 let at = |memory: usize| format!("{:+.0}", 100.0 * self.gain(system, memory, variant, search).interval.value);
@@ -256,10 +367,10 @@ impl All {
         };
         findings.judge(
             "RURS and RSDRS go beyond the limit of breadth-first search",
-            &verdicts(best),
+            &self.verdicts(best),
             format!(
                 "Of {} cells, so many are beyond the limit in each variant: {}. Judged by the best, {}: per cent beyond the limit with memory for 15/30/60 % of the states: {}.",
-                cells.len(),
+                places().len(),
                 ranked.join("; "),
                 VARIANTS[best].0,
                 listed(best)
@@ -276,7 +387,7 @@ impl All {
             })
             .collect();
         findings.because(
-            agreeing(best) > agreeing(0),
+            self.agreeing(best) > self.agreeing(0),
             "The variant decides, most of all on Token.",
             format!("RURS/RSDRS on Token with memory for 30 %: {}.", token.join("; ")),
         );
@@ -338,10 +449,11 @@ impl All {
             format!("Cells in which RURS is ahead for certain: {}.", each.join("; ")),
         );
         let late: Vec<Figure> = (0..2)
-            .map(|search| Figure::mean(&self.of(1, 2, best, search).map(|done| done.covered[0] - done.covered[1]).collect::<Vec<_>>()))
+            .map(|search| Figure::mean(&self.of(1, 2, best, search).iter().map(|done| done.covered[0] - done.covered[1]).collect::<Vec<_>>()))
             .collect();
-        let end: Vec<f64> =
-            (0..2).map(|search| Figure::mean(&self.of(1, 2, best, search).map(|done| done.covered[0]).collect::<Vec<_>>()).interval.value).collect();
+        let end: Vec<f64> = (0..2)
+            .map(|search| Figure::mean(&self.of(1, 2, best, search).iter().map(|done| done.covered[0]).collect::<Vec<_>>()).interval.value)
+            .collect();
         findings.judge(
             "On Fischer the randomised searches also stagnate, close to 90 % of the graph",
             &late.iter().map(|late| unless_growing(late.below(RARE), late)).collect::<Vec<_>>(),

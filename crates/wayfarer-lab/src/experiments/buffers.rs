@@ -169,7 +169,7 @@ impl<'a> Clock<'a> {
                 ends.push(state.to_vec());
             }
         };
-        find(&Noting { space, note: &note }, &spec(strategy)?, seed, limits, Deadlock::Off);
+        find(&Noting { space, note: &note, begin: &|| () }, &spec(strategy)?, seed, limits, Deadlock::Off);
         let mut times = Times::new();
         for state in ends.into_inner().unwrap_or_default() {
             if let Some(time) = self.read(&state) {

@@ -23,7 +23,7 @@ pub(super) const SEVENTEEN: Experiment = Experiment {
         vec![
             ("model", "dining.m PhilosopherCount=17 Slow=1".to_string()),
             ("states", format!("at most {MOST}")),
-            ("repetitions", many(quick).to_string()),
+            ("repetitions", format!("{}; of the runs of 68 states eight times as many", many(quick))),
         ]
     },
     run: seventeen,
@@ -100,7 +100,7 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         let limits = if name == "random" { Limits { steps: MOST, ..Limits::default() } } else { Limits { states: MOST, ..Limits::default() } };
         all.push((name.clone(), finds(desk, &*space, strategy, limits, runs)?));
     }
-    let short = finds(desk, &*space, "random:length=68", Limits { steps: 68, ..Limits::default() }, runs)?;
+    let short = finds(desk, &*space, "random:length=68", Limits { steps: 68, ..Limits::default() }, 8 * runs)?;
     let marks = [68, 200, 500, 1_000, 2_000, MOST];
     let mut columns = vec![Column::new("search")];
     columns.extend(marks.iter().map(|mark| Column::new(format!("{} states", crate::grouped(*mark as i64))).form(Form::Percent)));
@@ -151,8 +151,13 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     why_not_all(desk, findings, &*space, runs)?;
     findings.judge(
         "Wider highways do worse",
-        &(2..all.len() - 1).map(|at| figure(&all[at].1, MOST).more_than(&figure(&all[at + 1].1, MOST))).collect::<Vec<_>>(),
-        format!("Widths 2 to 5 find it in {}.", (2..all.len()).map(|at| percent(end(at))).collect::<Vec<_>>().join(", ")),
+        // The area above a curve of Figure 8 is the mean number of states, if a run without a find counts with all of them.
+        &(2..all.len() - 1).map(|at| spent(&all[at + 1].1).more_than(&spent(&all[at].1))).collect::<Vec<_>>(),
+        format!(
+            "Figure 8 draws the share of runs that found it against the states. Judged by the area above each curve, which is the mean number of states, a run without a find counting with {MOST}: {} for widths 2 to 5. In the end they find it in {}.",
+            (2..all.len()).map(|at| crate::plain(spent(&all[at].1).interval.value)).collect::<Vec<_>>().join(", "),
+            (2..all.len()).map(|at| percent(end(at))).collect::<Vec<_>>().join(", ")
+        ),
     );
     let rate = figure(&short, u64::MAX);
     findings.judge(
@@ -167,6 +172,11 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
 /// Mean states to the find, over runs that found it.
 fn states(finds: &[Option<u64>]) -> Figure {
     Figure::mean(&finds.iter().flatten().map(|states| *states as f64).collect::<Vec<_>>())
+}
+
+/// Mean states of all runs, those without a find counting with the most that they may visit.
+fn spent(finds: &[Option<u64>]) -> Figure {
+    Figure::mean(&finds.iter().map(|states| states.unwrap_or(MOST) as f64).collect::<Vec<_>>())
 }
 
 /// Variants of randomised depth-first search that may fail: with bounded memory, or with a bounded stack.
@@ -286,7 +296,8 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         &falls,
         format!("{}. Judged from the best width and from width 1 to width 32.", told.join("; ")),
     );
-    let states = find(&*space, &spec("bfs")?, desk.seed, Limits::default(), Deadlock::Off).states;
+    let outcome = find(&*space, &spec("bfs")?, desk.seed, Limits::default(), Deadlock::Off);
+    let states = outcome.states;
     findings.because(
         both.iter().all(|rates| rates[widths.len() - 1].value > rates[to].value),
         "A highway that is nearly as wide as the widest level is a breadth-first search, which finds everything, so that the fall must end.",
@@ -308,6 +319,22 @@ fn five(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         } else {
             format!("The 95 % intervals lie apart at the widths {apart:?}; judged by the widths at which the difference is certain.")
         },
+    );
+    // Wider than any level can be.
+    let whole = ["off", "on"].map(|ideal| {
+        let strategy = spec(&format!("highway:width={},ideal={ideal},restarts=0", states.max(1)))?;
+        let outcome = find(&*space, &strategy, desk.seed, Limits::default(), Deadlock::Off);
+        Ok::<_, LabError>((outcome.states, outcome.depth))
+    });
+    let [approximate, ideal] = whole;
+    let (approximate, ideal, breadth) = (approximate?, ideal?, (states, outcome.depth));
+    findings.judge(
+        "If no level is wider than the highway, approximate and ideal highways coincide, and are breadth-first search",
+        &[exactly(approximate == breadth), exactly(ideal == breadth)],
+        format!(
+            "With a width of {states} they visit {} and {} states; breadth-first search visits {states}, to the same depth.",
+            approximate.0, ideal.0
+        ),
     );
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::systems::{SYSTEMS, plan};
 use crate::desk::{Desk, LabError};
 use crate::judging::{FITS, exactly};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, plain};
+use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, models, plain};
 use wayfarer::Plan;
 use wayfarer::search::StoreSpec;
 
@@ -50,29 +50,11 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     for system in &SYSTEMS {
         let counted = system.count(desk)?;
         desk.tick()?;
-        let strategy = spec("walk:restart=10000,lanes=1,choice=states")?;
-        let plan = Plan {
-            steps: Some(steps(desk.quick) * counted.states),
-            store: Some(StoreSpec::exact()),
-            profile: true,
-            seed: desk.seed,
-            ..plan(strategy)
-        };
-        let report = desk.run(&counted.loaded, &plan)?;
+        let report = desk.run(&counted.loaded, &walk(desk, counted.states)?)?;
         desk.tick()?;
         let visited: u64 = report.profile.iter().sum();
-        // The number of states with 2^i to 2^(i+1) visits, per possible number of visits: the density that a
-        // power law describes.
-        let density: Vec<(f64, f64)> = report
-            .profile
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .map(|(bin, count)| (2f64.powi(bin as i32), *count as f64 / 2f64.powi(bin as i32) / visited as f64))
-            .collect();
-        let logs: Vec<(f64, f64)> = density.iter().map(|(visits, share)| (visits.ln(), share.ln())).collect();
-        let fit = correlation(&logs).map(|r| r * r);
-        let slope = slope(&logs);
+        let density = density(&report.profile);
+        let (slope, fit) = line(&density);
         let mut below = 0;
         let median = report.profile.iter().position(|count| {
             below += count;
@@ -104,7 +86,36 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         &straight.iter().map(|(_, slope, fit)| exactly(*fit > FITS && *slope < 0.0)).collect::<Vec<_>>(),
         format!("On a log-log plot, a straight line of this slope fits: {}.", listed.join(", ")),
     );
+    // Quicksort ends after a few steps, so that a walk does little but begin again. Sorting again and again, it is one walk.
+    let again = desk.load(models::QUICKSORT, &[("Repeat", 1)])?;
+    let states = desk.run(&again, &super::systems::plan(wayfarer::StrategySpec::default()))?.states;
+    let report = desk.run(&again, &walk(desk, states)?)?;
+    let (slope, fit) = line(&density(&report.profile));
+    findings.because(
+        fit.is_some_and(|fit| fit > FITS) && slope.is_some_and(|slope| slope < 0.0),
+        "A system that ends after a few steps is no place for a walk: every walk begins again at the start, and a state's frequency is that of its level.",
+        format!("Quicksort that sorts again and again, {} states: slope {}, R² {}.", crate::grouped(states as i64), plain(slope.unwrap_or(f64::NAN)), plain(fit.unwrap_or(0.0))),
+    );
     Ok(())
+}
+
+/// A walk over a system of so many states that counts the visits to each.
+fn walk(desk: &Desk, states: u64) -> Result<Plan, LabError> {
+    let strategy = spec("walk:restart=10000,lanes=1,choice=states")?;
+    Ok(Plan { steps: Some(steps(desk.quick) * states), store: Some(StoreSpec::exact()), profile: true, seed: desk.seed, ..plan(strategy) })
+}
+
+/// The number of states with 2^i to 2^(i+1) visits, per possible number of visits: the density that a power law describes.
+fn density(profile: &[u64]) -> Vec<(f64, f64)> {
+    let visited: u64 = profile.iter().sum();
+    let bins = profile.iter().enumerate().filter(|(_, count)| **count > 0);
+    bins.map(|(bin, count)| (2f64.powi(bin as i32), *count as f64 / 2f64.powi(bin as i32) / visited as f64)).collect()
+}
+
+/// The slope of the straight line through a density on a log-log plot, and its R².
+fn line(density: &[(f64, f64)]) -> (Option<f64>, Option<f64>) {
+    let logs: Vec<(f64, f64)> = density.iter().map(|(visits, share)| (visits.ln(), share.ln())).collect();
+    (slope(&logs), correlation(&logs).map(|r| r * r))
 }
 
 fn slope(points: &[(f64, f64)]) -> Option<f64> {

@@ -70,6 +70,9 @@ fn faulty(found: &Found, shuttle: &str, lift: &str) -> Option<String> {
     edited(found, &edits)
 }
 
+/// Runs that are made one after the other with the same tables of the specification.
+const TOGETHER: usize = 4;
+
 /// Runs, and the most states of each.
 fn scale(quick: bool) -> (u64, u64) {
     if quick { (2, 400) } else { (8, 5_000) }
@@ -89,10 +92,11 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         return Ok(());
     };
     let (runs, most) = scale(desk.quick);
-    let jobs: Vec<(usize, usize, u64)> =
-        (0..FAULTS.len()).flat_map(|fault| (0..SEARCHES.len()).flat_map(move |search| (0..runs).map(move |run| (fault, search, run)))).collect();
+    let jobs: Vec<(usize, usize, u64)> = (0..FAULTS.len())
+        .flat_map(|fault| (0..SEARCHES.len()).flat_map(move |search| (0..runs).step_by(TOGETHER).map(move |first| (fault, search, first))))
+        .collect();
     desk.expect(jobs.len());
-    let reports = desk.each(&jobs, |(fault, search, run)| {
+    let done = desk.each(&jobs, |(fault, search, first)| {
         let opened =
             open_text(GARAGE, texts[*fault].clone(), &LoadOptions::default()).map_err(|error| LabError::Failed(format!("{GARAGE}: {error}")))?;
         let strategy = spec(SEARCHES[*search].1)?;
@@ -102,19 +106,22 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             strategy,
             states,
             steps,
-            seed: desk.seed.wrapping_add(*run),
             find_rules: vec!["error".to_string()],
             deadlock: Some(Deadlock::Off),
             shorten: false,
             threads: 1,
             ..Plan::default()
         };
-        let report = desk.run_on(&opened.subject, &plan)?;
-        Ok(Run { visited: if walks { report.steps } else { report.states }, length: length(&report) })
+        let one = |run: u64| {
+            let report = desk.run_on(&opened.subject, &Plan { seed: desk.seed.wrapping_add(run), ..plan.clone() })?;
+            Ok(Run { visited: if walks { report.steps } else { report.states }, length: length(&report) })
+        };
+        (*first..(first + TOGETHER as u64).min(runs)).map(one).collect::<Result<Vec<Run>, LabError>>()
     })?;
     let readings: Vec<Vec<Vec<&Run>>> = (0..FAULTS.len())
         .map(|fault| {
-            let of = |search: usize| jobs.iter().zip(&reports).filter(|((of, at, _), _)| (*of, *at) == (fault, search)).map(|(_, run)| run).collect();
+            let of =
+                |search: usize| jobs.iter().zip(&done).filter(|((of, at, _), _)| (*of, *at) == (fault, search)).flat_map(|(_, runs)| runs).collect();
             (0..SEARCHES.len()).map(of).collect()
         })
         .collect();

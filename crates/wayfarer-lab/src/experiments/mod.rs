@@ -22,6 +22,7 @@ mod scanning;
 mod specifications;
 mod substructures;
 mod systems;
+mod table_one;
 mod witnesses;
 
 use crate::Experiment;

@@ -116,13 +116,21 @@ fn runs(quick: bool) -> u32 {
 }
 
 /// Runs at the shares of the memory about which no claim says never or always.
-fn many(quick: bool) -> u32 {
-    if quick { 2 } else { 16 }
+fn many(system: &System, quick: bool) -> u32 {
+    match (quick, system.original) {
+        (true, _) => 2,
+        (false, Some(_)) => 16,
+        (false, None) => 16,
+    }
 }
 
 /// Runs of the variants that only the table shows.
-fn fewer(quick: bool) -> u32 {
-    if quick { 2 } else { 6 }
+fn fewer(system: &System, quick: bool) -> u32 {
+    match (quick, system.original) {
+        (true, _) => 2,
+        (false, Some(_)) => 6,
+        (false, None) => 3,
+    }
 }
 
 /// In a quick run, every second share of the memory suffices.
@@ -144,7 +152,10 @@ fn settings(system: &System, quick: bool) -> Settings {
         ),
         ("memory", "M = 5·Reach + 4·max Q bytes; at x·M a cache of x·M/8.2 slots and a queue of g = 0.8 as many places".to_string()),
         ("samples", "Reach/100; maxpom 0.01; levels=40".to_string()),
-        ("repetitions", format!("{} at 0.7, {} at the other shares, {} of the variants (paper: 10)", runs(quick), many(quick), fewer(quick))),
+        (
+            "repetitions",
+            format!("{} at 0.7, {} at the other shares, {} of the variants (paper: 10)", runs(quick), many(system, quick), fewer(system, quick)),
+        ),
     ]
 }
 
@@ -263,8 +274,8 @@ pub(super) fn is_accepted(report: &Report) -> bool {
 
 fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabError> {
     let known = Known::of(desk, system)?;
-    let of = |share: f64| if share == 0.7 { runs(desk.quick) } else { many(desk.quick) };
-    desk.expect(rows(system, desk.quick).map(|(share, _)| of(share) + 2 * fewer(desk.quick)).sum::<u32>() as usize);
+    let of = |share: f64| if share == 0.7 { runs(desk.quick) } else { many(system, desk.quick) };
+    desk.expect(rows(system, desk.quick).map(|(share, _)| of(share) + 2 * fewer(system, desk.quick)).sum::<u32>() as usize);
     facts(findings, system, &known);
     let mut all: Vec<Measured> = Vec::new();
     let columns = vec![
@@ -296,8 +307,8 @@ fn run(desk: &Desk, findings: &mut Findings, system: &System) -> Result<(), LabE
         let strategy = |samples: u64, own: &str| format!("rbfs:slots={slots},queue=0.8,samples={samples}{own}");
         let ours = known.repeat(desk, &strategy(samples, ",levels=40"), of(share))?;
         // With a sample for every state, the maximum over the samples is the maximum over all.
-        let every = known.repeat(desk, &strategy(4 * known.reach, ",levels=40"), fewer(desk.quick))?;
-        let own = known.repeat(desk, &strategy(samples, ",own"), fewer(desk.quick))?;
+        let every = known.repeat(desk, &strategy(4 * known.reach, ",levels=40"), fewer(system, desk.quick))?;
+        let own = known.repeat(desk, &strategy(samples, ",own"), fewer(system, desk.quick))?;
         let last = |of: fn(&wayfarer::search::VisitFigures) -> f64| mean(&ours, |report| report.details.visits.last().map_or(f64::NAN, of));
         let missed = ours.iter().filter(|report| known.missed(report)).count() as f64 / ours.len() as f64;
         table.row([

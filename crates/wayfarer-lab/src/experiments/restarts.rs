@@ -86,6 +86,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
                 .join(", ")
         ),
     );
+    returns(findings, &all);
     let better: Vec<Verdict> = all.iter().map(|(_, [initial, visited])| visited.covered.more_than(&initial.covered)).collect();
     findings.judge(
         "Restarting from a random state of the previous walk reduces redundancy and reaches deep states",
@@ -106,7 +107,21 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
                 .join(", ")
         ),
     );
+    returns(findings, &all);
     Ok(())
+}
+
+/// Tests whether it depends on the system: whether one can return in it.
+fn returns(findings: &mut Findings, all: &[(String, [Measured; 2])]) {
+    let ahead = |(_, [initial, visited]): &&(String, [Measured; 2])| visited.covered.more_than(&initial.covered) == Verdict::Agrees;
+    let behind = |(_, [initial, visited]): &&(String, [Measured; 2])| initial.covered.more_than(&visited.covered) == Verdict::Agrees;
+    let names = |some: &[&(String, [Measured; 2])]| some.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let (ahead, behind): (Vec<_>, Vec<_>) = (all.iter().filter(ahead).collect(), all.iter().filter(behind).collect());
+    findings.because(
+        ahead.iter().all(|(_, [initial, _])| !initial.ends) && behind.iter().all(|(_, [initial, _])| initial.ends),
+        "It depends on whether the system can return. If it ends, a visited state leads only to what lies behind it, and the rest is never seen again; if it never ends, every state leads everywhere, and starting where the last search was spreads the searches.",
+        format!("Restarts from a visited state cover more on: {}. Restarts from the start cover more on: {}. The first never end, the second do.", names(&ahead), names(&behind)),
+    );
 }
 
 /// The figures of one search on one system.
@@ -117,6 +132,8 @@ struct Measured {
     deepest: u32,
     /// Whether the search's tree is as deep as the system.
     reaches: bool,
+    /// Whether the system ends.
+    ends: bool,
 }
 
 fn measure(desk: &Desk, counted: &Counted, strategy: &str) -> Result<Measured, LabError> {
@@ -132,5 +149,6 @@ fn measure(desk: &Desk, counted: &Counted, strategy: &str) -> Result<Measured, L
         reaches: depth.interval.value >= f64::from(counted.depth),
         depth,
         deepest: counted.depth,
+        ends: counted.ends,
     })
 }

@@ -4,14 +4,14 @@
 //! replacements in the text. The goal of brp is an action that the specification hides, so it is taken out of the
 //! hidden ones.
 
-use super::witnesses::{self, Row};
+use super::table_one::{self, Printed, Row};
 use crate::corpus::Found;
 use crate::desk::{Desk, LabError};
 use crate::judging::{Figure, Verdict};
 use crate::shapes::spec;
-use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table};
+use crate::{Experiment, Findings, Line, Plot, Settings};
 use wayfarer::search::Deadlock;
-use wayfarer::{Interval, LoadOptions, Plan, Repeated, Report, open_text};
+use wayfarer::{LoadOptions, Plan, Report, open_text};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "specifications",
@@ -40,12 +40,7 @@ struct Case {
     /// What is replaced in the text, each at its first place.
     edits: &'static [(&'static str, &'static str)],
     goal: &'static str,
-    most: u64,
-    /// The most runs. A case with fewer states or runs than the paper's is shown and not judged.
-    runs: u64,
     quick: bool,
-    /// The paper's states, trace and success in per cent, for each search.
-    paper: [(f64, f64, f64); 5],
 }
 
 const HIDDEN: (&str, &str) = ("c8,c9,c10,a,r1,s4},\n     allow", "c8,c9,a,r1,s4},\n     allow");
@@ -67,213 +62,60 @@ const LARGE_BOARD: &str = "[[None, None, None, None, None, None],
                      [None, None, None, None, None, None],
                      [None, None, None, None, None, None]];";
 
-const fn case(
-    name: &'static str,
-    file: &'static str,
-    edits: &'static [(&'static str, &'static str)],
-    goal: &'static str,
-    quick: bool,
-    paper: [(f64, f64, f64); 5],
-) -> Case {
-    Case { name, file, edits, goal, most: 50_000, runs: u64::MAX, quick, paper }
+const fn case(name: &'static str, file: &'static str, edits: &'static [(&'static str, &'static str)], goal: &'static str, quick: bool) -> Case {
+    Case { name, file, edits, goal, quick }
 }
 
 const CASES: [Case; 19] = [
-    case(
-        "1394(2)",
-        FIREWIRE,
-        &[],
-        "LDres",
-        true,
-        [(3266.0, 158.0, 100.0), (981.0, 491.0, 100.0), (1154.0, 174.0, 88.0), (2078.0, 153.0, 93.0), (3439.0, 125.0, 95.0)],
-    ),
-    case(
-        "1394(4)",
-        FIREWIRE,
-        &[("init P1394(2);", "init P1394(4);")],
-        "LDres",
-        false,
-        [(4870.0, 3777.0, 100.0), (2990.0, 2501.0, 99.0), (1807.0, 322.0, 86.0), (2047.0, 175.0, 99.0), (3514.0, 141.0, 99.0)],
-    ),
-    case(
-        "brp(10)",
-        BRP,
-        &[HIDDEN, ("S(e0,3)", "S(e0,10)")],
-        "c10",
-        true,
-        [(268.0, 137.0, 100.0), (155.0, 152.0, 100.0), (937.0, 124.0, 100.0), (1441.0, 94.0, 100.0), (2390.0, 78.0, 100.0)],
-    ),
-    case(
-        "brp(30)",
-        BRP,
-        &[HIDDEN, ("S(e0,3)", "S(e0,30)")],
-        "c10",
-        false,
-        [(19885.0, 311.0, 75.0), (382.0, 361.0, 100.0), (1717.0, 240.0, 100.0), (3089.0, 209.0, 100.0), (5611.0, 186.0, 100.0)],
-    ),
-    case(
-        "brp(50)",
-        BRP,
-        &[HIDDEN, ("S(e0,3)", "S(e0,50)")],
-        "c10",
-        false,
-        [(0.0, 0.0, 0.0), (539.0, 494.0, 100.0), (2345.0, 341.0, 100.0), (4496.0, 315.0, 100.0), (8415.0, 286.0, 100.0)],
-    ),
-    case(
-        "brp(70)",
-        BRP,
-        &[HIDDEN, ("S(e0,3)", "S(e0,70)")],
-        "c10",
-        false,
-        [(0.0, 0.0, 0.0), (690.0, 629.0, 100.0), (3043.0, 445.0, 100.0), (5809.0, 413.0, 100.0), (11372.0, 387.0, 100.0)],
-    ),
-    case(
-        "brp(90)",
-        BRP,
-        &[HIDDEN, ("S(e0,3)", "S(e0,90)")],
-        "c10",
-        false,
-        [(0.0, 0.0, 0.0), (821.0, 745.0, 100.0), (3593.0, 542.0, 100.0), (7103.0, 509.0, 100.0), (14094.0, 486.0, 100.0)],
-    ),
-    Case {
-        // Its states have dozens of successors, and take long to expand.
-        most: 2_000,
-        runs: 4,
-        ..case(
-            "commprot",
-            CONFERENCE,
-            &[],
-            "CFSAP_out",
-            false,
-            [(1516.0, 1517.0, 100.0), (4864.0, 631.0, 72.0), (7418.0, 929.0, 100.0), (13181.0, 825.0, 97.0), (16441.0, 515.0, 90.0)],
-        )
-    },
-    case(
-        "lift(3)",
-        LIFT,
-        &[],
-        "protocol_error",
-        true,
-        [(13.0, 14.0, 2.0), (553.0, 14.0, 100.0), (87.0, 13.0, 31.0), (149.0, 13.0, 58.0), (257.0, 13.0, 93.0)],
-    ),
-    case(
-        "lift(4)",
-        LIFT,
-        &[("N = 3;", "N = 4;"), (LIFTS, "Lift0(1) || Lift0(2) || Lift0(3) || Lift0(4)")],
-        "protocol_error",
-        false,
-        [(0.0, 0.0, 0.0), (1232.0, 17.0, 100.0), (106.0, 15.0, 14.0), (207.0, 16.0, 45.0), (367.0, 15.0, 81.0)],
-    ),
-    case(
-        "lift(5)",
-        LIFT,
-        &[("N = 3;", "N = 5;"), (LIFTS, "Lift0(1) || Lift0(2) || Lift0(3) || Lift0(4) || Lift0(5)")],
-        "protocol_error",
-        false,
-        [(0.0, 0.0, 0.0), (2438.0, 19.0, 100.0), (119.0, 17.0, 2.0), (253.0, 18.0, 30.0), (461.0, 17.0, 65.0)],
-    ),
+    case("1394(2)", FIREWIRE, &[], "LDres", true),
+    case("1394(4)", FIREWIRE, &[("init P1394(2);", "init P1394(4);")], "LDres", false),
+    case("brp(10)", BRP, &[HIDDEN, ("S(e0,3)", "S(e0,10)")], "c10", true),
+    case("brp(30)", BRP, &[HIDDEN, ("S(e0,3)", "S(e0,30)")], "c10", false),
+    case("brp(50)", BRP, &[HIDDEN, ("S(e0,3)", "S(e0,50)")], "c10", false),
+    case("brp(70)", BRP, &[HIDDEN, ("S(e0,3)", "S(e0,70)")], "c10", false),
+    case("brp(90)", BRP, &[HIDDEN, ("S(e0,3)", "S(e0,90)")], "c10", false),
+    case("commprot", CONFERENCE, &[], "CFSAP_out", false),
+    case("lift(3)", LIFT, &[], "protocol_error", true),
+    case("lift(4)", LIFT, &[("N = 3;", "N = 4;"), (LIFTS, "Lift0(1) || Lift0(2) || Lift0(3) || Lift0(4)")], "protocol_error", false),
+    case("lift(5)", LIFT, &[("N = 3;", "N = 5;"), (LIFTS, "Lift0(1) || Lift0(2) || Lift0(3) || Lift0(4) || Lift0(5)")], "protocol_error", false),
     case(
         "lift(6)",
         LIFT,
         &[("N = 3;", "N = 6;"), (LIFTS, "Lift0(1) || Lift0(2) || Lift0(3) || Lift0(4) || Lift0(5) || Lift0(6)")],
         "protocol_error",
         false,
-        [(0.0, 0.0, 0.0), (6311.0, 21.0, 99.0), (0.0, 0.0, 0.0), (313.0, 22.0, 11.0), (542.0, 20.0, 48.0)],
     ),
-    case(
-        "othello(4×4)",
-        OTHELLO,
-        &[DRAWN, DRAWS],
-        "Draw",
-        true,
-        [(12.0, 13.0, 12.0), (86.0, 13.0, 26.0), (87.0, 13.0, 49.0), (165.0, 13.0, 77.0), (312.0, 13.0, 91.0)],
-    ),
-    case(
-        "othello(6×6)",
-        OTHELLO,
-        &[DRAWN, DRAWS, (SMALL_BOARD, LARGE_BOARD)],
-        "Draw",
-        false,
-        [(32.0, 33.0, 3.0), (300.0, 33.0, 20.0), (248.0, 33.0, 35.0), (487.0, 33.0, 58.0), (955.0, 33.0, 80.0)],
-    ),
-    Case {
-        most: 80_000,
-        ..case(
-            "swp(2)",
-            WINDOW,
-            &[],
-            "error",
-            true,
-            [(327.0, 204.0, 27.0), (279.0, 274.0, 27.0), (1217.0, 154.0, 26.0), (2214.0, 141.0, 27.0), (3161.0, 102.0, 27.0)],
-        )
-    },
-    Case {
-        most: 80_000,
-        ..case(
-            "swp(4)",
-            WINDOW,
-            &[("MaxBuf = 2;", "MaxBuf = 4;")],
-            "error",
-            false,
-            [(1640.0, 906.0, 27.0), (1570.0, 1552.0, 27.0), (6307.0, 790.0, 27.0), (12794.0, 802.0, 27.0), (13374.0, 421.0, 27.0)],
-        )
-    },
-    Case {
-        most: 80_000,
-        ..case(
-            "swp(6)",
-            WINDOW,
-            &[("MaxBuf = 2;", "MaxBuf = 6;")],
-            "error",
-            false,
-            [(4391.0, 2372.0, 27.0), (3872.0, 3844.0, 27.0), (14986.0, 1875.0, 27.0), (24588.0, 1540.0, 27.0), (29377.0, 922.0, 27.0)],
-        )
-    },
-    Case {
-        most: 80_000,
-        ..case(
-            "swp(8)",
-            WINDOW,
-            &[("MaxBuf = 2;", "MaxBuf = 8;")],
-            "error",
-            false,
-            [(7273.0, 3315.0, 27.0), (8531.0, 6500.0, 25.0), (21419.0, 2680.0, 27.0), (35119.0, 2198.0, 26.0), (48052.0, 1505.0, 21.0)],
-        )
-    },
-    Case {
-        most: 80_000,
-        ..case(
-            "swp(10)",
-            WINDOW,
-            &[("MaxBuf = 2;", "MaxBuf = 10;")],
-            "error",
-            false,
-            [(11546.0, 5642.0, 27.0), (16327.0, 8115.0, 21.0), (29425.0, 3681.0, 26.0), (45012.0, 2816.0, 22.0), (62502.0, 1957.0, 12.0)],
-        )
-    },
+    case("othello(4×4)", OTHELLO, &[DRAWN, DRAWS], "Draw", true),
+    case("othello(6×6)", OTHELLO, &[DRAWN, DRAWS, (SMALL_BOARD, LARGE_BOARD)], "Draw", false),
+    case("swp(2)", WINDOW, &[], "error", true),
+    case("swp(4)", WINDOW, &[("MaxBuf = 2;", "MaxBuf = 4;")], "error", false),
+    case("swp(6)", WINDOW, &[("MaxBuf = 2;", "MaxBuf = 6;")], "error", false),
+    case("swp(8)", WINDOW, &[("MaxBuf = 2;", "MaxBuf = 8;")], "error", false),
+    case("swp(10)", WINDOW, &[("MaxBuf = 2;", "MaxBuf = 10;")], "error", false),
 ];
 
-fn runs(quick: bool) -> u64 {
-    if quick { 6 } else { 24 }
+/// Runs of a system. The traces of large windows have thousands of steps, and each is replayed.
+fn runs(quick: bool, system: &str) -> u64 {
+    match (quick, system) {
+        (true, _) => 6,
+        (false, "swp(6)" | "swp(8)" | "swp(10)") => 8,
+        _ => 24,
+    }
 }
 
 fn cases(quick: bool) -> Vec<&'static Case> {
     CASES.iter().filter(|case| case.quick || !quick).collect()
 }
 
+/// Runs that are made one after the other with the same tables of the specification.
+const TOGETHER: u64 = 8;
+
 fn settings(quick: bool) -> Settings {
     vec![
         ("systems", cases(quick).iter().map(|case| case.name).collect::<Vec<_>>().join(", ")),
-        ("states", "at most 50,000, sliding window 80,000; 2,000 of commprot, which is not judged".to_string()),
-        ("repetitions", runs(quick).to_string()),
+        ("states", "at most 50,000, sliding window 80,000".to_string()),
+        ("repetitions", format!("{}, {} of large windows; {TOGETHER} at a time with the same tables", runs(quick, ""), runs(quick, "swp(10)"))),
     ]
-}
-
-impl Case {
-    /// Whether it was carried out as in the paper.
-    fn is_judged(&self) -> bool {
-        self.runs == u64::MAX
-    }
 }
 
 /// The text with the replacements made; `None` if something to be replaced is not there.
@@ -287,7 +129,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let mut missing: Vec<&str> = Vec::new();
     for case in cases(desk.quick) {
         match desk.find(case.file).and_then(|found| Some((edited(&found, case.edits)?, found.path))) {
-            Some((text, path)) if loads(desk, &path, &text, case.goal) => texts.push((case, path, text)),
+            Some((text, path)) if loads(desk, &path, &text, case) => texts.push((case, path, text)),
             _ => missing.push(case.name),
         }
     }
@@ -296,29 +138,35 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         findings.judge("Table 1 on the paper's own specifications", &[Verdict::Open(None)], finding);
         return Ok(());
     }
-    let jobs: Vec<(usize, usize, u64)> = (0..texts.len())
-        .flat_map(|case| (0..5).flat_map(move |search| (0..runs(desk.quick)).map(move |run| (case, search, run))))
-        .filter(|(case, _, run)| *run < texts[*case].0.runs)
+    let runs_of = |case: usize| runs(desk.quick, texts[case].0.name);
+    let mut jobs: Vec<(usize, usize, u64)> = (0..texts.len())
+        .flat_map(|case| (0..5).flat_map(move |search| (0..runs_of(case)).step_by(TOGETHER as usize).map(move |first| (case, search, first))))
         .collect();
+    // The longest first, by the paper's states: a search that fails takes all that it may.
+    jobs.sort_by_key(|(case, search, _)| {
+        let (states, _, success) = table_one::printed(texts[*case].0.name)[*search];
+        let most = table_one::most_states(texts[*case].0.name) as f64;
+        std::cmp::Reverse((states * success / 100.0 + most * (1.0 - success / 100.0)) as u64)
+    });
     desk.expect(jobs.len() + 6 * 8);
-    let reports = desk.each(&jobs, |(case, search, run)| {
+    let done = desk.each(&jobs, |(case, search, first)| {
         let (case, path, text) = &texts[*case];
-        // A subject of its own for each run: its tables are not shared with runs beside it.
         let opened = open_text(path, text.clone(), &LoadOptions::default()).map_err(|error| LabError::Failed(format!("{}: {error}", case.name)))?;
-        desk.run_on(&opened.subject, &plan(case.goal, case.most, *search, desk.seed.wrapping_add(*run))?)
+        let plan = plan(case, *search, table_one::most_states(case.name))?;
+        let one = |run: u64| desk.run_on(&opened.subject, &Plan { seed: desk.seed.wrapping_add(run), ..plan.clone() });
+        (*first..(first + TOGETHER).min(runs(desk.quick, case.name))).map(one).collect::<Result<Vec<Report>, LabError>>()
     })?;
     let mut rows: Vec<Vec<Row>> = Vec::new();
     for case in 0..texts.len() {
         let of = |search: usize| {
-            let some = jobs.iter().zip(&reports).filter(|((at, which, _), _)| (*at, *which) == (case, search));
-            row(some.map(|(_, report)| report.clone()).collect(), search == 0)
+            let some = jobs.iter().zip(&done).filter(|((at, which, _), _)| (*at, *which) == (case, search));
+            Row::of(search, some.flat_map(|(_, reports)| reports.clone()).collect(), Vec::new())
         };
         rows.push((0..5).map(of).collect());
     }
-    let all: Vec<(&Case, &[Row])> = texts.iter().zip(&rows).map(|((case, ..), rows)| (*case, rows.as_slice())).collect();
-    table(findings, &all);
-    let judged: Vec<(&Case, &[Row])> = all.iter().copied().filter(|(case, _)| case.is_judged()).collect();
-    judge(findings, &judged);
+    let all: Vec<(&str, &[Row])> = texts.iter().zip(&rows).map(|((case, ..), rows)| (case.name, rows.as_slice())).collect();
+    table_one::table(findings, &all);
+    judge(findings, &all);
     philosophers(desk, findings)?;
     if !missing.is_empty() {
         findings.note(format!("Not found in the folder, or not as expected: {}.", missing.join(", ")));
@@ -328,87 +176,25 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
 }
 
 /// Whether a text is a specification with this action.
-fn loads(desk: &Desk, path: &str, text: &str, goal: &str) -> bool {
+fn loads(desk: &Desk, path: &str, text: &str, case: &Case) -> bool {
     let opened = open_text(path, text.to_string(), &LoadOptions::default());
-    opened.is_ok_and(|opened| plan(goal, 1, 1, 1).is_ok_and(|plan| desk.run_on(&opened.subject, &plan).is_ok()))
+    opened.is_ok_and(|opened| plan(case, 1, 1).is_ok_and(|plan| desk.run_on(&opened.subject, &plan).is_ok()))
 }
 
-/// A run that looks for an action.
-fn plan(goal: &str, most: u64, search: usize, seed: u64) -> Result<Plan, LabError> {
-    let strategy = spec(witnesses::SEARCHES[search].1)?;
-    let walks = !strategy.default_store().abilities().remembers;
-    let (states, steps) = if walks { (None, Some(most)) } else { (Some(most), None) };
-    Ok(Plan {
-        strategy,
-        states,
-        steps,
-        seed,
-        find_rules: vec![goal.to_string()],
-        deadlock: Some(Deadlock::Off),
-        shorten: false,
-        threads: 1,
-        ..Plan::default()
-    })
+/// A run that looks for the action of a case.
+fn plan(case: &Case, search: usize, most: u64) -> Result<Plan, LabError> {
+    Ok(Plan { find_rules: vec![case.goal.to_string()], ..table_one::plan(search, most)? })
 }
 
-fn row(reports: Vec<Report>, walks: bool) -> Row {
-    let visited = |report: &Report| if walks { report.steps as f64 } else { report.states as f64 };
-    let spent = Interval::of_mean(&reports.iter().map(visited).collect::<Vec<_>>()).map(|mean| mean.value);
-    let done = Repeated { runs: reports };
-    Row {
-        runs: done.runs.len(),
-        rate: done.success_rate(),
-        states: done.mean(visited),
-        raw: done.mean(wayfarer::repeated::raw_length),
-        cut: done.mean(wayfarer::repeated::length),
-        short: None,
-        finds: witnesses::sorted(done.successes().map(visited)),
-        spent,
-    }
-}
-
-fn table(findings: &mut Findings, all: &[(&Case, &[Row])]) {
-    let columns = vec![
-        Column::new("system"),
-        Column::new("search"),
-        Column::paper("states").form(Form::Count),
-        Column::new("states"),
-        Column::paper("trace").form(Form::Count),
-        Column::new("trace"),
-        Column::new("raw"),
-        Column::paper("success").form(Form::Percent),
-        Column::new("success").form(Form::Percent),
-    ];
-    let mut table = Table::new("Means over the runs that reached the goal", columns);
-    for (case, rows) in all {
-        for (((name, _), row), (states, trace, success)) in witnesses::SEARCHES.iter().zip(*rows).zip(case.paper) {
-            let quoted = |value: f64| if success > 0.0 { Cell::from(value) } else { Cell::Empty };
-            table.row([
-                case.name.into(),
-                Cell::from(*name),
-                quoted(states),
-                row.states.into(),
-                quoted(trace),
-                row.cut.into(),
-                row.raw.into(),
-                (success / 100.0).into(),
-                row.rate.into(),
-            ]);
-        }
-    }
-    findings.tables.push(table);
-}
-
-fn judge(findings: &mut Findings, all: &[(&Case, &[Row])]) {
-    let named: Vec<(&str, &[Row])> = all.iter().map(|(case, rows)| (case.name, *rows)).collect();
+fn judge(findings: &mut Findings, all: &[(&str, &[Row])]) {
     // The goals of lift and othello lie at one depth, whichever way is taken.
-    witnesses::claims(findings, &named, |name| !name.starts_with("othello") && !name.starts_with("lift"));
-    let cells = |of: &dyn Fn(&Row) -> Option<Figure>, quoted: &dyn Fn(&(f64, f64, f64)) -> f64| -> Vec<(String, Verdict)> {
+    table_one::claims(findings, all, |name| !name.starts_with("othello") && !name.starts_with("lift"));
+    let cells = |of: &dyn Fn(&Row) -> Option<Figure>, quoted: &dyn Fn(&Printed) -> f64| -> Vec<(String, Verdict)> {
         let mut cells = Vec::new();
-        for (case, rows) in all {
-            for (search, (row, paper)) in rows.iter().zip(&case.paper).enumerate() {
+        for (system, rows) in all {
+            for ((row, paper), (search, _)) in rows.iter().zip(&table_one::printed(system)).zip(table_one::SEARCHES) {
                 if let Some(figure) = of(row).filter(|_| paper.2 > 0.0) {
-                    cells.push((format!("{} {}", case.name, witnesses::SEARCHES[search].0), figure.about(quoted(paper))));
+                    cells.push((format!("{system} {search}"), figure.about(quoted(paper))));
                 }
             }
         }
@@ -427,22 +213,38 @@ fn judge(findings: &mut Findings, all: &[(&Case, &[Row])]) {
         findings.judge(claim, &cells.iter().map(|(_, verdict)| *verdict).collect::<Vec<_>>(), told(&cells));
         ended_early(findings, all);
     }
+    of_twenty_seven(findings, all);
+}
+
+/// Tests whether the paper's rates on the sliding window are numbers of runs: they are 27 for nearly every search and window.
+fn of_twenty_seven(findings: &mut Findings, all: &[(&str, &[Row])]) {
+    const RUNS: f64 = 27.0;
+    let windows = all.iter().filter(|(system, _)| system.starts_with("swp"));
+    let cells: Vec<Verdict> = windows
+        .flat_map(|(system, rows)| rows.iter().zip(table_one::printed(system)).map(|(row, paper)| row.success().about(paper.2 / RUNS)))
+        .collect();
+    let against = cells.iter().filter(|verdict| **verdict == Verdict::Differs).count();
+    findings.because(
+        !cells.is_empty() && 4 * against < cells.len(),
+        "The rates of the sliding window are numbers of runs and not per cent: 27 runs were made, and nearly all of them found the fault.",
+        format!("As shares of 27 runs, {} of {} cells are compatible with ours.", cells.len() - against, cells.len()),
+    );
 }
 
 /// Tests whether the paper's searches that failed were ended early: if only as many of our runs count as the paper's
 /// rate of success allows, the soonest ones, they must need as many states as the paper's.
-fn ended_early(findings: &mut Findings, all: &[(&Case, &[Row])]) {
+fn ended_early(findings: &mut Findings, all: &[(&str, &[Row])]) {
     let mut near = 0;
     let mut told = Vec::new();
-    for (case, rows) in all {
-        let (states, _, success) = case.paper[1];
+    for (system, rows) in all {
+        let (states, _, success) = table_one::printed(system)[1];
         let soonest = (success / 100.0 * rows[1].runs as f64).round() as usize;
         if success >= 95.0 || soonest < 2 || rows[1].finds.len() <= soonest {
             continue;
         }
         let mean = Figure::mean(&rows[1].finds[..soonest]);
         near += usize::from(!matches!(mean.about(states), Verdict::Differs));
-        told.push(format!("{} {} (paper {states})", case.name, crate::plain(mean.interval.value)));
+        told.push(format!("{system} {} (paper {states})", crate::plain(mean.interval.value)));
     }
     findings.because(
         !told.is_empty() && near == told.len(),
@@ -467,7 +269,7 @@ fn philosophers(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         .chain((2..=5).map(|width| (format!("highway {width}"), format!("highway:width={width},restarts=0"))))
         .collect();
     let jobs: Vec<(usize, u64)> = (0..searches.len()).flat_map(|search| (0..8).map(move |part| (search, part))).collect();
-    let each = runs(desk.quick).div_ceil(4).max(2);
+    let each = runs(desk.quick, "").div_ceil(4).max(2);
     let done = desk.each(&jobs, |(search, part)| {
         let opened =
             open_text(&found.path, text.clone(), &LoadOptions::default()).map_err(|error| LabError::Failed(format!("{}: {error}", found.path)))?;

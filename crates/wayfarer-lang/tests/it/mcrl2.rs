@@ -331,6 +331,17 @@ fn endless_things_end() {
     assert_eq!(undecided.fault.as_deref(), Some("a condition is neither true nor false"));
 }
 
+/// Both sides of a communication have a sum over the naturals; only one has a condition that bounds it.
+#[test]
+fn the_side_with_a_condition_is_asked_first() {
+    let text = "map known: Nat # List(Nat) -> Bool; var n, m: Nat; l: List(Nat); eqn known(n, []) = false; known(n, m |> l) = n == m || known(n, l);
+        act r, s, c, d: Nat; proc T(l: List(Nat)) = sum k: Nat. known(k, l) -> s(k) . T(l) <> delta; I = sum n: Nat. r(n) . d(n) . I;
+        init allow({c, d}, comm({s | r -> c}, I || T([3, 5])));";
+    let counts = counted(text);
+    assert_eq!((counts.states, counts.transitions, counts.fault), (3, 4, None));
+    agree(&system(text), 100, "a bounded sum that talks to an unbounded one");
+}
+
 /// Both implementations have the same steps in all states, up to so many.
 pub(crate) fn agree(system: &System, most: usize, what: &str) {
     let plain = PlainSpace::new(AlgebraSpace::new(system, wide(system)));
