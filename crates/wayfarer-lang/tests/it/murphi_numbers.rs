@@ -124,6 +124,11 @@ fn ranges_that_fill_a_word_have_no_undefined_value() {
     let model = "var x: 0 .. 18446744073709551615; y: 18446744073709551610 .. 18446744073709551615; startstate x := 0xffffffffffffffff - x; end;";
     assert_eq!(start(model), "x: 18446744073709551615\ny: undefined\n");
     assert_eq!(start("var x: 0 .. 18446744073709551615; startstate clear x; x := x + 1; end;"), "x: 1\n");
+    // The bounds of a range are computed, and not only bounded.
+    assert_eq!(
+        start("var x: 0 .. 7 & 5; y: 1 .. 0xf000000000000000 | 1; startstate x := 5; y := 0xf000000000000001; end;"),
+        "x: 5\ny: 17293822569102704641\n"
+    );
     let cleared = "var y: 18446744073709551610 .. 18446744073709551615; r: record a: boolean; y: 9223372036854775809 .. 9223372036854775810; end; startstate clear y; clear r; end;";
     assert_eq!(start(cleared), "y: 18446744073709551610\nr.a: false\nr.y: 9223372036854775809\n");
     for (model, expected) in [

@@ -1,4 +1,4 @@
-//! What a symmetry that is not used would bring, measured on states that were visited.
+//! The factor by which a symmetry that is not used would reduce the states, measured on states that were visited.
 
 use crate::subject::Subject;
 use wayfarer_search::Store;

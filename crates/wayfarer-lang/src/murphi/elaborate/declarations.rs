@@ -199,8 +199,9 @@ impl<'a> Elaborator<'a> {
             self.error(expr.span, format!("{what} must be a number, but this is of type {found}"));
             return None;
         }
-        // A constant's interval has one number, which may be one without sign.
-        Some(value.range.low)
+        // The interval of a constant may be wider than its number, but says whether that has a sign.
+        let held = value.as_constant()?;
+        Some(if value.range.is_unsigned() { i128::from(held as u64) } else { i128::from(held) })
     }
 
     /// Enters the names of an `alias` block into the innermost scope. In a command or function their indices and values are computed here, once.
