@@ -53,8 +53,9 @@ fn a_violated_invariant_is_named_with_its_witness() {
         .prints("conjunct 2 of 2")
         .prints("witness of 2 steps (no shorter one exists)\n  start Init\n        x: 0\n        y[1]: false\n")
         .prints("     1. flip, i: ")
-        .prints("        x: 0 → 1\n")
-        .prints("        x: 1 → 2\n")
+        .prints("│ y: true")
+        .prints("│ x: 1\n")
+        .prints("│ x: 2\n")
         .prints("  state at the end\n        x: 2\n");
     let report = report(VIOLATED, &[]);
     assert_eq!(report["violation"]["kind"], "invariant");
@@ -67,6 +68,7 @@ fn a_violated_invariant_is_named_with_its_witness() {
 
 #[test]
 fn a_witness_can_be_shown_in_full_or_not_at_all() {
+    check(VIOLATED, &["--witness", "changes"]).exits(1).prints("        x: 0 → 1\n").prints("        x: 1 → 2\n");
     check(VIOLATED, &["--witness", "full"]).exits(1).prints("        y[1]: true\n        y[2]: true\n");
     let done = check(VIOLATED, &["--witness", "none"]).exits(1);
     assert!(!done.out.contains("start Init"), "{}", done.out);

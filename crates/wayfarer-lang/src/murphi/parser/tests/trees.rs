@@ -96,7 +96,7 @@ fn declarations() {
             (type u (union s (enum c)))
             (type r (record (x,y boolean) (z (array t r))))
             (type b (multiset 3 r))
-            (type d (array boolean real))
+            (type d (array boolean (real 4 2)))
             (var v,w t)
             (var cover e)
             (var choose u)
