@@ -121,6 +121,8 @@ impl Component {
                 None => self.solve(system, &mut machine, local, index as u32, 0, &[], &mut found),
             };
             if let Err(halt) = result {
+                // The failure is reported instead: what came before it may be any number of values, multiplied by those of other components.
+                found.clear();
                 offers.halt.get_or_insert((summand.number, halt));
             }
             if found.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::component::{Component, Offer, Offers};
 use crate::joins::{Joins, PARTS};
-use crate::lazy::walk::UNNUMBERED;
+use crate::lazy::walk::{MOST_STEPS, UNNUMBERED};
 use crate::machine::Halt;
 use crate::specification::ActionId;
 use crate::system::{CompiledVector, System};
@@ -33,6 +33,8 @@ pub(crate) struct Joiner<'a> {
     pub(crate) groups: Vec<Option<Value>>,
     moves: Vec<(usize, u32)>,
     shown: Vec<Value>,
+    /// How many steps of the state may still be made.
+    pub(crate) left: u32,
     pub(crate) joins: Joins,
 }
 
@@ -53,6 +55,12 @@ impl Joiner<'_> {
     }
 }
 
+/// Counts a step of a state. False if there are more than are made.
+fn may_go_on(left: &mut u32) -> bool {
+    *left = left.saturating_sub(1);
+    *left > 0
+}
+
 impl System {
     /// The number of the rule of termination.
     pub(crate) fn terminate_rule(&self) -> u32 {
@@ -63,6 +71,7 @@ impl System {
     /// all.
     pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) -> bool {
         joiner.offers.clear();
+        joiner.left = MOST_STEPS;
         let mut is_ended = true;
         for (component, local) in self.components.iter().zip(locals) {
             let offers = component.offers(self, *local);
@@ -87,7 +96,7 @@ impl System {
                 }
             }
         }
-        true
+        joiner.left > 0
     }
 
     fn join<'a>(
@@ -112,6 +121,9 @@ impl System {
         }
         if let Some(kept) = joiner.joins.find(&key) {
             for (next, shown) in kept.steps(vector.parts.len(), vector.shown.len()) {
+                if !may_go_on(&mut joiner.left) {
+                    return;
+                }
                 joiner.moves.clear();
                 joiner.moves.extend(vector.parts.iter().zip(next).map(|((component, _), next)| (*component, *next)));
                 take(Step { rule: vector.rule, actions: &vector.actions, moves: &joiner.moves, shown });
@@ -127,7 +139,7 @@ impl System {
             failed = true;
             fail(failure);
         });
-        if !failed {
+        if !failed && joiner.left > 0 {
             joiner.joins.keep(kept);
         }
     }
@@ -158,6 +170,9 @@ impl System {
         let Some((component, kind)) = vector.parts.get(part) else { return self.resolve(vector, locals, joiner, take, fail) };
         let Some(list) = list_of(joiner, *component, *kind) else { return };
         for offer in list {
+            if joiner.left == 0 {
+                return;
+            }
             match offer {
                 Offer::Ready { tuples, next } => {
                     let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
@@ -255,6 +270,9 @@ impl System {
             }
             Ok(list) => {
                 for offer in list {
+                    if joiner.left == 0 {
+                        return;
+                    }
                     let Offer::Ready { tuples, next } = offer else { continue };
                     let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
                     joiner.chosen[part] = Some((tuples, *next));
@@ -315,6 +333,9 @@ impl System {
             if values.all(|value| Some(value) == first) {
                 return;
             }
+        }
+        if !may_go_on(&mut joiner.left) {
+            return;
         }
         joiner.shown.clear();
         for (_, source) in &vector.shown {

@@ -65,7 +65,7 @@ impl System {
                 fail(failed);
             }
         };
-        let mut walk = Walk { system: self, offers: &offers, parts: Vec::new(), seen: Vec::new(), unequal: Vec::new(), left: MOST_STEPS };
+        let mut walk = Walk { system: self, offers: &offers, parts: Vec::new(), seen: Vec::new(), unequal: Vec::new(), left: joiner.left };
         lazy.walk(&lazy.root, &mut walk, &mut |walk| {
             if walk.left > 0 {
                 lazy.finish(walk, locals, joiner, take, &mut fail_once);
@@ -313,14 +313,8 @@ impl Lazy {
                 Offer::Open { summand, known } => joiner.waiting.push((part, *summand, known)),
             }
         }
-        let left = &mut walk.left;
-        let mut counted = |step: Step| {
-            *left = left.saturating_sub(1);
-            if *left > 0 {
-                take(step);
-            }
-        };
-        walk.system.resolve(&vector, locals, joiner, &mut counted, fail);
+        walk.system.resolve(&vector, locals, joiner, take, fail);
+        walk.left = joiner.left;
     }
 }
 

@@ -127,13 +127,29 @@ fn a_ring_of_twenty_communicates_by_values() {
 
 #[test]
 fn too_many_steps_are_cut_and_not_passed_over() {
-    let forty = system(&format!("act a; init {};", ["a"; 40].join(" || ")));
-    let space = AlgebraSpace::new(&forty, wide(&forty));
+    // Without vectors, and with them.
+    cuts(&system(&format!("act a; init {};", ["a"; 40].join(" || "))));
+    cuts(&system("act a: Nat; proc P = sum m: Nat. (m < 150) -> a(m) . P; init allow({a|a|a}, P || P || P);"));
+}
+
+fn cuts(system: &System) {
+    let space = AlgebraSpace::new(system, wide(system));
     let mut steps = Steps::new(space.width());
     space.initial(&mut steps);
     let mut batch = States::new(space.width());
     batch.push(steps.states.get(0).to_vec().as_slice());
     assert!(matches!(space.expand(&batch, Firing::of(0), &mut steps), Completeness::Cut(_)));
+}
+
+/// The values that were found before a sum was given up are not combined with those of other components: there would be very many.
+#[test]
+fn sums_without_a_bound_offer_nothing() {
+    let text = "act a: Nat; b; proc P = sum m: Nat. a(m) . P + b . P; init P || P || P;";
+    let system = system(text).with_fuel(5_000);
+    let counts = explore(&system, &AlgebraSpace::new(&system, wide(&system)), 5);
+    assert!(counts.fault.is_some());
+    // One, two or three of them do `b`.
+    assert_eq!((counts.states, counts.transitions), (1, 7));
 }
 
 /// Witnesses are replayed step by step. The plain semantics then looks at those components only that take part, because all steps would be too many.
