@@ -196,7 +196,10 @@ impl Compiled {
     fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         let mut result = Ok(());
         for (group, words) in judged.chunks(2).enumerate() {
-            for bit in (0..64).filter(|bit| (words[0] | words[1]) >> bit & 1 == 1) {
+            let mut found = words[0] | words[1];
+            while found != 0 {
+                let bit = found.trailing_zeros() as usize;
+                found &= found - 1;
                 let number = group * 64 + bit;
                 if words[0] >> bit & 1 == 1 {
                     bits.insert(number as u32);

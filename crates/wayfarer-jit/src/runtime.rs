@@ -18,23 +18,53 @@ pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64,
         sort_runs(memory, (shift / 64) as usize, (stride / 64) as usize, count as usize, (bits / 64) as usize);
         return;
     }
-    let mask = u64::MAX >> (64 - bits);
-    let mut before = memory[(shift / 64) as usize] >> (shift % 64) & mask;
-    for end in 1..count {
-        let at = (shift + end * stride) as usize;
-        let here = memory[at / 64] >> (at % 64) & mask;
-        if here > before {
-            let mut to = at;
-            while to > shift as usize && load(memory, to - stride as usize, bits) < here {
-                let smaller = load(memory, to - stride as usize, bits);
-                store(memory, to, bits, smaller);
-                to -= stride as usize;
+    let Some(first) = first_unsorted(memory, shift as usize, stride as usize, count as usize, bits) else { return };
+    let (shift, stride, count) = (shift as usize, stride as usize, count as usize);
+    for end in first..count {
+        let at = shift + end * stride;
+        let here = load(memory, at, bits);
+        if here == 0 && is_zero(&memory[at / 64..], at % 64) {
+            return;
+        }
+        let mut to = at;
+        while to > shift {
+            let before = load(memory, to - stride, bits);
+            if before >= here {
+                break;
             }
+            store(memory, to, bits, before);
+            to -= stride;
+        }
+        if to != at {
             store(memory, to, bits, here);
-        } else {
-            before = here;
         }
     }
+}
+
+/// The first element that is greater than the one before it. Empty slots are zero and come last: behind the first of
+/// them only whether anything is left needs to be known.
+fn first_unsorted(memory: &[u64], shift: usize, stride: usize, count: usize, bits: u64) -> Option<usize> {
+    let mut before = u64::MAX;
+    for index in 0..count {
+        let here = load(memory, shift + index * stride, bits);
+        if here > before {
+            return Some(index);
+        }
+        if here == 0 {
+            let from = shift + (index + 1) * stride;
+            if index + 1 == count || is_zero(&memory[from / 64..], from % 64) {
+                return None;
+            }
+            return (index + 1..count).find(|index| load(memory, shift + index * stride, bits) != 0);
+        }
+        before = here;
+    }
+    None
+}
+
+/// Whether all bits from `shift` on are zero.
+fn is_zero(memory: &[u64], shift: usize) -> bool {
+    memory.split_first().is_none_or(|(first, rest)| first >> shift | rest.iter().fold(0, |all, word| all | word) == 0)
 }
 
 /// The result of an operator on real numbers that has no instruction of its own: the n-th of [`RealOp::ALL`].
@@ -46,6 +76,13 @@ pub(crate) extern "C" fn real(op: u64, left: u64, right: u64) -> u64 {
 fn sort_runs(memory: &mut [u64], first: usize, stride: usize, count: usize, words: usize) {
     for end in 1..count {
         let mut right = first + end * stride;
+        // Empty slots stay where they are.
+        if is_zero(&memory[right..right + words], 0) {
+            if is_zero(&memory[right..], 0) {
+                return;
+            }
+            continue;
+        }
         while right > first && is_less(memory, right - stride, right, words) {
             for word in 0..words {
                 memory.swap(right - stride + word, right + word);
@@ -75,4 +112,49 @@ fn load(memory: &[u64], at: usize, bits: u64) -> u64 {
 fn store(memory: &mut [u64], at: usize, bits: u64, value: u64) {
     let mask = (u64::MAX >> (64 - bits)) << (at % 64);
     memory[at / 64] = memory[at / 64] & !mask | value << (at % 64) & mask;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wayfarer_space::Rng;
+
+    /// Elements of every size at every place are sorted, and what lies around and between them stays.
+    #[test]
+    fn elements_are_sorted_and_their_neighbours_stay() {
+        let mut rng = Rng::new(1, "sort");
+        for (stride, bits) in [(1, 1), (2, 2), (4, 3), (8, 8), (16, 11), (32, 32), (32, 5), (64, 64), (64, 40), (128, 128), (192, 128)] {
+            for round in 0..200 {
+                let count = 2 + rng.below(20);
+                let shift = rng.below(64 / stride.min(64)) * stride.min(64) * u64::from(stride <= 64);
+                let words = ((shift + count * stride).div_ceil(64) + 1) as usize;
+                // Every other round most elements are zero, as in bags.
+                let mut memory: Vec<u64> = (0..words).map(|_| if round % 2 == 0 || rng.below(4) == 0 { rng.below(u64::MAX) } else { 0 }).collect();
+                let element = |memory: &[u64], index: u64| -> Vec<u64> {
+                    let at = (shift + index * stride) as usize;
+                    match bits {
+                        ..=64 => vec![load(memory, at, bits)],
+                        _ => memory[at / 64..at / 64 + bits as usize / 64].iter().rev().copied().collect(),
+                    }
+                };
+                let mut expected: Vec<Vec<u64>> = (0..count).map(|index| element(&memory, index)).collect();
+                expected.sort_by(|left, right| right.cmp(left));
+                let mut around = memory.clone();
+                // SAFETY: the elements lie in this memory.
+                unsafe { sort(memory.as_mut_ptr(), shift, stride, count, bits) };
+                let found: Vec<Vec<u64>> = (0..count).map(|index| element(&memory, index)).collect();
+                assert_eq!(found, expected, "{count} elements of {bits} bits, {stride} apart, from {shift}");
+                for words in [&mut around, &mut memory] {
+                    for index in 0..count {
+                        let at = (shift + index * stride) as usize;
+                        match bits {
+                            ..=64 => store(words, at, bits, 0),
+                            _ => words[at / 64..at / 64 + bits as usize / 64].fill(0),
+                        }
+                    }
+                }
+                assert_eq!(memory, around, "what is no element changed: {bits} bits, {stride} apart, from {shift}");
+            }
+        }
+    }
 }
