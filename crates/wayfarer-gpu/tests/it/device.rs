@@ -162,7 +162,8 @@ fn german_is_audited_on_a_device() {
     let source = Source::symmetric(&program, limits).expect("a source");
     let (interpreter, device) = (Interpreter::new(program, limits), Device::open(number).expect("a device"));
     for slots in [Slots::Fingerprint, Slots::exact(source.bits, device.has_wide_swap())] {
-        let load = |search: Search| device.load(&source, search, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{slots:?}: {error}"));
+        let load =
+            |search: Search| device.load(&source, search, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{slots:?}: {error}"));
         let (search, audit) = (load(Search::Levels(slots)), load(Search::Audit(slots)));
         let (orbits, steps) = german_is_audited(&interpreter, (&search, &audit), &source, slots, 1 << 17, 500);
         assert_eq!(orbits, 123_153);
