@@ -1,4 +1,4 @@
-//! Kernels set every variable before they read it. A C++ compiler makes nothing of one that is not set on a way that is never gone; one for GPUs (ptxas 13.0) took a
+//! Kernels set every variable before they read it. A C++ compiler makes nothing of one that is not set on a way that is never gone; one for GPUs (ptxas 12.9 and 13.0) took a
 //! kept successor for another one, so that the walks of an audit came to states that do not exist.
 
 use crate::harness::{compiler, unset_variables};
