@@ -6,18 +6,24 @@ use libloading::{Library, Symbol};
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 const LIBRARY: &str = "libnvrtc.so";
 const PURPOSE: &str = "it compiles models for the GPU and comes with the CUDA toolkit; CUDA_PATH may name its folder";
 
+/// How a text is compiled, besides for which device.
+pub(crate) const OPTIONS: [&str; 3] = ["--std=c++17", "--extra-device-vectorization", "-w"];
+
 /// Compiles a text for a device of this compute capability.
 pub(crate) fn compile(text: &str, (major, minor): (u32, u32)) -> Result<Vec<u8>, DeviceError> {
-    let library = find().ok_or(DeviceError::Missing { library: LIBRARY, purpose: PURPOSE })?;
+    // The library stays: threads that compiled with it may end after the last of them has.
+    static FOUND: OnceLock<Option<Library>> = OnceLock::new();
+    let library = FOUND.get_or_init(find).as_ref().ok_or(DeviceError::Missing { library: LIBRARY, purpose: PURPOSE })?;
     let nvrtc = Nvrtc { library };
     let wrong = |_| DeviceError::Compile("it holds a zero byte".to_string());
     let source = CString::new(text).map_err(wrong)?;
-    let options = [format!("--gpu-architecture=sm_{major}{minor}"), "--std=c++17".into(), "--extra-device-vectorization".into(), "-w".into()];
-    let options: Vec<CString> = options.into_iter().map(CString::new).collect::<Result<_, _>>().map_err(wrong)?;
+    let options = std::iter::once(format!("--gpu-architecture=sm_{major}{minor}")).chain(OPTIONS.map(String::from));
+    let options: Vec<CString> = options.map(CString::new).collect::<Result<_, _>>().map_err(wrong)?;
     let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let mut program: *mut c_void = null_mut();
     type Create = unsafe extern "C" fn(*mut *mut c_void, *const c_char, *const c_char, c_int, *const c_void, *const c_void) -> c_int;
@@ -32,7 +38,7 @@ pub(crate) fn compile(text: &str, (major, minor): (u32, u32)) -> Result<Vec<u8>,
 }
 
 struct Nvrtc {
-    library: Library,
+    library: &'static Library,
 }
 
 impl Nvrtc {

@@ -34,6 +34,7 @@ WF_INLINE bool audit_step(const Params& p, Stream& stream, u64* s, u64& prioriti
   if (!by_states && below(stream, CHANGE) == 0) priorities = draw(stream);
   // The successor with the least of all random numbers. By states they are functions of the successors, so that it does not matter how many rules lead to one.
   u64 salt = draw(stream), least = ~0ull;
+  copy_words(key, t, TIGHT);
   bool leads = false, preferred = false;
   Made made = each_successor(p, s, t, steps, number, 0, discarded, [&](u32 rule, u64* to, const u64* made_key, bool same) {
     if (!same) judge_own(p, to, rule, steps, number, 0, made_key);

@@ -50,6 +50,8 @@ struct Made {
 };
 
 // Fires all enabled rules of a state, and shows what each leads to: the rule, the state, its tight form, and whether it is the state itself.
+// Whoever keeps one of the successors begins with a value for it. A compiler for GPUs (ptxas 12.9 and 13.0) takes words that are not set before the loop for those of the
+// last successor, whichever one was kept, and so makes states of two halves that do not belong together.
 template <class Visit>
 WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, u64 number, u64 place, u64& discarded, Visit visit) {
   u64 mask[MASK_WORDS];

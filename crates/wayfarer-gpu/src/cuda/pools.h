@@ -38,6 +38,7 @@ WF_KERNEL(wf_own) {
       u64 place = DEEP && at > 0 ? at - 1 : below(stream, size);
       u64 s[WORDS], t[TIGHT], key[TIGHT];
       copy_words(t, v.states + place * TIGHT, TIGHT);
+      copy_words(key, t, TIGHT);
       unpack(t, s);
       bool leads = false, stuck = true;
       u32 drawn_rule = 0;

@@ -31,6 +31,7 @@ WF_KERNEL(wf_own) {
       u64 place = length < p.capacity ? length : ~0ull;
       u64 key[TIGHT], salt = draw(stream), least = ~0ull;
       bool leads = false, shown = false;
+      copy_words(key, t, TIGHT);
       Made made = each_successor(p, s, t, round, number, place, sums.discarded, [&](u32 rule, u64* n, const u64* made_key, bool same) {
         u64 hash = hash_address(made_key, p.salt), number_of = scramble(salt ^ hash);
         if (!same) {

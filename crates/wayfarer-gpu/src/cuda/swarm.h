@@ -48,6 +48,7 @@ WF_KERNEL(wf_own) {
       u64 order = draw(stream), least = ~0ull;
       u32 drawn_rule = 0;
       bool leads = false;
+      copy_words(key, t, TIGHT);
       Made made = each_successor(p, s, t, round, number, size - 1, sums.discarded, [&](u32 rule, u64* n, const u64* made_key, bool same) {
         u64 number_of = scramble(order ^ hash_address(made_key, 0));
         if (same || (leads && number_of >= least) || is_marked(filter, mask, made_key, salt, false)) return;

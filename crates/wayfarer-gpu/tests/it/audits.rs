@@ -4,10 +4,10 @@
 use crate::emulated::Kernels;
 use crate::harness::compiler;
 use crate::lanes::{holds_true, starts, successors};
-use crate::models::models;
+use crate::models::{german, models};
 use crate::searches::{asked, levels, tight, whole_level, working};
 use std::collections::HashSet;
-use wayfarer_gpu::{Asked, Audit, Law, Levels, Machine, Search, Slots, Source, Walking};
+use wayfarer_gpu::{Asked, Audit, Law, Levels, Machine, OnWalk, Search, Slots, Source, Walking, What};
 use wayfarer_ir::{Interpreter, Limits};
 use wayfarer_search::Sampler;
 use wayfarer_space::Word;
@@ -145,6 +145,71 @@ fn walks_of_an_audit_keep_their_law() {
             assert!(chi < cells + 5.0 * (2.0 * cells).sqrt() + 10.0, "{name}, {law:?}: chi-square {chi} over {cells} cells");
         }
     }
+}
+
+/// A complete search of German's protocol up to symmetry and its whole audit: no walk meets anything, and none keeps a state whose representative is missing. Some
+/// walks, spread over all lanes, are gone again and followed by the interpreter, step by step, up to the state that each kept. Gives the number of orbits and the
+/// number of steps that were followed.
+pub(crate) fn german_is_audited(
+    interpreter: &Interpreter,
+    (search, audit): (&dyn Machine, &dyn Machine),
+    source: &Source,
+    slots: Slots,
+    walks: u64,
+    followed: u64,
+) -> (u64, u64) {
+    let starts = starts(interpreter);
+    let mut search = Levels::new(search, source, slots, 256 << 20, &asked(interpreter, 2)).expect("memory");
+    search.start(&tight(source, &starts)).expect("a start");
+    while search.frontier() > 0 {
+        assert!(whole_level(&mut search).is_empty(), "the search met something");
+    }
+    let mut steps = 0;
+    for sampler in Sampler::FIXED {
+        let law = match sampler {
+            Sampler::Shallow { .. } => Law::States,
+            Sampler::Priority { .. } => Law::Priorities,
+            _ => Law::Firings,
+        };
+        let begun: Vec<(u32, u64)> = (0..walks).map(|walk| sampler.begins(1, walk)).collect();
+        let walking = Walking { law, key: sampler.key(1), walks: &begun, starts: &starts.concat() };
+        let mut audit = Audit::new(audit, source, &search, walking, &asked(interpreter, 2)).expect("memory");
+        let mut met = Vec::new();
+        loop {
+            met.extend(audit.round().expect("a round"));
+            if audit.is_over() {
+                break;
+            }
+        }
+        let kept = audit.kept().expect("states");
+        for walk in (0..walks).step_by((walks / followed.max(1)).max(1) as usize) {
+            let last = OnWalk { walk, steps: u64::from(begun[walk as usize].0), what: What::Deadlock, successor: None };
+            let way: Vec<Vec<Word>> = audit.way(&last).expect("a way").iter().map(|state| working(source, state)).collect();
+            assert!(starts.contains(&way[0]), "{law:?}: walk {walk} does not begin in a start state");
+            for (step, pair) in way.windows(2).enumerate() {
+                let leads = pair[0] == pair[1] || successors(interpreter, &pair[0]).states.iter().any(|state| state == &pair[1][..]);
+                assert!(leads, "{law:?}: step {step} of walk {walk} is none of the model's: {:x?} to {:x?}", pair[0], pair[1]);
+                steps += 1;
+            }
+            assert_eq!(way.last(), kept.get(walk as usize), "{law:?}: walk {walk} ended elsewhere when it was gone again");
+        }
+        assert!(met.is_empty(), "{law:?}: {} things were met that are not there, first {:x?}", met.len(), met[0]);
+        let judged = audit.judge().expect("a judgement");
+        assert_eq!((judged.finished, judged.missing), (walks, 0), "{law:?}");
+    }
+    (search.totals().states, steps)
+}
+
+/// The model on which a GPU once met what is not there, with states of two words, as far as a device made of a C++ compiler can follow.
+#[test]
+fn walks_of_an_audit_follow_the_interpreter_lane_by_lane() {
+    let Some(compiler) = compiler() else { return };
+    let program = german(4);
+    let source = Source::symmetric(&program, Limits::default()).expect("a source");
+    let (interpreter, slots) = (Interpreter::new(program, Limits::default()), Slots::Fingerprint);
+    let kernels = Kernels::of(compiler, &[Search::Levels(slots), Search::Audit(slots)].map(|search| (source.clone(), search)));
+    let (orbits, steps) = german_is_audited(&interpreter, (&kernels.device(0), &kernels.device(1)), &source, slots, 300, 20);
+    assert!(source.tight == 2 && orbits > 20_000 && steps > 2_000, "{orbits} orbits, {steps} steps");
 }
 
 /// After a complete search up to symmetry no walk keeps a state whose representative is missing.

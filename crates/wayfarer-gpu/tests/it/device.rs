@@ -1,10 +1,10 @@
 //! The same searches on a real device, where `WAYFARER_DEVICE` names one by its number: all models over every store, and thousands of generated programs.
 
-use crate::audits::walks_are_judged;
+use crate::audits::{german_is_audited, walks_are_judged};
 use crate::harness::not_run;
 use crate::keeping::{each_kind_is_noted_once, visits_are_counted};
 use crate::lanes::{SEARCHES, ways_are_ways};
-use crate::models::models;
+use crate::models::{german, models};
 use crate::orbits::same_orbits;
 use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_again};
 use std::sync::Arc;
@@ -152,6 +152,23 @@ fn audits_and_counts_agree_on_a_device() {
         kinds.into_inner(),
         visits.into_inner()
     );
+}
+
+/// The whole audit of a model on which walks of an audit once came to states that do not exist.
+#[test]
+fn german_is_audited_on_a_device() {
+    let Some(number) = number() else { return };
+    let (program, limits) = (german(5), Limits::default());
+    let source = Source::symmetric(&program, limits).expect("a source");
+    let (interpreter, device) = (Interpreter::new(program, limits), Device::open(number).expect("a device"));
+    for slots in [Slots::Fingerprint, Slots::exact(source.bits, device.has_wide_swap())] {
+        let load =
+            |search: Search| device.load(&source, search, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{slots:?}: {error}"));
+        let (search, audit) = (load(Search::Levels(slots)), load(Search::Audit(slots)));
+        let (orbits, steps) = german_is_audited(&interpreter, (&search, &audit), &source, slots, 1 << 17, 500);
+        assert_eq!(orbits, 123_153);
+        eprintln!("3 times 131,072 walks over {slots:?} met nothing and left out nothing; {steps} of their steps agree on device {number}");
+    }
 }
 
 #[test]

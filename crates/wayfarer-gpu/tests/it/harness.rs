@@ -36,6 +36,24 @@ pub(crate) fn scratch(ending: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("gpu-{}-{number}.{ending}", std::process::id()))
 }
 
+/// What a compiler says of variables that may be read before they are set; nothing if it finds none.
+pub(crate) fn unset_variables(compiler: &str, text: &str) -> String {
+    let (source, target) = (scratch("cpp"), scratch("o"));
+    std::fs::write(&source, text).expect("the scratch folder can be written");
+    let output = Command::new(compiler)
+        .args(["-x", "c++", "-std=c++17", "-O2", "-Wuninitialized", "-Wmaybe-uninitialized", "-c", "-o"])
+        .arg(&target)
+        .arg(&source)
+        .output()
+        .expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{} does not compile:\n{said}", source.display());
+    for path in [source, target] {
+        let _ = std::fs::remove_file(path);
+    }
+    said.lines().filter(|line| line.contains("uninitialized]")).collect::<Vec<_>>().join("\n")
+}
+
 /// Compiles a text to a library.
 pub(crate) fn compile(compiler: &str, text: &str, optimise: &str) -> Library {
     let (source, target) = (scratch("cpp"), scratch("so"));

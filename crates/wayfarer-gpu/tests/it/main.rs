@@ -12,6 +12,7 @@ mod models;
 mod orbits;
 mod passing;
 mod searches;
+mod unset;
 
 /// A generated program.
 fn plain(seed: u64) -> wayfarer_ir::Program {

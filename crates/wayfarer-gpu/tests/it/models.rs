@@ -2,18 +2,30 @@
 
 use crate::agreement::{Seen, agree};
 use crate::harness::{Built, compiler};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use wayfarer_gpu::Source;
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_lang::{murphi, source};
 
+/// Where the models are.
+fn folder() -> PathBuf {
+    // A binary of these tests may run elsewhere than where it was built.
+    let elsewhere = std::env::var_os("WAYFARER_MODELS").map(PathBuf::from);
+    elsewhere.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/murphi"))
+}
+
+/// German's protocol with so many nodes.
+pub(crate) fn german(nodes: i64) -> Arc<Program> {
+    let text = std::fs::read(folder().join("german.m")).expect("the model is there");
+    let options = murphi::Options { constants: vec![("NodeCount".to_string(), murphi::ConstantValue::Number(nodes))], ..murphi::Options::default() };
+    let (program, _) = murphi::load(&source::Source::from_bytes("german.m".to_string(), &text), &options);
+    Arc::new(program.expect("the model is right"))
+}
+
 /// All models, with their names.
 pub(crate) fn models() -> Vec<(String, Arc<Program>)> {
-    // A binary of these tests may run elsewhere than where it was built.
-    let elsewhere = std::env::var_os("WAYFARER_MODELS").map(std::path::PathBuf::from);
-    let folder = elsewhere.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/murphi"));
-    let mut paths: Vec<_> = std::fs::read_dir(folder).expect("the models are there").map(|entry| entry.expect("an entry").path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(folder()).expect("the models are there").map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
     let load = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

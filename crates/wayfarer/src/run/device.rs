@@ -3,6 +3,7 @@
 mod beside;
 mod carrying;
 mod moving;
+mod repeating;
 
 use super::{expected_omissions, is_empty};
 use crate::memory::Budget;

@@ -1,5 +1,6 @@
 //! Carries out a search on a GPU over one store, and audits it there.
 
+use super::repeating::doubt;
 use super::{Refused, refused};
 use crate::Plan;
 use crate::auditing::{self, Reserve};
@@ -15,7 +16,7 @@ use wayfarer_search::{
     Account, Away, Control, Device as Rounds, DeviceKeeps, Lost, OnDevice, Outcome, Progress, Settings, Stop, StoreSpec, StrategySpec, Verdict,
     explore_on_device,
 };
-use wayfarer_space::{Firing, Rng, Space, States, Steps, Word};
+use wayfarer_space::{Rng, Space, Steps, Word};
 
 /// The most time that a search with a time budget leaves to its audit.
 const RESERVE: Duration = Duration::from_secs(1);
@@ -115,11 +116,11 @@ impl Plan {
                 auditing.of(levels.search(), control, &progress).map_err(|error| error.to_string())
             });
             match done {
-                // What a walk met is shown only if the interpreter can go the same way; if it cannot, no walk is to be trusted.
-                Ok(done) if done.violation.as_ref().is_some_and(|met| !is_way(space, &met.trail)) => {
-                    remark = Some("there is no audit: what its walks met on the GPU could not be repeated".to_string());
-                }
-                Ok(done) => audited = done,
+                // What a walk met is shown only if the interpreter meets it on the same way; if it does not, no walk is to be trusted.
+                Ok(done) => match done.violation.as_ref().and_then(|met| doubt(space, met, settings.deadlock)) {
+                    Some(why) => remark = Some(format!("there is no audit: what its walks met on the GPU could not be repeated: {why}")),
+                    None => audited = done,
+                },
                 Err(why) => remark = Some(format!("there is no audit: {why}")),
             }
         }
@@ -193,20 +194,6 @@ impl Plan {
             key: Rng::new(self.seed, self.strategy.name()).parts().0,
         }
     }
-}
-
-/// Whether states follow one another from a start state on.
-fn is_way(space: &dyn Space, states: &[Vec<Word>]) -> bool {
-    let (mut steps, mut batch) = (Steps::new(space.width()), States::new(space.width()));
-    space.initial(&mut steps);
-    let begins = states.first().is_some_and(|first| steps.states.iter().any(|state| state == &first[..]));
-    begins
-        && states.windows(2).all(|pair| {
-            batch.clear();
-            batch.push(&pair[0]);
-            space.expand(&batch, Firing::of(0), &mut steps);
-            steps.states.iter().any(|state| state == &pair[1][..])
-        })
 }
 
 /// The result of a search on a GPU.
