@@ -65,7 +65,10 @@ fn figures(report: &Report, view: &View) -> String {
     }
     lines.extend(report.details.figures.iter().map(|(name, value)| (name, number(value))));
     if let Some(factor) = report.density_factor {
-        lines.push(("density factor", format!("{factor:.3} (degree over depth of a tree of this size: below 0.03 walks suit, above 0.07 urs)")));
+        lines.push((
+            "density factor",
+            format!("{factor:.3} (the degree over the depth of a tree of this size: below 0.03 suggests sdrs, above 0.07 urs)"),
+        ));
     }
     if report.phases.len() > 1 {
         for (number, phase) in report.phases.iter().enumerate() {
