@@ -42,11 +42,15 @@ pub(crate) fn warning(message: &str) {
 /// Text wrapped at words to the width of the terminal; lines after the first are indented. Other programs get whole
 /// lines.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    let width =
-        terminal_size::terminal_size().filter(|_| io::stdout().is_terminal()).map_or(usize::MAX, |(width, _)| usize::from(width.0).clamp(40, 120));
     // A number stays with its percent sign.
     let kept = text.replace(" %", "\u{1}%");
-    wayfarer_lab::text::wrapped(&kept, width, indent).trim_start().replace('\u{1}', " ")
+    wayfarer_lab::text::wrapped(&kept, width(), indent).trim_start().replace('\u{1}', " ")
+}
+
+/// The columns that text may take: those of the terminal, and as many as there are for other programs.
+pub(crate) fn width() -> usize {
+    let terminal = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
+    terminal.map_or(usize::MAX, |(width, _)| usize::from(width.0).clamp(40, 120))
 }
 
 /// The choice of colours.

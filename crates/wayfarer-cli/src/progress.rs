@@ -170,17 +170,24 @@ impl Snapshot {
         format!("{}{}", if growth >= 0.0 { "+" } else { "" }, sizes::rough(growth))
     }
 
+    fn has_frontier(&self) -> bool {
+        self.progress.frontier > 0 || self.before.frontier > 0
+    }
+
     fn seconds(&self) -> f64 {
         self.since.as_secs_f64().max(1e-3)
     }
 
     fn line(&self) -> String {
+        // Random searches have no frontier.
+        let frontier = match self.has_frontier() {
+            true => format!(" · frontier {} ({}/s)", sizes::count(self.progress.frontier), self.growth()),
+            false => String::new(),
+        };
         let mut line = format!(
-            "{} states ({}/s) · frontier {} ({}/s) · depth {} · {} of {} · {}",
+            "{} states ({}/s){frontier} · depth {} · {} of {} · {}",
             sizes::count(self.progress.states),
             self.rate(),
-            sizes::count(self.progress.frontier),
-            self.growth(),
             sizes::count(u64::from(self.progress.depth)),
             sizes::bytes(self.used),
             sizes::bytes(self.limit),
@@ -198,13 +205,15 @@ impl Snapshot {
 
     /// The same for a narrow terminal.
     fn short_line(&self) -> String {
+        let frontier = match self.has_frontier() {
+            true => format!(", frontier {} {}/s", sizes::rough(self.progress.frontier as f64), self.growth()),
+            false => String::new(),
+        };
         format!(
-            "{} states {}/s, frontier {} {}/s, depth {}, {}, {}",
+            "{} states {}/s{frontier}, depth {}, {}, {}",
             sizes::rough(self.progress.states as f64),
             self.rate(),
-            sizes::rough(self.progress.frontier as f64),
-            self.growth(),
-            self.progress.depth,
+            sizes::count(u64::from(self.progress.depth)),
             sizes::bytes(self.used),
             sizes::clock(self.elapsed.as_secs_f64()),
         )

@@ -6,7 +6,7 @@ mod details;
 mod worth;
 
 use crate::formulas;
-use crate::output::{Paint, with_flags, wrapped};
+use crate::output::{Paint, width, with_flags, wrapped};
 use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
 use wayfarer::{CheckReport, Kind, Report, Stop, Subject, Verdict, ViolationReport};
@@ -94,7 +94,10 @@ fn open(report: &Report) -> String {
         Some(expected) if dry && expected < 0.5 => "very likely every state was visited (not proved)".to_string(),
         Some(expected) if dry => format!("about {} are expected to have been missed", counted(expected.round() as u64, "state")),
         None if dry => "the store forgets, so states may have been missed".to_string(),
-        _ => format!("not every state was visited ({})", stopped(report)),
+        _ if report.stop == Stop::Accepted => "by the samples of rbfs, every state was likely visited (not proved)".to_string(),
+        // A random search cannot tell when it is done.
+        _ if !report.is_systematic() => format!("whether every state was visited is not known ({})", stopped(report)),
+        _ => format!("not every state was expanded ({})", stopped(report)),
     }
 }
 
@@ -170,11 +173,9 @@ fn cost(report: &Report, view: &View) -> String {
 
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
     let number = if of > 1 { format!("{} of {of}: ", index + 1) } else { String::new() };
-    let mut out = format!("\n{number}{}", paint.bad(&violation.sentence()));
-    if !violation.at.is_empty() {
-        out.push_str(&format!("  {}", violation.at));
-    }
-    out.push('\n');
+    let sentence = violation.sentence();
+    let place = witness::fitting(&violation.at, number.len() + sentence.chars().count() + 2, width());
+    let mut out = format!("\n{number}{}{place}\n", paint.bad(&sentence));
     if let Some(detail) = &violation.detail {
         out.push_str(&format!("  {}\n", wrapped(detail, 2)));
     }
@@ -202,7 +203,7 @@ fn cut(report: &Report, view: &View) -> String {
     if report.verdict != Verdict::NotFound || formulas::asked(report) {
         return String::new();
     }
-    let left = "a violation may lie among the states that were not visited";
+    let left = "a violation may lie among states that were not visited";
     let advice = match report.stop {
         Stop::Memory if report.peak_memory_bytes < view.memory / 4 * 3 && !view.besides_on_top => format!(
             "The system gave only {} of the {} that were planned: {left}. Look for a limit of the process (ulimit -v) or of its control group.",
@@ -210,10 +211,10 @@ fn cut(report: &Report, view: &View) -> String {
             bytes(view.memory)
         ),
         Stop::Memory => format!(
-            "The memory budget of {} was spent before every state was visited: {left}. Try a larger --memory, or a smaller model (--const).",
+            "The memory budget of {} was spent before the search was done: {left}. Try a larger --memory, or a smaller model (--const).",
             bytes(view.memory)
         ),
-        Stop::Time => format!("The time was up before every state was visited: {left}. Try a longer --time, or a smaller model (--const)."),
+        Stop::Time => format!("The time was up before the search was done: {left}. Try a longer --time, or a smaller model (--const)."),
         Stop::States => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
         Stop::Steps => format!("The run ended at the limit on steps: {left}. Try a larger --steps, or none."),
         Stop::Depth => format!(

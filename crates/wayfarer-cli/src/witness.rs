@@ -2,7 +2,7 @@
 //! Simulations and interactive walks use the same form.
 
 use crate::columns;
-use crate::output::Paint;
+use crate::output::{Paint, width};
 use crate::render::View;
 use crate::sizes;
 use wayfarer::ir::show::ABSENT;
@@ -93,7 +93,20 @@ fn is_wanted(path: &str, only: &[String]) -> bool {
 
 /// The heading of a step: its number, the rule with its parameters, and the rule's source location.
 pub(crate) fn step_line(number: u64, digits: usize, rule: &str, at: &str, paint: Paint) -> String {
-    format!("  {} {}  {}\n", paint.faint(&format!("{number:>digits$}.")), paint.strong(rule), paint.faint(at))
+    let place = fitting(at, digits + rule.chars().count() + 6, width());
+    format!("  {} {}{}\n", paint.faint(&format!("{number:>digits$}.")), paint.strong(rule), paint.faint(&place))
+}
+
+/// A source location behind `used` columns of text: whole if it fits, else without the folders, else on a line of its own.
+pub(crate) fn fitting(at: &str, used: usize, width: usize) -> String {
+    let short = at.rsplit_once('/').map_or(at, |(_, file)| file);
+    let fits = |place: &str| used + place.chars().count() <= width;
+    match () {
+        () if at.is_empty() => String::new(),
+        () if fits(at) => format!("  {at}"),
+        () if fits(short) => format!("  {short}"),
+        () => format!("\n        {short}"),
+    }
 }
 
 /// The changes of a step.
@@ -136,4 +149,17 @@ fn shown(subject: &dyn Subject, state: &[Word], form: Form, only: &[String], pai
         out.push_str(&format!("        {}\n", paint.faint(&text)));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_fits_into_a_narrow_terminal() {
+        assert_eq!(fitting("models/murphi/german.m:10:3", 30, 80), "  models/murphi/german.m:10:3");
+        assert_eq!(fitting("models/murphi/german.m:10:3", 30, 50), "  german.m:10:3");
+        assert_eq!(fitting("models/murphi/german.m:10:3", 50, 60), "\n        german.m:10:3");
+        assert_eq!(fitting("", 50, 60), "");
+    }
 }

@@ -145,7 +145,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
         Column::new("steps"),
         Column::new("seconds"),
         Column::new("witness"),
-        Column::new("witness, raw"),
+        Column::new("before shortening"),
         Column::new("visits to known states").form(Form::Percent),
         Column::new("mostly ended by"),
     ];
@@ -195,11 +195,18 @@ fn advice(sides: &[Side], known: Option<(f64, u32, u64)>) -> Vec<String> {
             said.push(format!("Clearly less successful: {}.", seldom.join(", ")));
         }
     }
-    said.push(density(sides, known));
+    if !finders.is_empty() {
+        said.push(
+            "The rule behind the advice: among strategies whose success is not clearly below the best one's (95 % intervals touch), the one with the fewest mean steps to the find, \
+             and the one with the shortest mean witness."
+                .to_string(),
+        );
+        return said;
+    }
+    // Runs that end when they find something are too short to tell how strategies cover a space.
+    said.extend(density(sides, known));
     said.push(
-        "The rule: among strategies whose success is not clearly below the best one's (95 % intervals touch), the one with the fewest mean steps to the find, and the one with the \
-         shortest mean witness. Where nothing was found: bfs, if it visited everything; else what covered most distinct states with the same steps, beside what the density factor \
-         m/h suggests (m^h states at depth h; below 0.03 sdrs, above 0.07 urs, by Abed, Tripakis and Vincent 2008)."
+        "The rule behind the advice: bfs, if it visited everything; else the strategy that covered most distinct states with the same steps."
             .to_string(),
     );
     said
@@ -222,14 +229,12 @@ fn nothing_found(sides: &[Side]) -> String {
 }
 
 /// The recommendation of the density factor, and whether the figures agree.
-fn density(sides: &[Side], known: Option<(f64, u32, u64)>) -> String {
-    let Some((factor, depth, states)) = known else {
-        return "The density factor m/h is not known: it needs a breadth-first search that visits everything within the same limits.".to_string();
-    };
+fn density(sides: &[Side], known: Option<(f64, u32, u64)>) -> Option<String> {
+    let (factor, depth, states) = known?;
     let suggests = match factor {
-        _ if factor < THIN => "thin: sdrs, for less than full cover",
-        _ if factor > BROAD => "broad: urs",
-        _ => "between thin and broad: urs, by a little",
+        _ if factor < THIN => "thin, which suggests sdrs for less than full cover",
+        _ if factor > BROAD => "broad, which suggests urs",
+        _ => "neither thin nor broad, which suggests urs by a little",
     };
     let mean = |name: &str| {
         sides
@@ -251,5 +256,10 @@ fn density(sides: &[Side], known: Option<(f64, u32, u64)>) -> String {
         }
         _ => String::new(),
     };
-    format!("Density factor m/h = {} ({} states, depth {depth}): {suggests}.{measured}", plain(factor), grouped(states as i64))
+    Some(format!(
+        "A rule of thumb for random searches (Abed, Tripakis and Vincent 2008): with {} states at a depth of {depth} this space is {suggests} (its density factor, the degree over \
+         the depth of a tree of this size, is {}; below 0.03 is thin, above 0.07 broad).{measured}",
+        grouped(states as i64),
+        plain(factor)
+    ))
 }

@@ -86,7 +86,7 @@ pub(crate) struct Crew {
     /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
     /// workers do not slow each other down.
     progress: Vec<Place>,
-    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the first worker's number is shown.
+    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the largest number is shown: at least as many were visited.
     disjoint: bool,
     /// The bytes of a round of a single state, if that is much, and the number of workers other than the first that make such rounds.
     weight: AtomicUsize,
@@ -150,7 +150,7 @@ impl Crew {
         }
     }
 
-    /// The same, in which the first speaks for all about states, unless they are `disjoint`.
+    /// The same, in which the worker with the most states speaks for all about them, unless they are `disjoint`.
     pub(crate) fn counting(self, disjoint: bool) -> Self {
         Crew { disjoint, ..self }
     }
@@ -288,7 +288,8 @@ impl Control for Leader<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         note(&self.crew.progress[0], progress);
         let sum = |at: usize| self.crew.progress.iter().map(|worker| worker.0[at].load(Ordering::Relaxed)).sum();
-        let states = if self.crew.disjoint { sum(0) } else { progress.states };
+        let most = || self.crew.progress.iter().map(|worker| worker.0[0].load(Ordering::Relaxed)).max();
+        let states = if self.crew.disjoint { sum(0) } else { most().unwrap_or(progress.states) };
         let all = Progress { states, fired: sum(1), steps: sum(2), ..*progress };
         self.inner.ask(&all).or_else(|| self.crew.stop())
     }

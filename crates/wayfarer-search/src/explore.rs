@@ -488,7 +488,7 @@ impl<'a> Run<'a> {
     /// Whether the states that the store took for new are the distinct ones: a store that does not forget takes none for new twice, so its own count is better
     /// than an estimate.
     fn counts(&self) -> bool {
-        self.store.fidelity() != Fidelity::Amnesic && !self.settings.record_always
+        self.store.so_far() != Fidelity::Amnesic && !self.settings.record_always
     }
 
     /// Steps taken, as the strategy counts them.

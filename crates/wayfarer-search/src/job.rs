@@ -192,7 +192,7 @@ impl Breadth<'_, '_> {
 
 /// Several workers, each for itself.
 fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let crew = Crew::new(workers, settings.max_errors.max(1));
+    let crew = Crew::new(workers, settings.max_errors.max(1)).counting(false);
     // Each makes its share of the steps, the first those that are left over.
     let share = |worker: usize| match settings.limits.steps {
         u64::MAX => u64::MAX,
@@ -217,7 +217,12 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
         outcome.violations.truncate(crew.counting_violations(worker));
         outcome
     });
-    absorbed(outcomes, space, settings)
+    let mut longest = 0;
+    let outcomes = outcomes.inspect(|outcome| longest = outcome.frontier.max(longest));
+    let mut outcome = absorbed(outcomes, space, settings);
+    // The same states may wait in several frontiers.
+    outcome.frontier = longest;
+    outcome
 }
 
 /// The merged outcome of all workers.

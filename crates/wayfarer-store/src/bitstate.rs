@@ -13,7 +13,7 @@
 //! it is new, but never both that it is known. No worker waits for another.
 
 use crate::memory::lines::sync::AtomicU64;
-use crate::memory::lines::{Lines, WORDS};
+use crate::memory::lines::{Lines, PAGE_LINES, WORDS};
 use crate::rows::{FINGERPRINTS, any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
 use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
@@ -41,8 +41,6 @@ const NOWHERE: Handle = Handle(u32::MAX);
 const GROUP: usize = 64;
 const LINE: usize = 64;
 const LINE_BITS: u32 = 512;
-/// Lines in a small page: with one state for each, a large page behind them wastes nothing.
-const PAGE_LINES: usize = 64;
 
 /// Remembers a few bits of each state.
 pub struct BitstateStore {

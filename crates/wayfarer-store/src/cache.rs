@@ -14,13 +14,13 @@
 //! its bucket is full, both may be told that it is new.
 
 use crate::memory::lines::sync::AtomicU64;
-use crate::memory::lines::{Lines, WORDS};
+use crate::memory::lines::{Lines, PAGE_LINES, WORDS};
 use crate::rows::{FINGERPRINTS, any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
 use crate::{
     Abilities, Account, Candidates, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Room, Seat, StoreRow, StoreSpec, Visit,
 };
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wayfarer_space::{Hash, Rng};
 
 /// The row of `cache`.
@@ -115,6 +115,8 @@ impl Replacement {
 /// Remembers fingerprints of some of the states.
 pub struct CacheStore {
     lines: Lines,
+    /// Whether large pages were offered to the system.
+    large: AtomicBool,
     buckets: u64,
     /// Words from one bucket to the next. The first is the history, if there is one.
     stride: usize,
@@ -170,9 +172,9 @@ impl CacheStore {
         let buckets = slots.max(1).div_ceil(u64::from(ways));
         let words = usize::try_from(buckets).ok()?.checked_mul(stride)?;
         let lines = Lines::take(words.div_ceil(WORDS), account)?;
-        lines.offer_large_pages(0..lines.len());
         Some(CacheStore {
             lines,
+            large: AtomicBool::new(false),
             buckets,
             stride,
             ways,
@@ -436,7 +438,12 @@ impl Remember for CacheStore {
             }
         }
         if filled + collisions > 0 {
-            self.held.fetch_add(filled, Ordering::Relaxed);
+            let held = self.held.fetch_add(filled, Ordering::Relaxed) + filled;
+            if held as usize > self.lines.len() / PAGE_LINES && !self.large.swap(true, Ordering::Relaxed) {
+                // Until here a small model has touched small pages only.
+                self.lines.offer_large_pages(0..self.lines.len());
+                self.lines.gather_large_pages();
+            }
             self.collisions.fetch_add(collisions, Ordering::Relaxed);
             self.insertions.fetch_add(filled + collisions, Ordering::Relaxed);
         }
@@ -449,6 +456,15 @@ impl Remember for CacheStore {
 
     fn fidelity(&self) -> Fidelity {
         Fidelity::Amnesic
+    }
+
+    fn so_far(&self) -> Fidelity {
+        if self.collisions() > 0 {
+            return Fidelity::Amnesic;
+        }
+        // A new state is compared with the states in its bucket, half as many on average as there are in the end.
+        let held = self.len() as f64;
+        Fidelity::Lossy(held * held / 2.0 / self.buckets as f64 / (1u64 << (self.width - 1)) as f64)
     }
 
     fn bytes(&self) -> usize {

@@ -103,6 +103,8 @@ struct Inside {
     /// The slots of the states, in no order.
     states: Vec<u32>,
     ghosts: u64,
+    /// Whether a state was forgotten.
+    forgot: bool,
     /// Slot numbers at or behind the place of their hash; a power of two of them, at most half in use.
     table: Vec<u32>,
     clock: u32,
@@ -124,6 +126,7 @@ impl<'a> PoolStore<'a> {
             free: Vec::new(),
             states: Vec::new(),
             ghosts: 0,
+            forgot: false,
             table: vec![NONE; 64],
             clock: 0,
             rng: Rng::new(seed, "pool"),
@@ -263,6 +266,7 @@ impl Inside {
         }
         self.slots[slot as usize].place = NONE;
         self.ghosts += 1;
+        self.forgot = true;
         let mut slot = slot;
         // A slot without descendants is freed, and so are its ancestors that stayed only for it.
         while slot != NONE && self.slots[slot as usize].children == 0 && self.slots[slot as usize].place == NONE {
@@ -341,6 +345,10 @@ impl Remember for PoolStore<'_> {
         Fidelity::Amnesic
     }
 
+    fn so_far(&self) -> Fidelity {
+        if self.inside().forgot { Fidelity::Amnesic } else { Fidelity::Lossy(0.0) }
+    }
+
     fn bytes(&self) -> usize {
         let inside = self.inside();
         inside.slots.capacity() * size_of::<Slot>()
@@ -388,6 +396,7 @@ impl Forget for PoolStore<'_> {
     fn clear(&self) -> bool {
         let mut inside = self.inside();
         let slots = inside.slots.len() as u32;
+        inside.forgot |= !inside.states.is_empty();
         inside.table.fill(NONE);
         inside.states.clear();
         inside.ghosts = 0;

@@ -293,10 +293,8 @@ mod tests {
     #[test]
     fn errors_say_what_would_be_right() {
         let error = |text: &str| StoreSpec::parse(text).unwrap_err().to_string();
-        assert!(
-            error("exakt")
-                .starts_with("no store is called `exakt` (did you mean `exact`?); there are\nexact\ntree\ndifference: delta 1 to 65535, or auto")
-        );
+        assert!(error("exakt").starts_with("no store is called `exakt` (did you mean `exact`?); there are exact, tree, difference, "));
+        assert_eq!(error("cache:slots=0"), "`slots` of the store `cache` cannot be `0`; it may be 1 or more");
         assert!(!error("swap").contains("did you mean"));
         assert_eq!(error("difference:delta=0"), "`delta` of the store `difference` cannot be `0`; it may be 1 to 65535, or auto");
         assert_eq!(error("compact:bits=7"), "`bits` of the store `compact` cannot be `7`; it may be 16 to 64");

@@ -94,7 +94,7 @@ pub enum SpecError {
         name: String,
         /// The nearest name, if one is near.
         near: Option<&'static str>,
-        /// Everything there is.
+        /// The names of all there are.
         list: String,
     },
     /// The part has no such parameter.
@@ -141,7 +141,7 @@ pub fn read<'e>(what: &'static str, entries: impl Iterator<Item = &'e Entry> + C
     let name = name.trim();
     let Some(entry) = entries.clone().find(|entry| entry.name == name) else {
         let near = nearest(name, entries.clone().map(|entry| entry.name));
-        return Err(SpecError::Unknown { what, name: name.to_owned(), near, list: list(entries) });
+        return Err(SpecError::Unknown { what, name: name.to_owned(), near, list: entries.map(|entry| entry.name).collect::<Vec<_>>().join(", ") });
     };
     Ok((entry, entry.read(what, parameters)?))
 }
@@ -312,11 +312,19 @@ impl Accepts {
     }
 }
 
+/// A range of numbers in words. An end that only the representation sets is not worth its digits.
+fn span(range: &RangeInclusive<u64>) -> String {
+    match *range.end() {
+        end if end >= u64::from(u32::MAX) - 1 => format!("{} or more", range.start()),
+        end => format!("{} to {end}", range.start()),
+    }
+}
+
 impl fmt::Display for Accepts {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Accepts::Number(range) => write!(f, "{} to {}", range.start(), range.end()),
-            Accepts::NumberOr(range, word) => write!(f, "{} to {}, or {word}", range.start(), range.end()),
+            Accepts::Number(range) => write!(f, "{}", span(range)),
+            Accepts::NumberOr(range, word) => write!(f, "{}, or {word}", span(range)),
             Accepts::Real(low, high) => write!(f, "{low} to {high}"),
             Accepts::RealOr(low, high, word) => write!(f, "{low} to {high}, or {word}"),
             Accepts::OneOf(words) => write!(f, "one of {}", words.join(", ")),
@@ -328,7 +336,7 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let suggestion = |near: &Option<&str>| near.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"));
         match self {
-            SpecError::Unknown { what, name, near, list } => write!(f, "no {what} is called `{name}`{}; there are\n{list}", suggestion(near)),
+            SpecError::Unknown { what, name, near, list } => write!(f, "no {what} is called `{name}`{}; there are {list}", suggestion(near)),
             SpecError::UnknownParameter { part, parameter, near, list } => {
                 write!(f, "the {part} has no parameter `{parameter}`{}; {list}", suggestion(near))
             }

@@ -124,6 +124,11 @@ pub trait Remember: Send + Sync {
     /// How well it remembers.
     fn fidelity(&self) -> Fidelity;
 
+    /// How well it has remembered until now: a store that forgets when it is full has forgotten nothing before.
+    fn so_far(&self) -> Fidelity {
+        self.fidelity()
+    }
+
     /// The bytes it holds.
     fn bytes(&self) -> usize;
 

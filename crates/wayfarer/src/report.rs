@@ -230,6 +230,11 @@ impl Report {
         wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().expands_once)
     }
 
+    /// Whether the strategy would visit every state, if nothing ended it.
+    pub fn is_systematic(&self) -> bool {
+        wayfarer_search::StrategySpec::parse(&self.strategy).is_ok_and(|strategy| strategy.nature().exhaustive)
+    }
+
     /// Whether every reachable state was visited and nothing is violated.
     pub fn holds(&self) -> bool {
         self.verdict == Verdict::Holds

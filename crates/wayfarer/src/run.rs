@@ -119,7 +119,7 @@ impl Plan {
         let followed = crew.crewing() != Crewing::Apart;
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
-            Confidence::of(&outcome, expected_omissions(&outcome, store), discovery, self.draws(), self.size)
+            Confidence::of(&outcome, expected_omissions(&outcome, &chosen, store), discovery, self.draws(), self.size)
         });
         let met = confidence.as_mut().and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
@@ -316,7 +316,7 @@ impl Plan {
             threads: 1,
             device: None,
             repeatable: true,
-            expected_omissions: expected_omissions(outcome, store),
+            expected_omissions: expected_omissions(outcome, chosen, store),
             rules: rules(subject, outcome),
             violations: Vec::new(),
             checks: checks(self, subject, properties, outcome),
@@ -349,14 +349,16 @@ fn is_empty(outcome: &Outcome) -> bool {
 }
 
 /// The expected number of states that the store took for known ones; `None` if it forgets.
-fn expected_omissions(outcome: &Outcome, store: &dyn Store) -> Option<f64> {
-    match store.fidelity() {
+fn expected_omissions(outcome: &Outcome, chosen: &StoreSpec, store: &dyn Store) -> Option<f64> {
+    match store.so_far() {
         // Several passes omit fewer than the last one.
         Fidelity::Lossy(_) if !outcome.phases.is_empty() => outcome.omissions.filter(|expected| expected.is_finite()),
         Fidelity::Exact => Some(0.0),
         Fidelity::Lossy(expected) => Some(expected),
         // A later phase that found no room to begin forgot nothing.
         Fidelity::Amnesic if !outcome.phases.is_empty() => Some(outcome.omissions.unwrap_or(0.0)),
+        // Workers that search apart keep stores of their own, and this one stands for none of them.
+        Fidelity::Amnesic if chosen.abilities().exact => Some(0.0),
         Fidelity::Amnesic => None,
     }
 }

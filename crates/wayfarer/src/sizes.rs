@@ -156,11 +156,11 @@ pub fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", count(number)) }
 }
 
-/// A rough number for a line that changes all the time: `987`, `12.3 k`, `4.56 M`.
+/// A rough number for a line that changes all the time: `9,870`, `12.3 k`, `4.56 M`.
 pub fn rough(number: f64) -> String {
     let size = number.abs();
     match size {
-        _ if size < 9_999.5 => format!("{number:.0}"),
+        _ if size < 9_999.5 => format!("{}{}", if number <= -0.5 { "-" } else { "" }, count(size.round() as u64)),
         _ if size < 999_950.0 => format!("{:.1} k", number / 1e3),
         _ if size < 999_950_000.0 => format!("{:.2} M", number / 1e6),
         _ => format!("{:.2} G", number / 1e9),
@@ -210,6 +210,7 @@ mod tests {
         assert_eq!([bytes(640), bytes(1 << 20), bytes(1_048_575), bytes(3 << 30)], ["640 B", "1.0 MiB", "1.0 MiB", "3.0 GiB"]);
         assert_eq!([seconds(0.1234), seconds(59.0), seconds(65.0), seconds(7380.0)], ["0.123 s", "59.0 s", "1 m 05 s", "2 h 03 m"]);
         assert_eq!([count(1), count(123), count(1234), count(1_234_567)], ["1", "123", "1,234", "1,234,567"]);
-        assert_eq!([rough(987.0), rough(12_345.0), rough(4_560_000.0), rough(-20_000.0)], ["987", "12.3 k", "4.56 M", "-20.0 k"]);
+        assert_eq!([rough(987.0), rough(5_096.4), rough(-1_250.0), rough(-0.2)], ["987", "5,096", "-1,250", "0"]);
+        assert_eq!([rough(12_345.0), rough(4_560_000.0), rough(-20_000.0)], ["12.3 k", "4.56 M", "-20.0 k"]);
     }
 }

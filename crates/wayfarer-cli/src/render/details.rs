@@ -65,7 +65,10 @@ fn figures(report: &Report, view: &View) -> String {
     }
     lines.extend(report.details.figures.iter().map(|(name, value)| (name, number(value))));
     if let Some(factor) = report.density_factor {
-        lines.push(("density factor", format!("{factor:.3} (degree over depth of a tree of this size: below 0.03 walks suit, above 0.07 urs)")));
+        lines.push((
+            "density factor",
+            format!("{factor:.3} (the degree over the depth of a tree of this size: below 0.03 suggests sdrs, above 0.07 urs)"),
+        ));
     }
     if report.phases.len() > 1 {
         for (number, phase) in report.phases.iter().enumerate() {
@@ -82,13 +85,15 @@ fn figures(report: &Report, view: &View) -> String {
     lines.iter().map(|(name, value)| format!("  {} {value}\n", view.paint.faint(&format!("{name:<wide$}")))).collect()
 }
 
+/// A figure with three digits or so; `--json` has all of them.
 fn number(value: f64) -> String {
-    if value.fract() == 0.0 && value < 1e15 {
-        count(value as u64)
-    } else if value != 0.0 && value.abs() < 1e-3 {
-        format!("{value:.2e}")
-    } else {
-        format!("{value:.4}")
+    match value {
+        _ if value.fract() == 0.0 && (0.0..1e15).contains(&value) => count(value as u64),
+        _ if value > 0.0 && value < 1e-3 => "below 0.001".to_string(),
+        _ if value.abs() < 1.0 => format!("{value:.3}"),
+        _ if value.abs() < 100.0 => format!("{value:.2}"),
+        _ if (0.0..1e15).contains(&value) => count(value.round() as u64),
+        _ => format!("{value:.0}"),
     }
 }
 
@@ -169,4 +174,15 @@ fn unfired(report: &Report, paint: Paint) -> String {
         out.push_str(&format!("  and {} (all of them: --json)\n", counted((rules.len() - UNFIRED_SHOWN) as u64, "other")));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_numbers_that_one_can_read() {
+        let shown = [7.7e-11, 0.0, 0.25, 39.263, 21_564.318_4, 12_345.0].map(number);
+        assert_eq!(shown, ["below 0.001", "0", "0.250", "39.26", "21,564", "12,345"]);
+    }
 }

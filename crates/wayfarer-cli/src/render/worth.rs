@@ -36,20 +36,26 @@ fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
             let room = if report.stop == Stop::Memory { ", had there been memory" } else { "" };
             format!("; at this rate another hour would find about {} more{room}", about(states))
         });
-        out.push(format!("In the last half of the search, {} of 100 steps reached a new state{hour}.", hundredths(100.0 * discovery.rate())));
+        out.push(format!("In the last half of the search, {} steps reached a new state{hour}.", share_of_steps(discovery.rate())));
     }
     if let Some(least) = &confidence.least_states {
         let factor = least.total / (report.states as f64).max(1.0);
         // If nearly every state was visited once, the bound is large and means little.
         out.push(match factor < 1e4 {
             true => {
-                format!("By Chao's lower bound there are at least {} states ({} to {}).", about(least.total), about(least.low), about(least.high))
+                format!(
+                    "By Chao's estimate, which is too low rather than too high, there are about {} states or more (95 % interval {} to {}).",
+                    about(least.total),
+                    about(least.low),
+                    about(least.high)
+                )
             }
-            false => format!("By Chao's lower bound there are many more than {} states.", about(report.states as f64)),
+            false => format!("By Chao's estimate there are many more than {} states.", about(report.states as f64)),
         });
     }
     if let Some(probability) = confidence.omission_probability {
-        out.push(format!("By the samples of rbfs, a state was missed in one step with a probability of at most {probability:.3}."));
+        let bound = if probability < 0.001 { "below 0.001".to_string() } else { format!("of at most {:.3}", (1e3 * probability).ceil() / 1e3) };
+        out.push(format!("By the samples of rbfs, a state was missed in one step with a probability {bound}."));
     }
     match confidence.expected_omissions {
         Some(0.0) => {}
@@ -121,8 +127,14 @@ fn few(number: f64) -> String {
     if number < 10.0 { format!("{number:.2}") } else { about(number) }
 }
 
-fn hundredths(number: f64) -> String {
-    if number >= 0.01 || number == 0.0 { format!("{number:.2}") } else { format!("{number:.1e}") }
+/// A share of the steps, in numbers that one can picture.
+fn share_of_steps(share: f64) -> String {
+    match share {
+        0.0 => "none of the".to_string(),
+        _ if share >= 1e-3 => format!("{:.1} of 100", 100.0 * share),
+        _ if share >= 1e-6 => format!("{:.1} of 100,000", 1e5 * share),
+        _ => "fewer than one in a million".to_string(),
+    }
 }
 
 /// A share, rounded up if that matters.

@@ -18,7 +18,7 @@ fn each_limit_is_a_reason_to_stop() {
         assert_eq!(report["complete"], false);
         check(BIG, arguments)
             .exits(0)
-            .prints("not found: no violation was found; not every state was visited")
+            .prints("not found: no violation was found; not every state was expanded")
             .prints(&format!("Try a larger {advice}").replace("larger --time", "longer --time"));
     }
 }

@@ -138,3 +138,44 @@ fn over_a_store_that_errs_or_forgets_the_record_is_the_judge() {
         assert!(report["confidence"]["headline"]["missing_at_most"].as_f64().unwrap() <= 1.0);
     }
 }
+
+#[test]
+fn a_store_that_forgot_nothing_does_not_say_that_it_forgets() {
+    let model = counters(61);
+    // Threads that search apart have exact stores of their own.
+    let several = ["--strategy", "urs", "--threads", "3", "--steps", "20k"];
+    assert_eq!(report(&model, &several)["expected_omissions"], 0.0);
+    let done = check(&model, &several).exits(0).prints("whether every state was visited is not known (the limit on steps was reached)");
+    assert!(!done.out.contains("forgets"), "{}", done.out);
+    // A cache and a pool with room for all keep all: what they counted is no estimate.
+    for store in ["cache", "pool"] {
+        let over = ["--strategy", "bfs", "--store", store, "--memory", "64M", "--threads", "1"];
+        let found = report(&model, &over);
+        assert_eq!((&found["states"], &found["states_error"], &found["verdict"]), (&3721.into(), &0.0.into(), &"not-found".into()), "{found:#}");
+        assert!(found["expected_omissions"].as_f64().is_some_and(|expected| expected < 1e-3), "{found:#}");
+        check(&model, &over).exits(0).prints("explored  3,721 states,").prints("very likely every state was visited (not proved)");
+    }
+    // A small one forgets.
+    let small = ["--strategy", "bfs", "--store", "cache:slots=64", "--steps", "20k", "--threads", "1"];
+    let forgetful = report(&model, &small);
+    assert!(forgetful["expected_omissions"].is_null(), "{forgetful:#}");
+    check(&model, &small).exits(0).prints("The store forgets states");
+}
+
+#[test]
+fn searches_that_avoid_known_states_estimate_nothing_from_meeting_them() {
+    // Chao's estimate from a highway's visits was hundreds of times the number of states.
+    let narrow = report(&counters(61), &["--strategy", "highway:width=8", "--threads", "1", "--steps", "3k"]);
+    assert!(narrow["confidence"]["least_states"].is_null(), "{narrow:#}");
+    let drawn = report(&counters(61), &["--strategy", "walk", "--threads", "1", "--steps", "200k"]);
+    let least = &drawn["confidence"]["least_states"];
+    let bound = |name: &str| least[name].as_f64().unwrap();
+    assert!(bound("low") <= 3721.0 && bound("low") < bound("total") && bound("total") < bound("high"), "{least}");
+}
+
+#[test]
+fn an_accepted_search_says_so_in_its_first_line() {
+    let over = ["--strategy", "rbfs", "--memory", "16M", "--threads", "1"];
+    let done = check(&counters(61), &over).exits(0).prints("by the samples of rbfs, every state was likely visited (not proved)");
+    done.prints("a state was missed in one step with a probability below 0.001.");
+}

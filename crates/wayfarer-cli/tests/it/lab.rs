@@ -69,7 +69,7 @@ fn strategies_are_compared_on_a_model() {
     let arguments = ["compare", &model, "--strategies", "bfs,rdfs,walk:restart=50,lanes=1,urs", "--runs", "4", "--steps", "20k", "--quiet"];
     let done = wayfarer(&[&arguments[..], &["--html", &page]].concat()).exits(0);
     let done =
-        done.prints("walk:restart=50,lanes=1").prints("Advice: to find it again soon, use ").prints("Density factor m/h = ").prints("The rule: ");
+        done.prints("walk:restart=50,lanes=1").prints("Advice: to find it again soon, use ").prints("The rule behind the advice: among strategies");
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("<caption>Means: steps"), "{}", done.out);
     assert!(!html.contains("the paper") && !html.contains("settings") && !html.contains(", 0.0 s"), "{html}");

@@ -65,6 +65,10 @@ impl Remember for Noting<'_> {
         self.inner.fidelity()
     }
 
+    fn so_far(&self) -> Fidelity {
+        self.inner.so_far()
+    }
+
     fn bytes(&self) -> usize {
         self.inner.bytes()
     }

@@ -37,7 +37,8 @@ pub(super) static ROW: Row = Row {
     store: |_| PoolStore::spec(None, None),
     nature: |given| {
         let device = OnDevice::Highways { ideal: given.is("ideal", "on") };
-        Nature { needs: Need::Emptying, counts_depth: true, device, ..RANDOM }
+        // It avoids the states that it knows, so how often it meets a state says nothing about how many there are.
+        Nature { needs: Need::Emptying, draws: false, counts_depth: true, device, ..RANDOM }
     },
     build: |given, site| {
         let highway = Highway::new(given.number("width").unwrap_or(1) as usize, given.is("ideal", "on"), site.seed);

@@ -297,3 +297,32 @@ fn figures_of_several_workers_merge_by_their_rules() {
         }
     }
 }
+
+/// The largest number of states that the outside was told.
+struct Told(u64);
+
+impl Control for Told {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        self.0 = self.0.max(progress.states);
+        None
+    }
+}
+
+#[test]
+fn states_that_several_searches_meet_are_told_once() {
+    let mut rng = Rng::new(25, "crews");
+    let graph = random(&mut rng, 300, 3);
+    let exact = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+    let settings = Settings { limits: Limits { steps: 60_000, ..Limits::default() }, deadlock: Deadlock::Off, ..Settings::default() };
+    let there = Job::new(&graph, &exact, &mut Bfs::new(&Limits::default()), &settings).run(&mut Unbounded).states;
+    let part = |worker: usize| {
+        let store = PoolStore::new(graph.packing().clone(), 1_000, None, worker as u64, &Unlimited);
+        Some((Box::new(store) as Box<dyn Store>, Box::new(Urs::renewed(900, false, worker as u64)) as Box<dyn Strategy>))
+    };
+    let mut told = Told(0);
+    let outcome = Job::apart(&graph, &part, 4, &settings).run(&mut told);
+    // Each worker meets nearly all of them.
+    assert!(outcome.states > 2 * there, "{}", outcome.states);
+    assert!((there / 2..=there).contains(&told.0), "{} of {there}", told.0);
+    assert!(outcome.frontier <= there);
+}

@@ -31,6 +31,8 @@ pub(crate) mod sync {
 pub(crate) const WORDS: usize = 8;
 const LINE: usize = 64;
 const LARGE_PAGE: usize = 2 << 20;
+/// Lines in a small page: with one state for each, a large page behind them wastes nothing.
+pub(crate) const PAGE_LINES: usize = 64;
 
 /// A cache line.
 pub(crate) type Line = [AtomicU64; WORDS];

@@ -3,7 +3,7 @@
 use super::Discovery;
 use crate::Report;
 use serde_json::{Value, json};
-use wayfarer_search::{Outcome, Record, Stop, Tally};
+use wayfarer_search::{Estimate, Outcome, Record, Stop, Tally};
 use wayfarer_theory::{Richness, least_total, share_at_most, walks_needed};
 
 /// The error probability of bounds: they fail with at most this probability.
@@ -87,7 +87,7 @@ impl Confidence {
             audit: Vec::new(),
             record_share: record.map(Record::share),
             discovery,
-            least_states: record.filter(|_| draws).and_then(|record| least_states(record, outcome.covered.value)),
+            least_states: record.filter(|_| draws).and_then(|record| least_states(record, &outcome.covered)),
             omission_probability: outcome.details.omission_probability(),
             expected_omissions,
         }
@@ -148,8 +148,10 @@ impl Confidence {
 }
 
 /// The bound from the record's states, extrapolated to all states.
-fn least_states(record: &Record, distinct: f64) -> Option<Richness> {
+fn least_states(record: &Record, distinct: &Estimate) -> Option<Richness> {
     let found = least_total(record.len() as u64, record.met(1), record.met(2), NORMAL).ok().filter(|_| !record.is_empty())?;
-    let factor = distinct / record.len() as f64;
-    Some(Richness { total: found.total * factor, low: found.low * factor, high: found.high * factor })
+    let factor = distinct.value / record.len() as f64;
+    // The number of states that were met is itself an estimate over stores that forget.
+    let spread = NORMAL * distinct.error;
+    Some(Richness { total: found.total * factor, low: found.low * factor * (1.0 - spread).max(0.0), high: found.high * factor * (1.0 + spread) })
 }

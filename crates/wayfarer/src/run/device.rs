@@ -128,7 +128,7 @@ impl Plan {
         }
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64);
-            let evidence = Confidence::of(&outcome, expected_omissions(&outcome, &away), discovery, self.draws(), self.size);
+            let evidence = Confidence::of(&outcome, expected_omissions(&outcome, &store, &away), discovery, self.draws(), self.size);
             Confidence { audit: audited.reports, ..evidence }
         });
         let met_by_audit = audited.violation.is_some();
