@@ -58,16 +58,22 @@ pub(crate) fn measure(request: &Request, results: &mut Results) {
     measure_promela(request, results);
 }
 
-/// Promela models of the corpus that both sides explore completely.
-const PROMELA: [&str; 5] = ["beem_szymanski.4", "beem_telephony.3", "beem_frogs.3", "beem_loyd.2", "beem_iprotocol.4"];
+/// Promela models of the corpus that both sides explore completely, with the room that suits SPIN best.
+const PROMELA: [(&str, [&str; 2]); 5] = [
+    ("beem_szymanski.4", ["-m80000", "-w22"]),
+    ("beem_telephony.3", ["-m50000", "-w20"]),
+    ("beem_frogs.3", ["-m300", "-w20"]),
+    ("beem_loyd.2", ["-m200000", "-w19"]),
+    ("beem_iprotocol.4", ["-m2000", "-w24"]),
+];
 
 /// Prints states per CPU second of both sides on Promela models of others, and the geometric mean of the ratios.
 fn measure_promela(request: &Request, results: &mut Results) {
     println!("\nstates per CPU second against SPIN on the same Promela text");
     println!("{:<24} {:>12} {:>14} {:>14} {:>8}", "model", "states", "SPIN", "wayfarer", "ratio");
     let mut ratios: Vec<f64> = Vec::new();
-    for stem in PROMELA {
-        let twin = Twin { name: stem, stem, constants: &[], defines: &[], room: ["-m3000000", "-w24"] };
+    for (stem, room) in PROMELA {
+        let twin = Twin { name: stem, stem, constants: &[], defines: &[], room };
         let text = request.corpus.join("promela").join(format!("{stem}.pml"));
         match compare_text(request, &twin, &text) {
             Ok((states, theirs, own)) => {

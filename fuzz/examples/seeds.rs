@@ -31,7 +31,7 @@ const SNIPPETS: [&str; 5] = [
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in ["parse", "elaborate", "ir_text", "pnml"] {
+    for folder in ["parse", "elaborate", "ir_text", "pnml", "promela", "mcrl2", "aut"] {
         std::fs::create_dir_all(root.join("corpus").join(folder)).expect("the corpus folder can be made");
     }
     let mut texts: Vec<(String, String)> = SNIPPETS.iter().enumerate().map(|(number, text)| (format!("snippet{number}"), text.to_string())).collect();
@@ -56,10 +56,13 @@ fn main() {
             None => panic!("{name} is refused: {}", diagnostics.render(&Source::new(name, text.as_str()), false)),
         }
     }
-    let nets = std::fs::read_dir(root.join("../models/pnml")).expect("the nets are there");
-    for path in nets.map(|entry| entry.expect("readable").path()) {
-        let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
-        write("pnml", &name, &std::fs::read_to_string(&path).expect("a net is text"));
+    for folder in ["pnml", "promela", "mcrl2"] {
+        let models = std::fs::read_dir(root.join("../models").join(folder)).expect("the models are there");
+        for path in models.map(|entry| entry.expect("readable").path()) {
+            let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+            write(folder, &name, &std::fs::read_to_string(&path).expect("a model is text"));
+        }
     }
+    write("aut", "small", "des (0,3,2)\n(0,\"a\",1)\n(1,\"b c\",0)\n(0,tau,1)\n");
     println!("{written} seeds");
 }

@@ -86,7 +86,7 @@ impl Learned {
         }
         let mut seen: HashSet<State> = HashSet::new();
         let mut queue = VecDeque::new();
-        learned.note(model, &start);
+        learned.note(model, None, &start);
         seen.insert(start.clone());
         queue.push_back(start.clone());
         let mut edge: Vec<State> = vec![start];
@@ -101,7 +101,7 @@ impl Learned {
             for taken in machine.expand(&state) {
                 let Ok(next) = taken.result else { continue };
                 if !seen.contains(&next) {
-                    learned.note(model, &next);
+                    learned.note(model, Some(&state), &next);
                     seen.insert(next.clone());
                     queue.push_back(next);
                 }
@@ -164,8 +164,9 @@ impl Learned {
                 }
                 continue;
             }
-            state = next.swap_remove(rng.below(next.len() as u64) as usize);
-            self.note(model, &state);
+            let next = next.swap_remove(rng.below(next.len() as u64) as usize);
+            self.note(model, Some(&state), &next);
+            state = next;
         }
     }
 
@@ -180,18 +181,21 @@ impl Learned {
         }
     }
 
-    /// Takes a state into account.
-    fn note(&mut self, model: &Model, state: &State) {
+    /// Takes a state into account. Variables that are as they were in the state before it are known already.
+    fn note(&mut self, model: &Model, before: Option<&State>, state: &State) {
+        let known = before.map(|before| &before.globals[..]);
         for id in &model.globals {
-            self.note_leaf(model, state, None, *id, &state.globals);
+            self.note_leaf(model, state, None, *id, (known, &state.globals));
         }
         for (pid, process) in state.processes.iter().enumerate() {
             while self.slots.len() <= pid {
                 self.slots.push(BTreeSet::new());
             }
             self.slots[pid].insert(process.ty);
+            let known = before.and_then(|before| before.processes.get(pid)).filter(|known| known.ty == process.ty);
+            let known = known.map(|known| &known.cells[..]);
             for id in &model.types[process.ty].leaves {
-                self.note_leaf(model, state, Some(pid), *id, &process.cells);
+                self.note_leaf(model, state, Some(pid), *id, (known, &process.cells));
             }
         }
         for channel in &state.channels {
@@ -210,15 +214,20 @@ impl Learned {
         }
     }
 
-    fn note_leaf(&mut self, model: &Model, state: &State, home: Home, id: LeafId, cells: &[i64]) {
+    fn note_leaf(&mut self, model: &Model, state: &State, home: Home, id: LeafId, (known, cells): (Option<&[i64]>, &[i64])) {
         let leaf = model.leaf(id);
-        for value in &cells[leaf.cell as usize..(leaf.cell + leaf.cells()) as usize] {
-            if leaf.ty == Scalar::Chan {
-                let set = self.channels.entry((home, id)).or_default();
-                set.extend(origin(state, *value));
-            } else {
-                widen(self.ranges.entry((home, id)).or_insert((*value, *value)), *value);
-            }
+        let place = leaf.cell as usize..(leaf.cell + leaf.cells()) as usize;
+        let values = &cells[place.clone()];
+        if leaf.ty == Scalar::Chan {
+            // The same number may name another channel now.
+            let set = self.channels.entry((home, id)).or_default();
+            set.extend(values.iter().filter_map(|value| origin(state, *value)));
+        } else if known.is_none_or(|known| known[place] != *values)
+            && let (Some(low), Some(high)) = (values.iter().min(), values.iter().max())
+        {
+            let range = self.ranges.entry((home, id)).or_insert((*low, *high));
+            widen(range, *low);
+            widen(range, *high);
         }
     }
 
@@ -274,7 +283,10 @@ impl Learned {
         // What was too narrow twice is most likely far too narrow.
         let met = self.met.entry(limit).or_insert(0);
         *met += 1;
-        let doublings = [1, 4, 8, 32][(*met as usize - 1).min(3)];
+        let doublings = |times: u32| [1, 4, 8, 32][times.min(3) as usize];
+        // Variables that are made wider together have met the limit together.
+        let together = doublings((*met - 1).max(self.effort / MANY));
+        let doublings = doublings(*met - 1);
         match limit {
             Limit::Range(home, id) => {
                 let ty = model.leaf(id).ty;
@@ -286,7 +298,7 @@ impl Learned {
                     return set.len() > before;
                 }
                 let range = self.ranges.entry((home, id)).or_insert((0, 0));
-                let wider = (0..doublings).fold(*range, |range, _| doubled(range, ty));
+                let wider = (0..together).fold(*range, |range, _| doubled(range, ty));
                 let changed = std::mem::replace(range, wider) != wider;
                 // Other processes of the type will need as much. After many restarts so will, most likely, other variables of the same type.
                 let alike = |other: &Leaf| self.effort >= MANY && other.ty == ty && other.written && other.cells() == 1;

@@ -35,6 +35,16 @@ fn eval_reads_what_the_same_message_is_stored_to() {
     assert_eq!((states, steps), (465, 861));
 }
 
+/// While a message is offered only a receiver may move. SPIN 6.5 also executes a `d_step` that begins with `printf`, and counts ten transitions here.
+#[test]
+fn an_offered_message_lets_no_other_step_happen() {
+    let text = "byte x, y; chan c = [0] of { byte };
+        active proctype P() { do :: c!0 :: c?_ od }
+        active [2] proctype Q() { do :: d_step { printf(\"x\"); y = 1 }; c?eval(y); x = 1-x od }";
+    let (states, steps, _, _) = counts(text);
+    assert_eq!((states, steps), (4, 4));
+}
+
 /// Hidden variables that hold nothing between steps make no states, as in SPIN.
 #[test]
 fn hidden_variables_of_one_step_make_no_states() {

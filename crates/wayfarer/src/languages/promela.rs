@@ -45,6 +45,9 @@ fn open(source: &Source, options: &LoadOptions) -> Result<Opened, LoadError> {
 /// The variable that says which process goes on alone.
 const ALONE: &str = "goes on alone";
 
+/// Of a step with more statements than this, those in the middle are left out.
+const MOST_TOLD: usize = 200;
+
 /// A model compiled with what was learned of it so far.
 struct Compiled {
     model: Arc<Model>,
@@ -143,6 +146,10 @@ impl Words for Compiled {
                     here = next;
                 }
             }
+        }
+        if told.len() > MOST_TOLD {
+            let left_out = told.len() - MOST_TOLD;
+            told.splice(MOST_TOLD / 2..MOST_TOLD / 2 + left_out, [format!("({left_out} more statements)")]);
         }
         let mut words: Vec<String> = Vec::new();
         let mut before = String::new();
