@@ -151,12 +151,19 @@ fn shows(system: &str, more: usize, less: usize, of: fn(&Printed) -> f64) -> boo
     [more, less].iter().all(|search| printed[*search].2 > 0.0) && of(&printed[more]) > ABOUT * of(&printed[less])
 }
 
+/// Whether a system has enough runs to be judged: half as many as the one with the most. The others are in the table only.
+fn enough(all: &[(&str, &[Row])], rows: &[Row]) -> bool {
+    let most = all.iter().flat_map(|(_, rows)| rows.iter()).map(|row| row.runs).max().unwrap_or(0);
+    rows.iter().all(|row| 2 * row.runs >= most)
+}
+
 /// The claims about Table 1, for any set of systems: rows in the order of the searches; `deep` says whether a system's goal is deep.
-/// A comparison counts only where the paper's own figures show it.
+/// A comparison counts only where the paper's own figures show it and there are enough runs.
 pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&str) -> bool) {
+    let (shown, all) = (all, all.iter().copied().filter(|(_, rows)| enough(all, rows)).collect::<Vec<_>>());
     let listed = |of: &dyn Fn(&Row) -> Option<Figure>| {
         let one = |row: &Row| of(row).map_or("–".to_string(), |figure| plain(figure.interval.value));
-        all.iter().map(|(name, rows)| format!("{name} {}", rows[1..].iter().map(one).collect::<Vec<_>>().join("/"))).collect::<Vec<_>>().join(", ")
+        shown.iter().map(|(name, rows)| format!("{name} {}", rows[1..].iter().map(one).collect::<Vec<_>>().join("/"))).collect::<Vec<_>>().join(", ")
     };
     // Against each width, over the runs that found something.
     let fewer = |name: &str, rows: &[Row], shown: bool| -> Vec<Verdict> {
@@ -170,7 +177,7 @@ pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&
         "Randomised depth-first search needs the fewest states",
         &fewest,
         format!(
-            "Mean states of rdfs and of highways of 8, 16 and 32, over runs that found something: {}. Judged in the {} cells in which the paper's own table shows it. In {} it does not; there rdfs needs fewer for certain in {} and more in {}.",
+            "Mean states of rdfs and of highways of 8, 16 and 32, over runs that found something: {}. Judged in the {} cells in which the paper's own table shows it, on systems with enough runs. In {} it does not; there rdfs needs fewer for certain in {} and more in {}.",
             listed(&Row::states),
             fewest.len(),
             others.len(),
@@ -206,7 +213,7 @@ pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&
         "Highways give shorter witnesses than randomised depth-first search if the goal is deep",
         &shorter,
         format!(
-            "Mean length with loops cut out, rdfs and highways of 8, 16 and 32: {}. Judged in the {} cells in which the paper's own table shows it.",
+            "Mean length with loops cut out, rdfs and highways of 8, 16 and 32: {}. Judged in the {} cells in which the paper's own table shows it, on systems with enough runs.",
             listed(&Row::length),
             shorter.len()
         ),
