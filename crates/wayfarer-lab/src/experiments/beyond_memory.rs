@@ -215,9 +215,10 @@ fn measure(desk: &Desk, loaded: &Loaded, states: u64, most: u64, task: &Task) ->
     Ok(Done { gain: covered / room as f64 - 1.0, covered: [share(covered), share(half)], curve })
 }
 
-/// The graph of a system that never ends, if RSDRS from the start is among some tasks on it: such runs are plain walks.
+/// The graph of a system that never ends, if RSDRS from the start, without deletion, is among some tasks on it: such runs are plain walks.
 fn walked(loaded: &Loaded, system: usize, tasks: &[Task]) -> Option<Leveled> {
-    let walks = |task: &Task| task.system == system && task.search == RSDRS && VARIANTS[task.variant].1.starts_with("from=initial");
+    let plain = |variant: &str| variant.starts_with("from=initial") && !variant.ends_with("close=delete");
+    let walks = |task: &Task| task.system == system && task.search == RSDRS && plain(VARIANTS[task.variant].1);
     let graph = tasks.iter().any(walks).then(|| Leveled::explore(&*space_of(&loaded.program, &Plan::default())))?;
     (graph.ends() == 0).then_some(graph)
 }

@@ -1,8 +1,8 @@
 //! RSDRS on systems that never end, for runs too long for a search.
 //!
 //! RSDRS draws a stored state only where nothing leads on. On a system that never ends it never does: it is a random walk that
-//! begins at the start again whenever its memory is full. What becomes of closed states plays no part. So it can be walked on the
-//! explicit graph, at a fiftieth of the cost of a search.
+//! begins at the start again whenever its memory is full. Closed states play no part, unless they are deleted and make
+//! room. So it can be walked on the explicit graph, at a small part of the cost of a search.
 
 use super::rings::Leveled;
 use crate::desk::{Desk, LabError};
