@@ -4,6 +4,8 @@
 //! searches start anew. So runs can be made side by side and repeated, and every variant that the text allows is
 //! run: restarts from the start or from a visited state; closed states kept, out of the choice, or deleted.
 
+use super::long_walks;
+use super::rings::Leveled;
 use super::systems::plan;
 use crate::desk::{Desk, LabError};
 use crate::judging::{Figure, RARE, Verdict, exactly, unless_growing};
@@ -71,6 +73,7 @@ const VARIANTS: [(&str, &str); 6] = [
 ];
 
 const SEARCHES: [&str; 2] = ["rurs", "rsdrs"];
+const RSDRS: usize = 1;
 
 fn runs(quick: bool) -> u64 {
     if quick { 2 } else { 4 }
@@ -158,7 +161,12 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let mut all = All { tasks, done, longer: Vec::new(), states: states.clone() };
     for times in LONGER {
         let growing = all.growing();
-        let done = desk.each(&growing, |task| measure(desk, &loaded[task.system], states[task.system], times * most(task), task))?;
+        let graphs: Vec<Option<Leveled>> = (0..SYSTEMS.len()).map(|system| walked(&loaded[system], system, &growing)).collect();
+        let done = desk.each(&growing, |task| match &graphs[task.system] {
+            // The first time the search itself is run, so that the two can be compared.
+            Some(graph) if times == LONGER[1] && task.search == RSDRS => measure_walk(desk, graph, times * most(task), task),
+            _ => measure(desk, &loaded[task.system], states[task.system], times * most(task), task),
+        })?;
         all.longer.retain(|(task, _)| !growing.iter().any(|again| again.is_like(task)));
         all.longer.extend(growing.into_iter().zip(done));
     }
@@ -205,6 +213,25 @@ fn measure(desk: &Desk, loaded: &Loaded, states: u64, most: u64, task: &Task) ->
     curve.push((report.steps as f64, covered));
     let share = |covered: f64| covered / states as f64;
     Ok(Done { gain: covered / room as f64 - 1.0, covered: [share(covered), share(half)], curve })
+}
+
+/// The graph of a system that never ends, if RSDRS from the start, without deletion, is among some tasks on it: such runs are plain walks.
+fn walked(loaded: &Loaded, system: usize, tasks: &[Task]) -> Option<Leveled> {
+    let plain = |variant: &str| variant.starts_with("from=initial") && !variant.ends_with("close=delete");
+    let walks = |task: &Task| task.system == system && task.search == RSDRS && plain(VARIANTS[task.variant].1);
+    let graph = tasks.iter().any(walks).then(|| Leveled::explore(&*space_of(&loaded.program, &Plan::default())))?;
+    (graph.ends() == 0).then_some(graph)
+}
+
+/// The same as [`measure`] for RSDRS on a system that never ends.
+fn measure_walk(desk: &Desk, graph: &Leveled, most: u64, task: &Task) -> Result<Done, LabError> {
+    let states = graph.edges.len() as f64;
+    let room = ((MEMORY[task.memory] * states) as u64).max(2);
+    let marks: Vec<u64> = (1..=150).map(|part| most * part / 150).collect();
+    let covered = long_walks::walk(desk, graph, room, &marks, task.seed)?;
+    let at = |mark: usize| covered.get(mark).copied().unwrap_or(0) as f64;
+    let curve = std::iter::once((0.0, 0.0)).chain(marks.iter().zip(&covered).map(|(steps, covered)| (*steps as f64, *covered as f64)));
+    Ok(Done { gain: at(149) / room as f64 - 1.0, covered: [at(149) / states, at(74) / states], curve: curve.collect() })
 }
 
 /// Watches how many states the searches hold when memory is full.

@@ -1,5 +1,6 @@
 //! Tables 1 and 2 of the Abed papers: mean cover times of four systems, and the slowdown of coverage.
 
+use super::rings::{self, Rings};
 use super::systems::{Counted, SYSTEMS, System, plan};
 use crate::desk::{Desk, LabError};
 use crate::judging::{FITS, Figure, MOST, Verdict, exactly};
@@ -94,7 +95,7 @@ fn seconds((_, seconds): (f64, f64)) -> f64 {
 }
 
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
-    desk.expect(SYSTEMS.len() * (1 + SEARCHES.len() * runs(desk.quick) as usize));
+    desk.expect(SYSTEMS.len() * (1 + SEARCHES.len() * runs(desk.quick) as usize) + rings::PIECES);
     let mut all: Vec<(&System, Counted, Vec<Runs>)> = Vec::new();
     for system in &SYSTEMS {
         let counted = system.count(desk)?;
@@ -113,7 +114,9 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     for (system, counted, searches) in &all {
         findings.plots.push(coverage(system, counted, searches));
     }
-    judge(findings, &all, most_steps(desk.quick));
+    let rings = rings::rings(desk)?;
+    rings.table(findings);
+    judge(findings, &all, most_steps(desk.quick), &rings);
     Ok(())
 }
 
@@ -208,7 +211,7 @@ fn coverage(system: &System, counted: &Counted, searches: &[Runs]) -> Plot {
     }
 }
 
-fn judge(findings: &mut Findings, all: &All, most: u64) {
+fn judge(findings: &mut Findings, all: &All, most: u64, rings: &Rings) {
     // The papers' Table 2 against both forms of the algorithms: as printed, and without closed states.
     let readings = [("as printed", 0, 1), ("closed states out of the choice", 2, 3)].map(|(name, urs, sdrs)| (name, table_two(all, urs, sdrs)));
     let agreeing = |cells: &[(String, Verdict)]| cells.iter().filter(|(_, verdict)| *verdict == Verdict::Agrees).count();
@@ -266,6 +269,7 @@ fn judge(findings: &mut Findings, all: &All, most: u64) {
         "The paper counts seconds, and a step of SDRS may cost less than one of URS.",
         format!("Microseconds a step of URS and of SDRS: {}. To turn the order on Token a step would have to cost a tenth.", paces.join(", ")),
     );
+    rings.explain(findings);
     let tails: Vec<(&str, Figure)> = all.iter().map(|(system, _, searches)| (system.name, searches[0].tail(most))).collect();
     findings.judge(
         "Coverage stagnates near 90 %: the last states are the hardest",

@@ -23,7 +23,7 @@ pub(super) const SEVENTEEN: Experiment = Experiment {
         vec![
             ("model", "dining.m PhilosopherCount=17 Slow=1".to_string()),
             ("states", format!("at most {MOST}")),
-            ("repetitions", format!("{}; of the runs of 68 states eight times as many", many(quick))),
+            ("repetitions", format!("{}; of the runs of 68 states 24 times as many", many(quick))),
         ]
     },
     run: seventeen,
@@ -100,7 +100,7 @@ fn seventeen(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         let limits = if name == "random" { Limits { steps: MOST, ..Limits::default() } } else { Limits { states: MOST, ..Limits::default() } };
         all.push((name.clone(), finds(desk, &*space, strategy, limits, runs)?));
     }
-    let short = finds(desk, &*space, "random:length=68", Limits { steps: 68, ..Limits::default() }, 8 * runs)?;
+    let short = finds(desk, &*space, "random:length=68", Limits { steps: 68, ..Limits::default() }, 24 * runs)?;
     let marks = [68, 200, 500, 1_000, 2_000, MOST];
     let mut columns = vec![Column::new("search")];
     columns.extend(marks.iter().map(|mark| Column::new(format!("{} states", crate::grouped(*mark as i64))).form(Form::Percent)));

@@ -3,7 +3,7 @@
 use super::cover_models::correlation;
 use super::systems::{SYSTEMS, plan};
 use crate::desk::{Desk, LabError};
-use crate::judging::{FITS, exactly};
+use crate::judging::{FITS, MOST, exactly};
 use crate::shapes::spec;
 use crate::{Cell, Column, Experiment, Findings, Form, Line, Plot, Settings, Table, models, plain};
 use wayfarer::Plan;
@@ -46,7 +46,8 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     ];
     let mut table = Table::new("Visits of a random walk to the states", columns);
     let mut straight = Vec::new();
-    let mut lines = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut densities: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
     for system in &SYSTEMS {
         let counted = system.count(desk)?;
         desk.tick()?;
@@ -70,7 +71,8 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
             fit.into(),
         ]);
         straight.push((system.name, slope.unwrap_or(f64::NAN), fit.unwrap_or(0.0)));
-        lines.push(Line::new(system.name, density));
+        lines.push(Line::new(system.name, density.clone()));
+        densities.push((system.name, density));
     }
     findings.tables.push(table);
     findings.plots.push(Plot {
@@ -86,6 +88,7 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         &straight.iter().map(|(_, slope, fit)| exactly(*fit > FITS && *slope < 0.0)).collect::<Vec<_>>(),
         format!("On a log-log plot, a straight line of this slope fits: {}.", listed.join(", ")),
     );
+    fans(findings, &densities, &straight);
     // Quicksort ends after a few steps, so that a walk does little but begin again. Sorting again and again, it is one walk.
     let again = desk.load(models::QUICKSORT, &[("Repeat", 1)])?;
     let states = desk.run(&again, &super::systems::plan(wayfarer::StrategySpec::default()))?.states;
@@ -97,6 +100,29 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
         format!("Quicksort that sorts again and again, {} states: slope {}, R² {}.", crate::grouped(states as i64), plain(slope.unwrap_or(f64::NAN)), plain(fit.unwrap_or(0.0))),
     );
     Ok(())
+}
+
+/// Tests whether the frequencies are those of a fan: if the start draws one of many inputs with equal odds, most states lie behind
+/// one input and are visited about equally often. Those that several inputs share are visited more, and may follow a power law.
+fn fans(findings: &mut Findings, densities: &[(&str, Vec<(f64, f64)>)], straight: &[(&str, f64, f64)]) {
+    // The class with the most states, its share, and R² from there on.
+    let largest = |density: &[(f64, f64)]| {
+        let at = (0..density.len()).max_by(|one, other| (density[*one].0 * density[*one].1).total_cmp(&(density[*other].0 * density[*other].1)))?;
+        Some((density[at].0, density[at].0 * density[at].1, line(&density[at..]).1?))
+    };
+    let all: Vec<(&str, (f64, f64, f64), bool)> = densities
+        .iter()
+        .zip(straight)
+        .filter_map(|((name, density), (_, slope, fit))| Some((*name, largest(density)?, *fit > FITS && *slope < 0.0)))
+        .collect();
+    let told = |(name, (visits, share, fit), _): &(&str, (f64, f64, f64), bool)| {
+        format!("{name} {:.0} % ({visits} to {} visits), R² from there on {}", 100.0 * share, 2.0 * visits - 1.0, plain(*fit))
+    };
+    findings.because(
+        all.iter().all(|(_, (_, share, fit), fits)| *fits || *share > MOST && *fit > FITS),
+        "If a start draws one of many inputs with equal odds, most states lie behind a single input, and all of them are visited about equally often. Only the states that several inputs share can follow a power law.",
+        format!("Share of the states in the class, of twice as many visits at most, that has the most of them: {}.", all.iter().map(told).collect::<Vec<_>>().join("; ")),
+    );
 }
 
 /// A walk over a system of so many states that counts the visits to each.

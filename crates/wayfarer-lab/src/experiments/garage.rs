@@ -71,11 +71,11 @@ fn faulty(found: &Found, shuttle: &str, lift: &str) -> Option<String> {
 }
 
 /// Runs that are made one after the other with the same tables of the specification.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 12;
 
 /// Runs, and the most states of each.
 fn scale(quick: bool) -> (u64, u64) {
-    if quick { (2, 400) } else { (8, 5_000) }
+    if quick { (2, 400) } else { (24, 5_000) }
 }
 
 fn settings(quick: bool) -> Settings {

@@ -110,6 +110,9 @@ fn run(desk: &Desk, findings: &mut Findings, trees: bool) -> Result<(), LabError
     rows.iter().filter(|row| row.memory == 0.15).for_each(|row| findings.plots.push(plot(row)));
     let mut readings = readings::measure(desk, trees)?;
     readings.printed_is(rows.iter().map(|row| [0, 1].map(|algorithm| row.figure(algorithm, runs))));
+    if trees {
+        readings.measure_best(desk)?;
+    }
     findings.tables.push(readings.table());
     judge(findings, &rows, &readings, runs);
     Ok(())
