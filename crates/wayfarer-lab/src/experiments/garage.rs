@@ -75,7 +75,7 @@ const TOGETHER: usize = 12;
 
 /// Runs, and the most states of each.
 fn scale(quick: bool) -> (u64, u64) {
-    if quick { (2, 400) } else { (24, 5_000) }
+    if quick { (2, 400) } else { (48, 5_000) }
 }
 
 fn settings(quick: bool) -> Settings {

@@ -58,7 +58,7 @@ const fn case(name: &'static str, model: Model, constants: &'static [(&'static s
 }
 
 fn runs(quick: bool) -> u32 {
-    if quick { 8 } else { 72 }
+    if quick { 8 } else { 160 }
 }
 
 /// The number of runs whose witnesses are also shortened, and the time for each: shortening may take seconds.
