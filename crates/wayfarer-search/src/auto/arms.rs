@@ -10,11 +10,14 @@ use crate::{Control, Fidelity, Figures, Job, Limits, NoStore, Outcome, Record, R
 use wayfarer_space::{Rng, Space};
 
 /// The arms: strategy, largest share of the memory as a divisor, and whether the arm waits until the search is no longer exhaustive.
-const ARMS: [(&str, usize, bool); 4] = [
+///
+/// Short walks find what is near to hand more often, and long ones what lies deeper than a thousand steps.
+const ARMS: [(&str, usize, bool); 5] = [
     ("walk:restart=1000", usize::MAX, false),
     ("rurs:from=visited", 128, false),
     ("highway:width=256,restarts=4000000000", 128, false),
     ("rbfs:own=on,max-overhead=1000000000,max-collision=1", 16, true),
+    ("walk:restart=10000,lanes=1", usize::MAX, false),
 ];
 /// The most that an arm takes while the search is exhaustive.
 const MODEST: usize = 32 << 20;
