@@ -60,7 +60,17 @@ enum Exit {
 /// part that is used takes memory.
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 
+/// The first argument of a process that does nothing but compile a model for a GPU. The run that started it reads the result.
+const COMPILER: &str = "compile-for-device";
+
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|first| first == COMPILER) {
+        let files: Vec<String> = std::env::args_os().skip(2).filter_map(|argument| argument.into_string().ok()).collect();
+        return ExitCode::from(wayfarer::serve_compiler(&files));
+    }
+    if let Ok(program) = std::env::current_exe() {
+        wayfarer::compile_apart(program, vec![COMPILER.to_string()]);
+    }
     let command = match CommandLine::try_parse() {
         Ok(line) => {
             output::set_colour(line.color);

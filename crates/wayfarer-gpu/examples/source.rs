@@ -1,5 +1,5 @@
 //! Prints the CUDA C of a Murphi model with the kernels of a search: `cargo run -p wayfarer-gpu --example source -- FILE [SEARCH] [symmetric] [NAME=VALUE …]`.
-//! The searches are bfs, compact, walk, urs, urs-states, sdrs, sdrs-states, random, highway, highway-ideal, rdfs, audit and audit-compact.
+//! `seed:NUMBER` instead of a file takes the generated program of that number. The searches are bfs, compact, walk, urs, urs-states, sdrs, sdrs-states, random, highway, highway-ideal, rdfs, audit and audit-compact.
 
 use std::error::Error;
 use wayfarer_gpu::{Own, Search, Slots, Source};
@@ -17,8 +17,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             None => name = argument,
         }
     }
-    let (program, diagnostics) = murphi::load(&source::Source::from_bytes(path.clone(), &std::fs::read(path)?), &options);
-    let program = program.ok_or_else(|| format!("{diagnostics:?}"))?;
+    let program = if let Some(seed) = path.strip_prefix("seed:") {
+        wayfarer_ir::generate::generate(seed.parse()?)
+    } else {
+        let (program, diagnostics) = murphi::load(&source::Source::from_bytes(path.clone(), &std::fs::read(path)?), &options);
+        program.ok_or_else(|| format!("{diagnostics:?}"))?
+    };
     let source = if symmetric { Source::symmetric(&program, Limits::default()) } else { Source::new(&program, Limits::default()) }?;
     let exact = Slots::exact(source.bits, true);
     let search = match name {

@@ -4,10 +4,12 @@ use crate::driver::{Driver, Handle};
 use crate::machine::{Address, DeviceError, Kernel, Machine, Params};
 use crate::source::{Search, Source};
 use crate::unsupported::Unsupported;
-use crate::{cache, compile};
+use crate::{apart, cache};
 use std::cell::OnceCell;
 use std::ffi::CString;
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -77,7 +79,8 @@ impl Device {
     pub fn prepare(&self, source: &Source, search: Search) -> Result<(), DeviceError> {
         let text = source.with_kernels(search);
         if cache::look_up(&text, self.capability).is_none() {
-            cache::keep(&text, self.capability, &compile::compile(&text, self.capability)?);
+            let compiled = apart::compile_watched(&text, self.capability, &mut || true).unwrap_or(Err(DeviceError::CompilerCrashed));
+            cache::keep(&text, self.capability, &compiled?);
         }
         Ok(())
     }
@@ -85,18 +88,22 @@ impl Device {
     /// Compiles a text while a context is made, and for as long as `goes_on` says so.
     fn compile(&self, text: &str, goes_on: &mut dyn FnMut() -> bool) -> Result<Vec<u8>, LoadError> {
         let (sender, receiver) = channel();
-        let (own, capability) = (text.to_string(), self.capability);
-        // The compiler cannot be stopped. A run that does not wait for it leaves it to itself.
-        std::thread::spawn(move || sender.send(compile::compile(&own, capability)));
+        let (own, capability, ended) = (text.to_string(), self.capability, Arc::new(AtomicBool::new(false)));
+        let told = ended.clone();
+        // Without a process of its own the compiler cannot be stopped. A run that does not wait for it leaves it to itself.
+        std::thread::spawn(move || sender.send(apart::compile_watched(&own, capability, &mut || !told.load(Ordering::Relaxed))));
         let ready = self.ready();
         loop {
             match receiver.recv_timeout(Duration::from_millis(20)) {
-                Ok(code) => {
+                Ok(Some(code)) => {
                     ready?;
                     return Ok(code?);
                 }
                 Err(RecvTimeoutError::Timeout) if goes_on() => {}
-                Err(RecvTimeoutError::Timeout) => return Err(LoadError::Ended),
+                Ok(None) | Err(RecvTimeoutError::Timeout) => {
+                    ended.store(true, Ordering::Relaxed);
+                    return Err(LoadError::Ended);
+                }
                 Err(RecvTimeoutError::Disconnected) => return Err(DeviceError::Compile("the compiler failed".to_string()).into()),
             }
         }

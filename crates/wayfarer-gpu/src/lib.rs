@@ -5,6 +5,7 @@
 //! Nothing of CUDA is needed to build this crate, and nothing of it but the driver to run compiled code: both libraries are looked for when they are needed.
 //! Searches see a device through [`Machine`]; tests put a C++ compiler in its place.
 
+mod apart;
 mod audit;
 mod bounds;
 mod cache;
@@ -26,6 +27,7 @@ mod trail;
 mod unsupported;
 mod walks;
 
+pub use apart::{compile_apart, serve_compiler};
 pub use audit::{Audit, Judged, Law, OnWalk, Walking};
 pub use device::{Device, LoadError, Loaded};
 pub use levels::{Asked, Levels, Round, Totals};

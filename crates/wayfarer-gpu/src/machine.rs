@@ -175,6 +175,8 @@ pub enum DeviceError {
     },
     /// The source did not compile.
     Compile(String),
+    /// The compiler crashed.
+    CompilerCrashed,
     /// A call failed.
     Call {
         /// What was being done.
@@ -194,6 +196,7 @@ impl fmt::Display for DeviceError {
             DeviceError::Memory { needed, free } => {
                 write!(out, "the GPU has {} MiB free, and at least {} MiB are needed", free >> 20, needed.div_ceil(1 << 20))
             }
+            DeviceError::CompilerCrashed => write!(out, "NVIDIA's compiler crashed on this model, so the model cannot run there"),
             DeviceError::Compile(log) => write!(out, "the generated source does not compile: {log}"),
             DeviceError::Call { doing, said } => write!(out, "{doing} failed: {said}"),
         }

@@ -107,6 +107,8 @@ pub use subject::symmetry::SymmetryChoice;
 pub use subject::{Explicit, Modelled, Subject};
 #[cfg(feature = "murphi")]
 pub use subject::{Programmed, space_of};
+#[cfg(feature = "gpu")]
+pub use wayfarer_gpu::{compile_apart, serve_compiler};
 #[cfg(feature = "murphi")]
 pub use wayfarer_ir as ir;
 #[cfg(feature = "murphi")]

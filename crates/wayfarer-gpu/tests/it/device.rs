@@ -9,7 +9,7 @@ use crate::orbits::same_orbits;
 use crate::searches::{STORES, fits, limits, same_search, walks_can_be_walked_again};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wayfarer_gpu::{Device, LoadError, Search, Slots, Source};
+use wayfarer_gpu::{Device, DeviceError, LoadError, Search, Slots, Source, compile_apart, serve_compiler};
 use wayfarer_ir::symmetry::Symmetry;
 use wayfarer_ir::{Interpreter, Limits, Program};
 
@@ -19,7 +19,22 @@ fn number() -> Option<u32> {
         not_run("WAYFARER_DEVICE does not name a device");
         return None;
     };
+    // This program compiles, too: the compiler crashes on some programs, which ends only its own process.
+    if let Ok(program) = std::env::current_exe() {
+        compile_apart(program, ["--exact", "device::compiler", "--", COMPILER].map(String::from).to_vec());
+    }
     Some(text.parse().expect("the number of a device"))
+}
+
+/// Says that the arguments behind it are for the compiler. To the test runner they are names of tests that are not there.
+const COMPILER: &str = "compile-for-device";
+
+#[test]
+fn compiler() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|argument| argument == COMPILER) {
+        std::process::exit(i32::from(serve_compiler(&arguments[at + 1..])));
+    }
 }
 
 /// Runs jobs on all cores: compiling takes most of the time.
@@ -49,14 +64,17 @@ fn search(name: &str, program: &Arc<Program>, limits: Limits, slots: Slots, devi
     }
     let loaded = match device.load(&source, Search::Levels(slots), limits.call_depth, &mut || true) {
         Ok(loaded) => loaded,
-        Err(LoadError::Unsupported(_)) => return false,
+        Err(LoadError::Unsupported(_) | LoadError::Device(DeviceError::CompilerCrashed)) => return false,
         Err(error) => panic!("{name}: {error}"),
     };
     let interpreter = Interpreter::new(program.clone(), limits);
     same_search(name, &interpreter, &loaded, &source, slots, 256 << 20, most);
     if slots.is_exact() {
-        let walks = device.load(&source, Search::Walks, limits.call_depth, &mut || true).unwrap_or_else(|error| panic!("{name}: {error}"));
-        walks_can_be_walked_again(name, &interpreter, &walks, &source);
+        match device.load(&source, Search::Walks, limits.call_depth, &mut || true) {
+            Ok(walks) => walks_can_be_walked_again(name, &interpreter, &walks, &source),
+            Err(LoadError::Device(DeviceError::CompilerCrashed)) => eprintln!("{name}: the compiler crashed on the kernel of walks"),
+            Err(error) => panic!("{name}: {error}"),
+        }
     }
     true
 }
