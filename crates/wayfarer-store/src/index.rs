@@ -20,7 +20,7 @@ mod directory;
 mod table;
 
 use crate::Account;
-use crate::memory::arena::{Arena, LINE};
+use crate::memory::arena::{Arena, LINE, prefetch_to_write};
 use directory::Directory;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -153,12 +153,16 @@ impl Index {
         (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
     }
 
-    /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one.
+    /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one. If there is none, the state is new,
+    /// and its bucket is asked for to be written.
     #[inline]
     pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
         let table = self.table(share_of(hash), hash);
         let home = table.home(hash);
         let mut agree = table.agreeing(home, table.print(hash));
+        if agree == 0 {
+            prefetch_to_write(table.bucket(home));
+        }
         while agree != 0 {
             each(table.handle_at(home, agree.trailing_zeros()));
             agree &= agree - 1;

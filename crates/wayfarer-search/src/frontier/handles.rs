@@ -1,20 +1,27 @@
 //! A frontier of handles: the states lie in a store that gives them back, and a level is a list of runs of handles.
 //!
 //! Over a store that numbers its states in the order of insertion a level is a single run, so that the frontier of one worker costs no memory at all.
+//!
+//! With several workers a level keeps the order of a single worker, except within pieces: what was found from a piece comes before what was found from the
+//! next one. Neighbours lead to the same states, so a worker that expands them together meets most known states while it still remembers them.
 
 use super::{Frontier, Shared, hands};
 use crate::strategies::Level;
 use crate::{Candidates, Handle, Selection, Store, Visit};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// States in a piece of a level that several workers share, at most.
 const PIECE: u64 = 4096;
-/// Pieces for each worker that the rest of a level is cut into at least, if it is large enough.
-const PIECES: u64 = 8;
+/// Pieces for each worker that the rest of a level is cut into at least. More would balance better and part more neighbours.
+const PIECES: u64 = 2;
 
 /// Handles that follow each other: the first, and how many.
 pub(crate) type Run = (u32, u32);
+
+/// A run of states, and the piece of the level that they were found from.
+type FoundRun = (u32, Run);
 
 impl Waiting {
     /// The level of a search that goes on from here.
@@ -48,7 +55,7 @@ pub(crate) struct Board {
 #[derive(Default)]
 struct Inside {
     level: Arc<Pieces>,
-    found: Vec<Run>,
+    found: Vec<FoundRun>,
     turned: u64,
     /// States of the level that workers have left behind.
     left: Vec<Run>,
@@ -58,32 +65,44 @@ struct Inside {
 #[derive(Default)]
 struct Pieces {
     states: u64,
-    pieces: Vec<Run>,
+    runs: Vec<Run>,
+    /// One past the last run of each piece.
+    ends: Vec<usize>,
     next: AtomicUsize,
 }
 
 impl Pieces {
     /// Cuts what was found into pieces for so many workers. They become smaller towards the end of the level, so that all workers end at about the same time.
-    fn new(mut found: Vec<Run>, hands: usize) -> Self {
-        let states = count(&found);
+    fn new(mut found: Vec<FoundRun>, hands: usize) -> Self {
         found.sort_unstable();
-        let hands = hands as u64;
-        if hands > 1 {
-            let (mut pieces, mut left) = (Vec::with_capacity(found.len()), states);
-            for (mut first, mut run) in found {
-                while run > 0 {
-                    let piece = run.min((left / (hands * PIECES)).clamp(1, PIECE) as u32);
-                    pieces.push((first, piece));
-                    (first, run, left) = (first + piece, run - piece, left - u64::from(piece));
+        let states: u64 = found.iter().map(|(_, (_, states))| u64::from(*states)).sum();
+        let (mut runs, mut ends): (Vec<Run>, _) = (Vec::with_capacity(found.len()), Vec::new());
+        let (mut left, mut room) = (states, 0);
+        for (_, (mut first, mut run)) in found {
+            while run > 0 {
+                if room == 0 {
+                    ends.extend(Some(runs.len()).filter(|end| *end > 0));
+                    room = if hands > 1 { (left / (hands as u64 * PIECES)).clamp(1, PIECE) } else { left };
                 }
+                let part = run.min(u32::try_from(room).unwrap_or(u32::MAX));
+                runs.push((first, part));
+                (first, run) = (first + part, run - part);
+                (left, room) = (left - u64::from(part), room - u64::from(part));
             }
-            found = pieces;
         }
-        Pieces { states, pieces: found, next: AtomicUsize::new(0) }
+        ends.extend(Some(runs.len()).filter(|end| *end > 0));
+        Pieces { states, runs, ends, next: AtomicUsize::new(0) }
     }
 
+    /// The runs of a piece; none if there is no such piece.
+    fn piece(&self, number: usize) -> Option<Range<usize>> {
+        let end = *self.ends.get(number)?;
+        Some(number.checked_sub(1).map_or(0, |before| self.ends[before])..end)
+    }
+
+    /// The runs of all pieces that no worker has taken.
     fn untaken(&self) -> &[Run] {
-        &self.pieces[self.next.load(Ordering::Relaxed).min(self.pieces.len())..]
+        self.piece(self.next.load(Ordering::Relaxed)).map_or(&[], |piece| &self.runs[piece.start..])
     }
 }
 
@@ -93,8 +112,9 @@ impl Board {
         let mut inside = Inside::default();
         let mut waiting = 0;
         if let Some(from) = from {
-            inside.level = Arc::new(Pieces::new(from.level.clone(), workers));
-            inside.found.clone_from(&from.next);
+            let runs = |runs: &[Run]| runs.iter().map(|run| (0, *run)).collect();
+            inside.level = Arc::new(Pieces::new(runs(&from.level), workers));
+            inside.found = runs(&from.next);
             waiting = count(&from.level) + count(&from.next);
         }
         Arc::new(Board { workers, inside: Mutex::new(inside), waiting: AtomicU64::new(waiting) })
@@ -109,7 +129,8 @@ impl Board {
         let mut inside = self.inside();
         let mut level = std::mem::take(&mut inside.left);
         level.extend_from_slice(inside.level.untaken());
-        Waiting { level, next: std::mem::take(&mut inside.found), depth, starts }
+        let next = std::mem::take(&mut inside.found).into_iter().map(|(_, run)| run).collect();
+        Waiting { level, next, depth, starts }
     }
 }
 
@@ -117,8 +138,19 @@ impl<'a> Shared<'a> for Arc<Board> {
     fn part(&self, worker: usize) -> Box<dyn Frontier + 'a> {
         let inside = self.inside();
         // The first worker counts the states that were found before.
-        let handed = if worker == 0 { count(&inside.found) } else { 0 };
-        Box::new(Handles { board: self.clone(), level: inside.level.clone(), piece: (0, 0), found: Vec::new(), states: 0, handed, cut: Vec::new() })
+        let handed = if worker == 0 { inside.found.iter().map(|(_, (_, states))| u64::from(*states)).sum() } else { 0 };
+        Box::new(Handles {
+            board: self.clone(),
+            level: inside.level.clone(),
+            number: 0,
+            piece: 0..0,
+            run: (0, 0),
+            left: 0,
+            found: Vec::new(),
+            states: 0,
+            handed,
+            cut: Vec::new(),
+        })
     }
 
     fn waiting(&self) -> u64 {
@@ -130,9 +162,12 @@ impl<'a> Shared<'a> for Arc<Board> {
 struct Handles {
     board: Arc<Board>,
     level: Arc<Pieces>,
-    /// The rest of the piece that was taken.
-    piece: Run,
-    found: Vec<Run>,
+    /// The number of the piece that was taken, its runs that wait, the rest of the run that is being expanded, and the states of all these.
+    number: u32,
+    piece: Range<usize>,
+    run: Run,
+    left: u64,
+    found: Vec<FoundRun>,
     /// States in `found`, and those that were handed over since the last turn.
     states: u64,
     handed: u64,
@@ -144,22 +179,32 @@ impl Handles {
     /// Takes a piece, and says whether there was one.
     fn take_piece(&mut self) -> bool {
         let next = self.level.next.fetch_add(1, Ordering::Relaxed);
-        let Some(piece) = self.level.pieces.get(next) else { return false };
-        self.piece = *piece;
-        self.board.waiting.fetch_sub(u64::from(piece.1), Ordering::Relaxed);
+        let Some(piece) = self.level.piece(next) else { return false };
+        self.left = count(&self.level.runs[piece.clone()]);
+        (self.number, self.piece) = (next as u32, piece);
+        self.board.waiting.fetch_sub(self.left, Ordering::Relaxed);
         true
     }
 }
 
 impl Frontier for Handles {
     fn take(&mut self, store: &dyn Store, most: u32, selection: &mut Selection) {
-        if self.piece.1 == 0 && !self.take_piece() {
+        if self.left == 0 && !self.take_piece() {
             return;
         }
-        let taken = self.piece.1.min(most);
-        selection.handles.extend((self.piece.0..self.piece.0 + taken).map(Handle));
+        let mut room = most;
+        while room > 0 && self.left > 0 {
+            if self.run.1 == 0 {
+                let Some(next) = self.piece.next() else { break };
+                self.run = self.level.runs[next];
+            }
+            let (first, taken) = (self.run.0, self.run.1.min(room));
+            selection.handles.extend((first..first + taken).map(Handle));
+            self.run = (first + taken, self.run.1 - taken);
+            self.left -= u64::from(taken);
+            room -= taken;
+        }
         store.states(&selection.handles, &mut selection.states);
-        self.piece = (self.piece.0 + taken, self.piece.1 - taken);
     }
 
     fn put(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {
@@ -167,8 +212,8 @@ impl Frontier for Handles {
             if let Visit::New(Handle(handle)) = visit {
                 self.states += 1;
                 match self.found.last_mut() {
-                    Some((first, states)) if *first + *states == *handle => *states += 1,
-                    _ => self.found.push((*handle, 1)),
+                    Some((_, (first, states))) if *first + *states == *handle => *states += 1,
+                    _ => self.found.push((self.number, (*handle, 1))),
                 }
             }
         }
@@ -176,11 +221,11 @@ impl Frontier for Handles {
     }
 
     fn pass_over(&mut self) -> u64 {
-        let mut passed = u64::from(self.piece.1);
+        let mut passed = std::mem::take(&mut self.left);
         while self.take_piece() {
-            passed += u64::from(self.piece.1);
+            passed += std::mem::take(&mut self.left);
         }
-        self.piece.1 = 0;
+        (self.piece, self.run) = (0..0, (0, 0));
         passed
     }
 
@@ -195,10 +240,12 @@ impl Frontier for Handles {
         if inside.turned < turn {
             inside.turned = turn;
             let found = std::mem::take(&mut inside.found);
-            let hands = hands(count(&found), feed, self.board.workers);
+            let states: u64 = found.iter().map(|(_, (_, states))| u64::from(*states)).sum();
+            let hands = hands(states, feed, self.board.workers);
             inside.level = Arc::new(Pieces::new(found, hands));
         }
         self.level = inside.level.clone();
+        (self.piece, self.run) = (0..0, (0, 0));
         self.handed = 0;
         self.level.states
     }
@@ -208,7 +255,7 @@ impl Frontier for Handles {
     }
 
     fn is_level_done(&self) -> bool {
-        self.piece.1 == 0 && self.level.untaken().is_empty()
+        self.left == 0 && self.level.untaken().is_empty()
     }
 
     fn found(&self) -> u64 {
@@ -216,7 +263,7 @@ impl Frontier for Handles {
     }
 
     fn own(&self) -> u64 {
-        u64::from(self.piece.1) + self.states + self.cut.len() as u64
+        self.left + self.states + self.cut.len() as u64
     }
 
     fn shared(&self) -> u64 {
@@ -226,7 +273,8 @@ impl Frontier for Handles {
     fn leave(&mut self) {
         let mut inside = self.board.inside();
         inside.left.extend(self.cut.iter().map(|handle| (*handle, 1)));
-        inside.left.extend(Some(self.piece).filter(|piece| piece.1 > 0));
+        inside.left.extend(Some(self.run).filter(|run| run.1 > 0));
+        inside.left.extend_from_slice(&self.level.runs[self.piece.clone()]);
         inside.found.append(&mut self.found);
     }
 }

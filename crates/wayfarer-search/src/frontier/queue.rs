@@ -29,6 +29,8 @@ pub(crate) struct Queue {
     entry: Vec<u8>,
     /// The bytes of a segment.
     segment: usize,
+    /// The part of the level that states are found from.
+    origin: u32,
 }
 
 /// States one after the other, that can be read without what lies before them.
@@ -36,9 +38,16 @@ pub(crate) struct Segment {
     bytes: Box<[u8]>,
     used: usize,
     states: u32,
+    /// The part of the level that its first states were found from.
+    origin: u32,
 }
 
 impl Segment {
+    /// The part of the level that its first states were found from.
+    pub(crate) fn origin(&self) -> u32 {
+        self.origin
+    }
+
     /// How many states it holds.
     pub(crate) fn states(&self) -> u32 {
         self.states
@@ -69,12 +78,17 @@ impl Queue {
         let last = Last { tight: vec![0; packing.words() * size_of::<Word>()], number: 0 };
         let words = vec![0; packing.words()];
         let (segments, entry) = (VecDeque::new(), Vec::new());
-        Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, segment: SEGMENT }
+        Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, segment: SEGMENT, origin: 0 }
     }
 
     /// The same in segments of about `bytes` bytes.
     pub(crate) fn in_segments(self, bytes: usize) -> Self {
         Queue { segment: bytes.clamp(LEAST, SEGMENT), ..self }
+    }
+
+    /// States that are appended from now on were found from this part of the level.
+    pub(crate) fn found_from(&mut self, origin: u32) {
+        self.origin = origin;
     }
 
     /// Appends a state; false if the account has no room.
@@ -87,7 +101,7 @@ impl Queue {
                 None if account.allows(room) => vec![0; room].into_boxed_slice(),
                 None => return false,
             };
-            self.segments.push_back(Segment { bytes: segment, used: 0, states: 0 });
+            self.segments.push_back(Segment { bytes: segment, used: 0, states: 0, origin: self.origin });
             self.written.clear();
         }
         let Some(segment) = self.segments.back_mut() else { return false };

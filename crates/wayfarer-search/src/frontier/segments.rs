@@ -1,6 +1,7 @@
 //! A frontier of states, for stores that cannot give states back.
 //!
-//! Waiting states lie in segments that any worker may take, the oldest first. A worker puts what it finds into segments of its own and hands them over as they
+//! Waiting states lie in segments that any worker may take, a few neighbours at once. They lie in the order of the segments that they were found from, so that
+//! a worker expands states together that lead to the same states. A worker puts what it finds into segments of its own and hands them over as they
 //! fill up, the rest at the end of a level. Waypoints are shared, under a lock that is taken twice for a round at most; one worker alone finds it open.
 //!
 //! A frontier that no longer fits ends the search, or, if it [spills](Pool::spilling), is thinned out: of the states found from then on some, drawn at random, are
@@ -18,6 +19,9 @@ use wayfarer_space::{Packing, Rng, Word};
 
 /// Bytes of a segment that several workers share: a level has many of them.
 const SHARED_SEGMENT: usize = 1 << 12;
+/// Segments that a worker takes at once, at most, and the turns for each worker that the rest of a level is left for at least, if it is large enough.
+const TOGETHER: usize = 8;
+const TURNS: usize = 8;
 
 /// The waiting states, and the waypoints on the way to them. To hold both locks, take the heap's first.
 pub(crate) struct Pool<'a> {
@@ -43,6 +47,8 @@ pub(super) struct Heap {
     pub(super) next: VecDeque<Segment>,
     bytes: usize,
     most: usize,
+    /// Segments of the level that were taken.
+    taken: u32,
     /// The turn in which the next level became the level; the states it had then, and the most that one had.
     turned: u64,
     states: u64,
@@ -60,6 +66,10 @@ pub(crate) struct Kept {
     pub(crate) most_bytes: usize,
     /// The most states of a level that were kept.
     pub(crate) widest: u64,
+}
+
+fn states<'s>(segments: impl IntoIterator<Item = &'s Segment>) -> u64 {
+    segments.into_iter().map(|segment| u64::from(segment.states())).sum()
 }
 
 impl<'a> Pool<'a> {
@@ -117,13 +127,16 @@ impl<'a> Pool<'a> {
         self.unadopted.fetch_add(states, Ordering::Relaxed);
     }
 
-    /// Takes a segment of the level.
-    fn take(&self) -> Option<Segment> {
+    /// Takes some neighbouring segments of the level, and the number of the first.
+    fn take(&self) -> (Vec<Segment>, u32) {
         let mut heap = self.heap();
-        let segment = heap.level.pop_front()?;
-        heap.bytes -= segment.bytes();
-        self.waiting.fetch_sub(u64::from(segment.states()), Ordering::Relaxed);
-        Some(segment)
+        let together = (heap.level.len() / (self.workers * TURNS)).clamp(1, TOGETHER).min(heap.level.len());
+        let segments: Vec<Segment> = heap.level.drain(..if self.workers > 1 { together } else { together.min(1) }).collect();
+        heap.bytes -= segments.iter().map(Segment::bytes).sum::<usize>();
+        let first = heap.taken;
+        heap.taken += segments.len() as u32;
+        self.waiting.fetch_sub(states(&segments), Ordering::Relaxed);
+        (segments, first)
     }
 
     /// Adds segments to the next level, or to the level, and says how many states they hold.
@@ -147,10 +160,12 @@ impl<'a> Shared<'a> for Arc<Pool<'a>> {
             pool: self.clone(),
             outlet: self.outlet(worker),
             reading: self.queue.like(),
+            coming: Vec::new().into_iter(),
+            number: 0,
             read_left: 0,
             queued: 0,
             // The first worker counts the states that were found before.
-            handed: if worker == 0 { self.heap().next.iter().map(|segment| u64::from(segment.states())).sum() } else { 0 },
+            handed: if worker == 0 { states(&self.heap().next) } else { 0 },
             cut: 0,
             found: Vec::new(),
         })
@@ -165,8 +180,10 @@ impl<'a> Shared<'a> for Arc<Pool<'a>> {
 struct Segments<'a> {
     pool: Arc<Pool<'a>>,
     outlet: Outlet<'a>,
-    /// The segment that was taken, and the states left there.
+    /// The segment that is being read, those that were taken with it, the number of the next, and the states left in all of them.
     reading: Queue,
+    coming: std::vec::IntoIter<Segment>,
+    number: u32,
     read_left: u64,
     /// States in the worker's own segments, and those that were handed over since the last turn.
     queued: u64,
@@ -178,10 +195,16 @@ struct Segments<'a> {
 }
 
 impl Segments<'_> {
-    /// Takes a segment, and says whether there was one. The memory of the last is written next.
+    /// Goes on to another segment, and says whether there was one. The memory of the last is written next.
     fn take_segment(&mut self) -> bool {
-        let Some(segment) = self.pool.take() else { return false };
-        self.read_left = u64::from(segment.states());
+        if self.coming.len() == 0 {
+            let (segments, first) = self.pool.take();
+            self.read_left = states(&segments);
+            (self.coming, self.number) = (segments.into_iter(), first);
+        }
+        let Some(segment) = self.coming.next() else { return false };
+        self.outlet.queue.found_from(self.number);
+        self.number += 1;
         if let Some(spare) = self.reading.load(segment) {
             self.outlet.queue.reuse(spare);
         }
@@ -243,10 +266,14 @@ impl Frontier for Segments<'_> {
 
     fn pass_over(&mut self) -> u64 {
         let mut passed = std::mem::take(&mut self.read_left);
-        while let Some(segment) = self.pool.take() {
-            passed += u64::from(segment.states());
+        self.coming = Vec::new().into_iter();
+        loop {
+            let (segments, _) = self.pool.take();
+            if segments.is_empty() {
+                return passed;
+            }
+            passed += states(&segments);
         }
-        passed
     }
 
     fn hand_over(&mut self) {
@@ -260,7 +287,9 @@ impl Frontier for Segments<'_> {
         if heap.turned < turn {
             heap.turned = turn;
             heap.level = std::mem::take(&mut heap.next);
-            heap.states = heap.level.iter().map(|segment| u64::from(segment.states())).sum();
+            heap.level.make_contiguous().sort_by_key(Segment::origin);
+            heap.taken = 0;
+            heap.states = states(heap.level.iter());
             heap.widest = heap.widest.max(heap.states);
             heap.marks = self.outlet.marks_at(depth + 1, heap.states, &self.pool.waypoints);
         }

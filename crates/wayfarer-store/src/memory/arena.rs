@@ -35,6 +35,18 @@ pub(crate) fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
+/// The same for a line that will be written: no other core keeps a copy, which would have to be called back at the write.
+#[inline]
+pub(crate) fn prefetch_to_write(address: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: as for `prefetch_line`. Processors that do not know this hint do nothing.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    prefetch_line(address);
+}
+
 /// The least that an arena takes at once.
 const SMALLEST: usize = 1 << 16;
 

@@ -10,8 +10,12 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 const LINK: usize = 4;
 /// The link of a state that was not reached from another.
 const NO_PARENT: u32 = u32::MAX;
-/// Handles that a worker takes at once. Segments hold a multiple of this.
+/// Handles that a worker takes at once: at least, and at most if segments hold many. A segment holds a multiple of the least. Longer runs keep apart what
+/// different workers write, and leave the lock alone.
 const RUN: usize = 64;
+const LONG_RUN: usize = 1024;
+/// Runs in a segment, at least, if they are longer than the shortest.
+const RUNS: usize = 12;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
@@ -33,6 +37,8 @@ pub(crate) struct Records {
     per_segment: u64,
     /// 2⁶⁴ / `per_segment`, rounded up: multiplying by it divides any handle exactly.
     reciprocal: u64,
+    /// Handles that a worker takes at once.
+    run: usize,
     /// Handles given out to workers.
     next: AtomicUsize,
 }
@@ -73,6 +79,7 @@ impl Records {
             segment,
             per_segment: per_segment as u64,
             reciprocal: u64::MAX / per_segment as u64 + 1,
+            run: (per_segment / RUNS / RUN * RUN).clamp(RUN, LONG_RUN),
             next: AtomicUsize::new(0),
         }
     }
@@ -224,7 +231,9 @@ impl Records {
         let Ok(mut chunks) = self.chunks.lock() else { return false };
         let next = self.next.load(Ordering::Relaxed);
         let segment = next / self.per_segment as usize;
-        if next + RUN >= u32::MAX as usize - 1 || segment >= self.table.len() {
+        // A run does not go past the end of its segment.
+        let end = next + self.run.min(self.per_segment as usize - next % self.per_segment as usize);
+        if end >= u32::MAX as usize - 1 || segment >= self.table.len() {
             return false;
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
@@ -238,8 +247,8 @@ impl Records {
             }
             chunks.push((segment + group, Some(chunk)));
         }
-        self.next.store(next + RUN, Ordering::Relaxed);
-        *run = Run { next, end: next + RUN, at: self.address(next as u32) as usize };
+        self.next.store(end, Ordering::Relaxed);
+        *run = Run { next, end, at: self.address(next as u32) as usize };
         true
     }
 }
