@@ -21,21 +21,23 @@ mod table;
 
 use crate::Account;
 use crate::memory::arena::{Arena, LINE, prefetch_to_write};
+use crate::memory::lines::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, fence, spin_loop, yield_now};
 use directory::Directory;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::Ordering;
 use table::{Growth, Matches, Slot, Table};
 use wayfarer_space::Hash;
 
-const SHARES: usize = 1024;
+const SHARES: usize = if cfg!(loom) { 1 } else { 1024 };
 /// A table with this many buckets, as a power of two, is split and not doubled.
 const LARGEST: u32 = if cfg!(test) { 3 } else { 9 };
+/// The tenths of a share that are taken when it grows. Under loom small tables must have free slots at that moment.
+const FULL: u64 = if cfg!(loom) { 5 } else { 9 };
 /// Looks at a table that is being copied before a worker lets others run meanwhile.
-const SPINS: u32 = 1 << 10;
+const SPINS: u32 = if cfg!(loom) { 0 } else { 1 << 10 };
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
-const SEATS: usize = 256;
+const SEATS: usize = if cfg!(loom) { 4 } else { 256 };
 /// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
 const FLUSH: u64 = 16;
 /// The number of buckets for which states are prefetched if their hashes are needed.
@@ -53,6 +55,8 @@ pub(crate) struct Index {
     epoch: AtomicU64,
     noted: Box<[Noted]>,
     seats: AtomicUsize,
+    /// [`LARGEST`], or less in tests.
+    largest: u32,
 }
 
 /// The epoch in which a worker began its batch, in a cache line of its own.
@@ -100,7 +104,9 @@ impl Index {
         let shares: Option<Vec<AtomicU64>> = (0..SHARES)
             .map(|_| {
                 let base = arena.take(LINE, account)?;
-                Some(AtomicU64::new(Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false, skip: 0 }.to_word()))
+                let table = Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false, skip: 0 };
+                table.clear();
+                Some(AtomicU64::new(table.to_word()))
             })
             .collect();
         Some(Index {
@@ -111,6 +117,7 @@ impl Index {
             epoch: AtomicU64::new(0),
             noted: (0..SEATS).map(|_| Noted(AtomicU64::new(IDLE))).collect(),
             seats: AtomicUsize::new(0),
+            largest: LARGEST,
         })
     }
 
@@ -232,7 +239,7 @@ impl Index {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
             // Whoever grows it already need not be waited for.
-            if u64::from(used) * 10 >= slots * 9 && !self.growing[share].load(Ordering::Relaxed) {
+            if u64::from(used) * 10 >= slots * FULL && !self.growing[share].load(Ordering::Relaxed) {
                 self.grow((share, hash), table, true, handle, means);
             }
         }
@@ -289,7 +296,7 @@ impl Index {
         let mut looks = 0;
         while self.table(share, hash) == table && self.growing[share].load(Ordering::Acquire) {
             looks += 1;
-            if looks < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if looks < SPINS { spin_loop() } else { yield_now() }
         }
     }
 
@@ -303,7 +310,7 @@ impl Index {
         // Another worker may have grown it before this one had its turn.
         let grown = self.table(share, hash) != table
             || match doubled {
-                true if table.bucket_bits >= LARGEST => self.split(share, hash, handle, means),
+                true if table.bucket_bits >= self.largest => self.split(share, hash, handle, means),
                 true => self.replace(share, hash, table, Growth::Doubled, handle, means),
                 false => self.replace(share, hash, table, Growth::Widened, handle, means),
             };
@@ -497,7 +504,10 @@ fn share_of(hash: Hash) -> usize {
     ((position >> 22) as usize).min(SHARES - 1)
 }
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod loom_tests;
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::Unlimited;

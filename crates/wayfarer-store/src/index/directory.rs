@@ -5,7 +5,8 @@
 use super::table::Table;
 use crate::Account;
 use crate::memory::arena::{Arena, LINE};
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::memory::lines::sync::AtomicU64;
+use std::sync::atomic::Ordering;
 use wayfarer_space::Hash;
 
 /// Tells a directory's word from a table's.
@@ -22,11 +23,18 @@ pub(super) struct Directory {
 impl Directory {
     /// Room for a directory, to be filled before others see it.
     pub(super) fn take(bits: u32, arena: &mut Arena, account: &dyn Account) -> Option<Self> {
-        Some(Directory { base: arena.take_dirty(Self::bytes_for(bits), account)?, bits })
+        let directory = Directory { base: arena.take(Self::bytes_for(bits), account)?, bits };
+        #[cfg(loom)]
+        // The checker's words are not plain words.
+        for place in 0..1 << bits {
+            // SAFETY: the block has room for this many words, and nobody else has it.
+            unsafe { directory.base.cast::<AtomicU64>().add(place).write(AtomicU64::new(0)) };
+        }
+        Some(directory)
     }
 
     fn bytes_for(bits: u32) -> usize {
-        (size_of::<u64>() << bits).max(LINE)
+        (size_of::<AtomicU64>() << bits).max(LINE)
     }
 
     /// Where it lies, and how many bytes it has.

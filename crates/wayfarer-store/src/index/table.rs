@@ -3,11 +3,12 @@
 
 use crate::Account;
 use crate::memory::arena::{Arena, LINE};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::memory::lines::sync::{AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering;
 use wayfarer_space::Hash;
 
-/// Slots of a bucket, narrow and wide.
-const NARROW: usize = 16;
+/// Slots of a bucket, narrow and wide. Under loom a table is full after two entries.
+const NARROW: usize = if cfg!(loom) { 2 } else { 16 };
 const WIDE: usize = 8;
 /// The fewest hash bits a narrow slot may keep.
 const LEAST_PRINT: u32 = 4;
@@ -189,7 +190,7 @@ impl Table {
         (0..self.slots()).fold(0, |bits, slot| bits | u32::from(matches!(self.slot(bucket, slot), Slot::Frozen)) << slot)
     }
 
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     #[inline]
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
         let slots = self.line(bucket);
@@ -197,14 +198,14 @@ impl Table {
     }
 
     /// The narrow slots that have a value under a mask.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     #[inline]
     fn equal(&self, bucket: usize, wanted: u32, mask: u32) -> u32 {
         lanes::equal(self.line(bucket), wanted, mask)
     }
 
     /// The sixteen narrow slots of a bucket.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     #[inline]
     fn line(&self, bucket: usize) -> lanes::Line {
         // SAFETY: the line is aligned and inside the table's block. Each aligned load reads every slot in it whole, as an acquire load on this machine
@@ -214,12 +215,12 @@ impl Table {
         line
     }
 
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
     fn equal(&self, bucket: usize, wanted: u32, mask: u32) -> u32 {
         (0..NARROW).fold(0, |bits, slot| bits | u32::from(self.narrow(bucket, slot).load(Ordering::Acquire) & mask == wanted) << slot)
     }
 
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
     fn compare(&self, bucket: usize, wanted: u32, mask: u32) -> Matches {
         let mut matches = Matches { agree: 0, free: 0 };
         for slot in 0..NARROW {
@@ -231,7 +232,7 @@ impl Table {
     }
 
     /// As `compare`. The upper half of a wide slot has the hash bits. The lower half is zero only if the slot is free, since there is no last handle.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
     #[inline]
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
         use std::arch::x86_64::*;
@@ -253,7 +254,7 @@ impl Table {
         matches
     }
 
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
     fn compare_wide(&self, bucket: usize, wanted: u32) -> Matches {
         let mut matches = Matches { agree: 0, free: 0 };
         for slot in 0..WIDE {
@@ -327,6 +328,13 @@ impl Table {
     pub(super) fn clear(&self) {
         // SAFETY: the block has this many bytes and belongs to the worker that took it.
         unsafe { self.base.write_bytes(0, self.bytes()) };
+        #[cfg(loom)]
+        // The checker's words are not plain zeros.
+        for (bucket, slot) in (0..self.buckets()).flat_map(|bucket| (0..NARROW).map(move |slot| (bucket, slot))) {
+            const { assert!(NARROW * size_of::<AtomicU32>() <= LINE) };
+            // SAFETY: a line has room for loom's larger words.
+            unsafe { self.bucket(bucket).cast::<AtomicU32>().add(slot).write(AtomicU32::new(0)) };
+        }
     }
 
     /// A table with room for `handle`, to be [cleared](Table::clear): in twice the buckets if it is to be doubled, or for
@@ -347,7 +355,7 @@ impl Table {
         let bucket_bits = self.bucket_bits + u32::from(how == Growth::Doubled) + u32::from(wide && !self.wide);
         let skip = self.skip + u32::from(how == Growth::Split);
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide, skip };
-        grown.base = arena.take_dirty(grown.bytes(), account)?;
+        grown.base = arena.take(grown.bytes(), account)?;
         Some(grown)
     }
 
@@ -376,7 +384,7 @@ impl Table {
 }
 
 /// Comparisons of sixteen slots at once.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
 mod lanes {
     use std::arch::x86_64::*;
 

@@ -115,16 +115,8 @@ impl Arena {
         self.bytes
     }
 
-    /// A zeroed block of `size` bytes, a power of two and at least a line.
+    /// A block of `size` bytes, a power of two and at least a line. It is not cleared: its user touches it first.
     pub(crate) fn take(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
-        let block = self.take_dirty(size, account)?;
-        // SAFETY: the block lies inside one of our chunks and nobody else has it.
-        unsafe { block.write_bytes(0, size) };
-        Some(block)
-    }
-
-    /// The same without clearing it, so that its user touches it first.
-    pub(crate) fn take_dirty(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
         let address = match self.free.range((size, 0)..).next().copied() {
             Some(block) => {
                 self.free.remove(&block);
@@ -144,7 +136,7 @@ impl Arena {
                 self.bytes += bytes;
                 self.chunks.push(chunk);
                 self.free.insert((bytes, start));
-                return self.take_dirty(size, account);
+                return self.take(size, account);
             }
         };
         Some(address as *mut u8)

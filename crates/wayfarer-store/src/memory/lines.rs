@@ -9,20 +9,20 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use sync::AtomicU64;
 
-/// The atomics of shared lines. In a build with `--cfg loom` they are loom's, which tries the interleavings of threads.
+/// The atomics of shared memory. In a build with `--cfg loom` they are loom's, which tries the interleavings of threads.
 pub(crate) mod sync {
     #[cfg(loom)]
     pub(crate) use loom::{
         hint::spin_loop,
         sync::Mutex,
-        sync::atomic::{AtomicU64, fence},
+        sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, fence},
         thread::yield_now,
     };
     #[cfg(not(loom))]
     pub(crate) use std::{
         hint::spin_loop,
         sync::Mutex,
-        sync::atomic::{AtomicU64, fence},
+        sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, fence},
         thread::yield_now,
     };
 }
