@@ -42,8 +42,8 @@ pub(crate) fn compile_watched(text: &str, capability: (u32, u32), goes_on: &mut 
 }
 
 /// The work of a process that compiles: reads the text in the first file that is named, and writes the code, or what the
-/// compiler said, to the second. Two numbers that follow name the device. Returns the exit code. It ends with its caller, which
-/// holds its standard input.
+/// compiler said, to the second. Two numbers that follow name the device. Returns the exit code. Code is there as soon as its
+/// file is; the process may take longer to end. It ends with its caller, which holds its standard input.
 pub fn serve_compiler(arguments: &[String]) -> u8 {
     std::thread::spawn(|| {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
@@ -51,12 +51,19 @@ pub fn serve_compiler(arguments: &[String]) -> u8 {
     });
     let [text, code, major, minor] = arguments else { return 1 };
     let (Ok(source), Ok(major), Ok(minor)) = (fs::read_to_string(text), major.parse(), minor.parse()) else { return 1 };
-    let (written, exit) = match compile(&source, (major, minor)) {
-        Ok(bytes) => (bytes, 0),
-        Err(DeviceError::Compile(log)) => (log.into_bytes(), REFUSED),
-        Err(error) => (error.to_string().into_bytes(), 1),
+    let (written, to, exit) = match compile(&source, (major, minor)) {
+        Ok(bytes) => (bytes, code.clone(), 0),
+        Err(DeviceError::Compile(log)) => (log.into_bytes(), refusal(code), REFUSED),
+        Err(error) => (error.to_string().into_bytes(), refusal(code), 1),
     };
-    if fs::write(code, written).is_ok() { exit } else { 1 }
+    // Its reader must not see half of it.
+    let aside = format!("{code}.part");
+    if fs::write(&aside, written).and_then(|()| fs::rename(aside, to)).is_ok() { exit } else { 1 }
+}
+
+/// The file for what the compiler said instead of writing code.
+fn refusal(code: &str) -> String {
+    format!("{code}.refused")
 }
 
 impl Apart {
@@ -76,7 +83,7 @@ impl Apart {
         (major, minor): (u32, u32),
         goes_on: &mut dyn FnMut() -> bool,
     ) -> Option<Result<Vec<u8>, DeviceError>> {
-        let failed = |said: String| Some(Err(DeviceError::Call { doing: "compiling for the GPU", said }));
+        let failed = |said: String| Some(Err(call_failed(said)));
         let (source, code) = (folder.join("model.cu"), folder.join("model.cubin"));
         let written = fs::create_dir_all(folder).and_then(|()| fs::write(&source, text));
         let child = written.and_then(|()| {
@@ -91,20 +98,24 @@ impl Apart {
         let status = loop {
             match running.0.try_wait() {
                 Ok(Some(status)) => break status,
+                Ok(None) if code.exists() => return Some(fs::read(&code).map_err(|error| call_failed(error.to_string()))),
                 Ok(None) if goes_on() => std::thread::sleep(NAP),
                 Ok(None) => return None,
                 Err(error) => return failed(error.to_string()),
             }
         };
-        let said = || fs::read(&code).ok();
-        let in_words = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        match (status.code(), said()) {
-            (Some(0), Some(bytes)) => Some(Ok(bytes)),
-            (Some(exit), Some(bytes)) if exit == i32::from(REFUSED) => Some(Err(DeviceError::Compile(in_words(bytes)))),
-            (Some(_), Some(bytes)) => failed(in_words(bytes)),
+        let said = fs::read(refusal(&code.to_string_lossy())).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        match (fs::read(&code), status.code(), said) {
+            (Ok(bytes), Some(0), _) => Some(Ok(bytes)),
+            (_, Some(exit), Some(said)) if exit == i32::from(REFUSED) => Some(Err(DeviceError::Compile(said))),
+            (_, Some(_), Some(said)) => failed(said),
             _ => Some(Err(DeviceError::CompilerCrashed)),
         }
     }
+}
+
+fn call_failed(said: String) -> DeviceError {
+    DeviceError::Call { doing: "compiling for the GPU", said }
 }
 
 /// A process that ends when it is no longer wanted.
@@ -134,9 +145,11 @@ mod tests {
 
     #[test]
     fn code_and_refusals_come_back() {
-        assert_eq!(compiled("cat \"$1\" - > \"$2\" </dev/null; echo $3$4 >> \"$2\""), Some(Ok(b"kernel90\n".to_vec())));
-        assert_eq!(compiled("echo 'line 3: no' > \"$2\"; exit 9"), Some(Err(DeviceError::Compile("line 3: no\n".to_string()))));
-        assert!(matches!(compiled("echo 'no library' > \"$2\"; exit 1"), Some(Err(DeviceError::Call { .. }))));
+        let copies = "(cat \"$1\"; echo $3$4) > \"$2.part\"; mv \"$2.part\" \"$2\"";
+        assert_eq!(compiled(copies), Some(Ok(b"kernel90\n".to_vec())));
+        assert_eq!(compiled(&format!("{copies}; sleep 600")), Some(Ok(b"kernel90\n".to_vec())), "the code is there before the process ends");
+        assert_eq!(compiled("echo 'line 3: no' > \"$2.refused\"; exit 9"), Some(Err(DeviceError::Compile("line 3: no\n".to_string()))));
+        assert!(matches!(compiled("echo 'no library' > \"$2.refused\"; exit 1"), Some(Err(DeviceError::Call { .. }))));
     }
 
     #[test]

@@ -122,7 +122,7 @@ impl Device {
                 return Err(LoadError::Unsupported(Unsupported::Recursion));
             }
             self.ready()?;
-            self.driver.set_stack(stack)?;
+            self.driver.raise_stack(stack)?;
         }
         let text = source.with_kernels(search);
         let kept = cache::look_up(&text, self.capability);

@@ -5,6 +5,7 @@ use crate::machine::DeviceError;
 use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
+use std::sync::{Mutex, PoisonError};
 
 /// A handle of the driver: a context, module or function.
 pub(crate) type Handle = *mut c_void;
@@ -186,9 +187,19 @@ impl Driver {
         Ok(blocks.max(1) as u32)
     }
 
-    /// Bytes of stack that each lane has.
-    pub(crate) fn set_stack(&self, bytes: u64) -> Result<(), DeviceError> {
-        call!(self, "making room for the stack", "cuCtxSetLimit", (c_int, usize), (0, bytes as usize))
+    /// Gives each lane at least this many bytes of stack. All searches of a process share the limit, so it is never lowered: another search may run that
+    /// needs more.
+    pub(crate) fn raise_stack(&self, bytes: u64) -> Result<(), DeviceError> {
+        static RAISING: Mutex<()> = Mutex::new(());
+        const STACK: c_int = 0;
+        let doing = "making room for the stack";
+        let _alone = RAISING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = 0usize;
+        call!(self, doing, "cuCtxGetLimit", (*mut usize, c_int), (&mut now, STACK))?;
+        if now as u64 >= bytes {
+            return Ok(());
+        }
+        call!(self, doing, "cuCtxSetLimit", (c_int, usize), (STACK, bytes as usize))
     }
 
     /// Runs a kernel that takes one parameter, and waits for its end.

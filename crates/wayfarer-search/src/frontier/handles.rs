@@ -278,3 +278,36 @@ impl Frontier for Handles {
         inside.found.append(&mut self.found);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(pieces: &Pieces) -> Vec<Vec<u32>> {
+        let runs = |number| pieces.piece(number).map(|piece| pieces.runs[piece].iter());
+        (0..).map_while(runs).map(|runs| runs.flat_map(|(first, states)| *first..first + states).collect()).collect()
+    }
+
+    #[test]
+    fn a_level_follows_the_pieces_it_was_found_from() {
+        // Two workers took turns in getting handles: one found its states from the pieces 0 and 2, the other from 1.
+        let found = vec![(0, (0, 4)), (2, (8, 4)), (1, (4, 4)), (1, (12, 4))];
+        let order: Vec<u32> = [0..4, 4..8, 12..16, 8..12].into_iter().flatten().collect();
+        for hands in [1, 2, 3, 16] {
+            let pieces = Pieces::new(found.clone(), hands);
+            assert_eq!(pieces.states, 16);
+            assert_eq!(states(&pieces).concat(), order, "{hands} workers");
+        }
+        assert_eq!(states(&Pieces::new(found, 1)).len(), 1);
+        assert!(states(&Pieces::new(Vec::new(), 4)).is_empty());
+    }
+
+    #[test]
+    fn pieces_become_smaller_towards_the_end() {
+        let pieces = states(&Pieces::new(vec![(0, (0, 100_000)), (1, (100_000, 28))], 4));
+        let sizes: Vec<usize> = pieces.iter().map(Vec::len).collect();
+        assert_eq!((sizes[0], *sizes.last().unwrap()), (PIECE as usize, 1));
+        assert!(sizes.is_sorted_by(|one, other| one >= other));
+        assert_eq!(pieces.concat(), (0..100_028).collect::<Vec<u32>>());
+    }
+}
