@@ -115,6 +115,11 @@ impl Row {
         self.figure(|row| row.cut)
     }
 
+    /// The length as found, with its loops.
+    fn raw_length(&self) -> Option<Figure> {
+        self.figure(|row| row.raw)
+    }
+
     pub(super) fn success(&self) -> Figure {
         Figure::of(self.rate, self.runs)
     }
@@ -247,6 +252,16 @@ pub(super) fn claims(findings: &mut Findings, all: &[(&str, &[Row])], deep: fn(&
             "Mean length of random search, loops cut out: {}. {}",
             all.iter().filter_map(|(name, rows)| Some(format!("{name} {}", plain(rows[0].cut?.value)))).collect::<Vec<_>>().join(", "),
             told(&against_random, Ordering::Less)
+        ),
+    );
+    let as_found = comparisons(all, &[(2, 0), (3, 0), (4, 0)], |paper| paper.1, Row::raw_length, deep);
+    findings.because(
+        !as_found.is_empty() && as_found.iter().all(|(_, compared)| compared.verdict == Verdict::Agrees),
+        "Cutting loops out favours random search: its way is full of them, and a highway's has none, because it never comes back.",
+        format!(
+            "Mean length of random search as it went: {}. {}",
+            all.iter().filter_map(|(name, rows)| Some(format!("{name} {}", plain(rows[0].raw?.value)))).collect::<Vec<_>>().join(", "),
+            told(&as_found, Ordering::Less)
         ),
     );
     // From width 8 to 32; one doubling changes lengths by less than their spread.

@@ -94,7 +94,7 @@ fn settings(quick: bool) -> Settings {
 fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     let pieces: u32 = cases(desk.quick).count() as u32 * SEARCHES.len() as u32 * (runs(desk.quick) + shortened(desk.quick).0)
         + cases(desk.quick).count() as u32 * runs(desk.quick);
-    desk.expect(pieces as usize + LANES.len() * 4);
+    desk.expect(pieces as usize + LANES.len() * 6);
     let mut all: Vec<(&str, Vec<Row>)> = Vec::new();
     let mut ideal: Vec<Row> = Vec::new();
     for case in cases(desk.quick) {
@@ -155,16 +155,20 @@ fn measure(desk: &Desk, case: &Case, loaded: &Loaded, search: usize) -> Result<R
 /// The windows on which a highway that may come back is run, to explain lengths.
 const LANES: [(&str, i64); 3] = [("swp(6)", 6), ("swp(8)", 8), ("swp(10)", 10)];
 
-/// The mean depths at which highways of 8 and 32 find the livelock, leaving out states that they have visited or not.
+/// The kinds of highways: whether visited states are left out, and whether each lane goes to a successor of its own.
+const KINDS: [(bool, bool); 3] = [(true, false), (false, false), (false, true)];
+
+/// The mean depths at which highways of 8 and 32 find the livelock.
 struct Widened {
     system: &'static str,
-    /// By whether visited states are left out, then by width.
-    depths: [[Figure; 2]; 2],
+    /// By kind, then by width.
+    depths: [[Figure; 2]; 3],
 }
 
 fn lanes(desk: &Desk) -> Result<Vec<Widened>, LabError> {
-    let jobs: Vec<(usize, bool, usize)> = (0..LANES.len()).flat_map(|at| [(at, true, 8), (at, true, 32), (at, false, 8), (at, false, 32)]).collect();
-    let done = desk.each(&jobs, |(at, remembers, width)| {
+    let of = |at: usize| KINDS.into_iter().flat_map(move |(remembers, apart)| [8, 32].map(|width| (at, remembers, apart, width)));
+    let jobs: Vec<(usize, bool, bool, usize)> = (0..LANES.len()).flat_map(of).collect();
+    let done = desk.each(&jobs, |(at, remembers, apart, width)| {
         let Goal::State(goal) = LIVELOCK else { return Ok(Figure::mean(&[])) };
         let loaded = models::SELECTIVE_REPEAT.load(&[("WindowSize", LANES[*at].1)], Some(goal)).map_err(LabError::Failed)?;
         let subject = loaded.subject();
@@ -172,7 +176,7 @@ fn lanes(desk: &Desk) -> Result<Vec<Widened>, LabError> {
             (0u32..).zip(subject.properties()).filter(|(_, property)| property.kind.asks_to_reach()).map(|(number, _)| number).collect();
         let plan = Plan { find: vec![goal.to_string()], ..table_one::plan(2, 0)? };
         let running = subject.running(&plan, usize::MAX / 2);
-        let lanes = Lanes { width: *width, remembers: *remembers, most: table_one::most_states(LANES[*at].0) };
+        let lanes = Lanes { width: *width, remembers: *remembers, apart: *apart, most: table_one::most_states(LANES[*at].0) };
         let mut depths = Vec::new();
         for run in 0..u64::from(runs(desk.quick)) {
             if desk.ended() {
@@ -182,11 +186,13 @@ fn lanes(desk: &Desk) -> Result<Vec<Widened>, LabError> {
         }
         Ok(Figure::mean(&depths))
     })?;
-    Ok(LANES.iter().zip(done.chunks(4)).map(|((system, _), four)| Widened { system, depths: [[four[0], four[1]], [four[2], four[3]]] }).collect())
+    let widened =
+        |((system, _), six): (&(&'static str, i64), &[Figure])| Widened { system, depths: [[six[0], six[1]], [six[2], six[3]], [six[4], six[5]]] };
+    Ok(LANES.iter().zip(done.chunks(6)).map(widened).collect())
 }
 
-/// Tests whether wide highways find late because they may not come back to visited states.
-fn may_not_come_back(findings: &mut Findings, lanes: &[Widened]) {
+/// Tests why wide highways find late: because they may not come back to visited states, or because lanes are relatives.
+fn why_late(findings: &mut Findings, lanes: &[Widened]) {
     let told = |at: usize| {
         let one = |widened: &Widened| {
             let [narrow, wide] = widened.depths[at].map(|figure| plain(figure.interval.value));
@@ -194,14 +200,16 @@ fn may_not_come_back(findings: &mut Findings, lanes: &[Widened]) {
         };
         lanes.iter().map(one).collect::<Vec<_>>().join(", ")
     };
+    let falls = |at: usize| lanes.iter().all(|widened| widened.depths[at][0].more_than(&widened.depths[at][1]) == Verdict::Agrees);
     findings.because(
-        lanes.iter().all(|widened| widened.depths[1][0].more_than(&widened.depths[1][1]) == Verdict::Agrees),
+        falls(1),
         "A highway may not come back to states that it has visited. A wide one visits most states near its way, so that the ways to the fault that pass them again are closed to it.",
-        format!(
-            "Mean depth of the find with widths 8 and 32, visited states left out: {}; if it may come back: {}.",
-            told(0),
-            told(1)
-        ),
+        format!("Mean depth of the find with widths 8 and 32, visited states left out: {}; if it may come back: {}.", told(0), told(1)),
+    );
+    findings.because(
+        falls(2),
+        "Lanes are relatives: a state with many successors leaves many of them in the next level, so that a wide highway crowds where there are many successors, and more lanes are not more tries.",
+        format!("Mean depth of the find with widths 8 and 32 if each lane goes to one of its own successors: {}.", told(2)),
     );
 }
 
@@ -210,7 +218,7 @@ fn judge(findings: &mut Findings, all: &[(&str, &[Row])], lanes: &[Widened]) {
     if let Some(at) = findings.claims.iter().position(|claim| claim.claim.starts_with("Wider highways")) {
         // The reason belongs to this claim, which is not the last one.
         let after = findings.claims.split_off(at + 1);
-        may_not_come_back(findings, lanes);
+        why_late(findings, lanes);
         findings.claims.extend(after);
     }
     let gains: Vec<String> =
