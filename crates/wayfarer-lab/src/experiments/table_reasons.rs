@@ -105,9 +105,12 @@ pub(super) fn table(findings: &mut Findings, all: &[(&str, &[Row])], drawn: &[Dr
     findings.tables.push(table);
 }
 
+/// A name of a figure of a walk, and how to get it.
+type Reading = (&'static str, fn(&Found) -> u64);
+
 /// Tests whether the paper's random search draws a transition, so that a state is more likely if several lead to it.
 pub(super) fn draws_transitions(findings: &mut Findings, cells: &[Cell], drawn: &[Drawn], quantity: Quantity) {
-    let readings: &[(&str, fn(&Found) -> u64)] = match quantity {
+    let readings: &[Reading] = match quantity {
         Quantity::Length => &[
             ("loops cut out", |found| found.cut),
             ("the way by which states were visited first", |found| found.visited),
