@@ -128,9 +128,7 @@ impl Bench<'_> {
             }
         };
         std::thread::scope(|scope| {
-            // A few at a time, so that threads that one of them leaves idle are used and finished ones come early.
-            let hands =
-                (1..threads.div_ceil(3).clamp(1, 6)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
+            let hands = (1..side_by_side(threads)).filter_map(|_| std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, hand).ok());
             let hands: Vec<_> = hands.collect();
             hand();
             drop(hands);
@@ -167,6 +165,12 @@ impl Bench<'_> {
         shown.map_err(|error| LabError::Failed(format!("cannot write to the folder: {error}")))?;
         Ok(findings)
     }
+}
+
+/// The number of experiments that run at a time. Threads that one of them leaves idle are used by another, and finished ones come early. With
+/// two threads it is two, because most experiments have parts that only one thread can do.
+fn side_by_side(threads: usize) -> usize {
+    threads.div_ceil(3).clamp(threads.clamp(1, 2), 6)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -225,5 +229,15 @@ pub(crate) fn style() -> Style {
             Judgement::Partly => PAINT.doubt(word),
             Judgement::Open => PAINT.faint(word),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_thread_is_idle_while_an_experiment_waits() {
+        assert_eq!([1, 2, 3, 6, 9, 16, 64].map(side_by_side), [1, 2, 2, 2, 3, 6, 6]);
     }
 }

@@ -199,6 +199,14 @@ fn dashed(svg: &str) -> String {
     out
 }
 
+/// A logarithmic range that holds at least two powers of ten, because only they have labels.
+fn readable(least: f64, most: f64) -> std::ops::Range<f64> {
+    let powers = |least: f64, most: f64| most.log10().floor() - least.log10().ceil() + 1.0;
+    let down = if powers(least, most) < 2.0 { 10f64.powf(least.log10().floor()) } else { least };
+    let up = if powers(down, most) < 2.0 { 10f64.powf(most.log10().ceil()) } else { most };
+    down..up
+}
+
 /// The range of an axis.
 enum Axis {
     Linear(std::ops::Range<f64>),
@@ -210,7 +218,7 @@ impl Axis {
         let most = values.iter().copied().fold(0.0, f64::max);
         let least = values.iter().copied().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
         match log && least.is_finite() {
-            true => Axis::Log(least..if most > least { most } else { least * 10.0 }),
+            true => Axis::Log(readable(least, if most > least { most } else { least * 10.0 })),
             false => Axis::Linear(0.0..if most > 0.0 { most * 1.02 } else { 1.0 }),
         }
     }
@@ -253,6 +261,13 @@ mod tests {
     fn plot(log: (bool, bool)) -> Plot {
         let line = Line { name: "a<b & \"c\"".to_string(), points: vec![(0.0, 1.0), (4.0, 2.0)], band: vec![(0.5, 1.5), (1.0, 3.0)] };
         Plot { title: "t".to_string(), across: "x".to_string(), up: "y".to_string(), log, lines: vec![line] }
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_two_labels_at_least() {
+        assert_eq!(readable(1.07, 10.2), 1.0..10.2);
+        assert_eq!(readable(25.0, 4_106.0), 25.0..4_106.0);
+        assert_eq!(readable(2.0, 7.0), 1.0..10.0);
     }
 
     #[test]

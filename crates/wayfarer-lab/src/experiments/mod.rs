@@ -13,6 +13,7 @@ mod difference;
 mod dining;
 mod frequencies;
 mod garage;
+mod lanes;
 mod long_walks;
 mod rbfs;
 mod rbfs_sensitivity;
@@ -25,6 +26,8 @@ mod specifications;
 mod substructures;
 mod systems;
 mod table_one;
+mod table_reasons;
+mod transitions;
 mod witnesses;
 
 use crate::Experiment;

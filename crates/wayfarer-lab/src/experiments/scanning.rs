@@ -56,18 +56,19 @@ impl List {
     }
 }
 
-/// Milliseconds and steps back for the first 500 states of a net; δ = 0 keeps all states whole.
-fn explored(places: u64, tokens: usize, delta: u32) -> (f64, u64) {
+/// The seconds of each lookup, and the steps back, for the first 500 states of a net; δ = 0 keeps all states whole.
+fn explored(places: u64, tokens: usize, delta: u32) -> (Vec<f64>, u64) {
     let mut rng = Rng::new(1, "scanning");
     let mut list = List { states: vec![Stored::Whole(vec![0; tokens])], depths: vec![0], delta, back: 0 };
     let (mut at, mut state, mut changes) = (0, vec![0u32; tokens], Vec::new());
-    let started = Instant::now();
-    let mut tries = 0;
-    while list.states.len() < STATES && tries < 100 * STATES {
-        tries += 1;
+    let mut times = Vec::new();
+    while list.states.len() < STATES && times.len() < 100 * STATES {
         let (token, place) = (rng.below(tokens as u64) as usize, rng.below(places) as u32);
         let old = std::mem::replace(&mut state[token], place);
-        if list.holds(&state, &mut changes) {
+        let started = Instant::now();
+        let held = list.holds(&state, &mut changes);
+        times.push(started.elapsed().as_secs_f64());
+        if held {
             state[token] = old;
             continue;
         }
@@ -77,7 +78,7 @@ fn explored(places: u64, tokens: usize, delta: u32) -> (f64, u64) {
         list.depths.push(depth);
         at = list.states.len() - 1;
     }
-    (started.elapsed().as_secs_f64() * 1e3, list.back)
+    (times, list.back)
 }
 
 /// Adds the reading to the last claim: the paper's own table as a sum of two costs, and the list measured.
@@ -99,7 +100,14 @@ pub(super) fn explain(findings: &mut Findings, quick: bool) {
     let mut table = Table::new("A list that compares with every stored state: time as a multiple of keeping states whole", columns);
     let mut ratios = Vec::new();
     for (places, tokens) in NETS.into_iter().skip(1) {
-        let best = |delta: u32| (0..runs).map(|_| explored(places, tokens, delta).0).fold(f64::INFINITY, f64::min);
+        // Every run makes the same lookups; the shortest time of each counts, because other programs can only make it longer.
+        let best = |delta: u32| {
+            let mut best = explored(places, tokens, delta).0;
+            for _ in 1..runs {
+                best.iter_mut().zip(explored(places, tokens, delta).0).for_each(|(best, time)| *best = time.min(*best));
+            }
+            best.iter().sum::<f64>()
+        };
         let whole = best(0);
         let times: Vec<f64> = DELTAS.iter().map(|delta| best(*delta) / whole).collect();
         let back = explored(places, tokens, 20).1 as f64 / STATES as f64;

@@ -4,7 +4,9 @@
 //! replacements in the text. The goal of brp is an action that the specification hides, so it is taken out of the
 //! hidden ones.
 
-use super::table_one::{self, Printed, Row};
+use super::table_one::{self, Row};
+use super::table_reasons::{self, Cell, Drawn, Quantity};
+use super::transitions;
 use crate::corpus::Found;
 use crate::desk::{Desk, LabError};
 use crate::judging::{Figure, Verdict};
@@ -103,12 +105,15 @@ const CASES: [Case; 19] = [
     case("swp(10)", WINDOW, &[("MaxBuf = 2;", "MaxBuf = 10;")], "error", false),
 ];
 
-/// Runs of a system: fewer of those whose runs take seconds. The traces of large windows have thousands of steps, and each is replayed.
+/// Runs of a system: more of those on which an earlier result asked for more to decide a cell, and fewer of those whose runs take seconds. The traces of
+/// large windows have thousands of steps, and each is replayed.
 fn runs(quick: bool, system: &str) -> u64 {
     match (quick, system) {
         (true, _) => 6,
         (false, "commprot") => 4,
         (false, "swp(6)" | "swp(8)" | "swp(10)") => 8,
+        (false, "1394(4)") => 128,
+        (false, "othello(6×6)") => 256,
         _ => 48,
     }
 }
@@ -127,8 +132,10 @@ fn settings(quick: bool) -> Settings {
         (
             "repetitions",
             format!(
-                "{}, {} of windows from 6 on, {} of commprot; {TOGETHER} at a time with the same tables",
+                "{}, {} of 1394(4), {} of othello(6×6), {} of windows from 6 on, {} of commprot; {TOGETHER} at a time with the same tables",
                 runs(quick, ""),
+                runs(quick, "1394(4)"),
+                runs(quick, "othello(6×6)"),
                 runs(quick, "swp(10)"),
                 runs(quick, "commprot")
             ),
@@ -184,7 +191,9 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     }
     let all: Vec<(&str, &[Row])> = texts.iter().zip(&rows).map(|((case, ..), rows)| (case.name, rows.as_slice())).collect();
     table_one::table(findings, &all);
-    judge(findings, &all);
+    let drawn = drawn(desk, &texts)?;
+    table_reasons::table(findings, &all, &drawn);
+    judge(findings, &all, &drawn);
     philosophers(desk, findings)?;
     passes(desk, findings)?;
     if !missing.is_empty() {
@@ -193,6 +202,30 @@ fn run(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
     findings.note("States of random search are its steps, as in the paper; traces are with loops cut out.");
     Ok(())
 }
+
+/// Random search that draws transitions, on the systems whose runs are cheap and on which the paper's random search finds something.
+fn drawn(desk: &Desk, texts: &[(&Case, String, String)]) -> Result<Vec<Drawn>, LabError> {
+    let cheap = |case: &Case| runs(desk.quick, case.name) >= runs(desk.quick, "");
+    let meant: Vec<_> = texts.iter().filter(|(case, ..)| cheap(case) && table_one::printed(case.name)[0].2 > MOST_FAIL).collect();
+    desk.each(&meant, |(case, path, text)| {
+        let opened = open_text(path, text.clone(), &LoadOptions::default()).map_err(|error| LabError::Failed(format!("{}: {error}", case.name)))?;
+        let most = table_one::most_states(case.name);
+        let running = opened.subject.running(&plan(case, 0, most)?, usize::MAX / 2);
+        let space = running.space();
+        let wanted: Vec<u32> = (0..space.rules()).filter(|rule| opened.subject.is_called(*rule, case.goal)).collect();
+        let mut found = Vec::new();
+        for run in 0..runs(desk.quick, "") {
+            if desk.ended() {
+                return Err(LabError::Interrupted);
+            }
+            found.extend(transitions::walk(space, &|rule| wanted.contains(&rule), desk.seed.wrapping_add(run), most));
+        }
+        Ok(Drawn { system: case.name, found })
+    })
+}
+
+/// A search that finds something in fewer per cent of its runs says little about how many states it needs.
+const MOST_FAIL: f64 = 15.0;
 
 /// The traces of Othello as the specification stands, in which both players pass before a game ends.
 fn passes(desk: &Desk, findings: &mut Findings) -> Result<(), LabError> {
@@ -222,101 +255,28 @@ fn plan(case: &Case, search: usize, most: u64) -> Result<Plan, LabError> {
     Ok(Plan { find_rules: vec![case.goal.to_string()], ..table_one::plan(search, most)? })
 }
 
-fn judge(findings: &mut Findings, all: &[(&str, &[Row])]) {
+fn judge(findings: &mut Findings, all: &[(&str, &[Row])], drawn: &[Drawn]) {
     // The goals of lift and othello lie at one depth, whichever way is taken.
     table_one::claims(findings, all, |name| !name.starts_with("othello") && !name.starts_with("lift"));
-    let cells = |of: &dyn Fn(&Row) -> Option<Figure>, quoted: &dyn Fn(&Printed) -> f64| -> Vec<(String, Verdict)> {
-        let mut cells = Vec::new();
-        for (system, rows) in all {
-            for ((row, paper), (search, _)) in rows.iter().zip(&table_one::printed(system)).zip(table_one::SEARCHES) {
-                if let Some(figure) = of(row).filter(|_| paper.2 > 0.0) {
-                    cells.push((format!("{system} {search}"), figure.about(quoted(paper))));
-                }
-            }
-        }
-        cells
+    let told = |cells: &[Cell]| {
+        let of = |wanted: Verdict| cells.iter().filter(|cell| cell.verdict == wanted).count();
+        let far: Vec<String> = cells.iter().filter(|cell| cell.verdict == Verdict::Differs).map(Cell::label).collect();
+        let far = if far.is_empty() { "none".to_string() } else { far.join(", ") };
+        format!("{} of {} cells are about the paper's for certain. Not the paper's: {far}.", of(Verdict::Agrees), cells.len())
     };
-    let told = |cells: &[(String, Verdict)]| {
-        let of = |wanted: Verdict| cells.iter().filter(|(_, verdict)| *verdict == wanted).count();
-        let far: Vec<&str> = cells.iter().filter(|(_, verdict)| *verdict == Verdict::Differs).map(|(name, _)| name.as_str()).collect();
-        format!("{} of {} cells are about the paper's for certain, {} are not: {}.", of(Verdict::Agrees), cells.len(), far.len(), far.join(", "))
-    };
-    for (claim, cells) in [
-        ("Table 1: states to the find", cells(&Row::states, &|paper| paper.0)),
-        ("Table 1: lengths of the traces", cells(&Row::length, &|paper| paper.1)),
-        ("Table 1: rates of success", cells(&|row| Some(row.success()), &|paper| paper.2 / 100.0)),
-    ] {
-        findings.judge(claim, &cells.iter().map(|(_, verdict)| *verdict).collect::<Vec<_>>(), told(&cells));
-        ended_early(findings, all);
-    }
-    lost_at_random(findings, all);
-    of_twenty_seven(findings, all);
-}
-
-/// Tests whether the paper's rates on the sliding window are numbers of runs: they are 27 for nearly every search and window.
-fn of_twenty_seven(findings: &mut Findings, all: &[(&str, &[Row])]) {
-    const RUNS: f64 = 27.0;
-    let windows = all.iter().filter(|(system, _)| system.starts_with("swp"));
-    let cells: Vec<Verdict> = windows
-        .flat_map(|(system, rows)| rows.iter().zip(table_one::printed(system)).map(|(row, paper)| row.success().about(paper.2 / RUNS)))
-        .collect();
-    let against = cells.iter().filter(|verdict| **verdict == Verdict::Differs).count();
-    findings.because(
-        !cells.is_empty() && 4 * against < cells.len(),
-        "The rates of the sliding window are numbers of runs and not per cent: 27 runs were made, and nearly all of them found the fault.",
-        format!("As shares of 27 runs, {} of {} cells are compatible with ours.", cells.len() - against, cells.len()),
-    );
-}
-
-/// Tests whether the paper's depth-first searches that failed are a choice of all: then its finds come as late as all of ours.
-fn lost_at_random(findings: &mut Findings, all: &[(&str, &[Row])]) {
-    let few = all.iter().filter(|(system, _)| table_one::printed(system)[1].2 < 95.0);
-    let cells: Vec<(Verdict, String)> = few
-        .filter_map(|(system, rows)| {
-            let (states, _, success) = table_one::printed(system)[1];
-            let (ours, mean) = (rows[1].success(), rows[1].states()?);
-            let told = format!("{system} {} (paper {states}, found by {success:.0} %)", crate::plain(mean.interval.value));
-            // Where ours fail as well, there is nothing to explain.
-            (ours.about(success / 100.0) == Verdict::Differs).then(|| (mean.about(states), told))
-        })
-        .collect();
-    let far = cells.iter().filter(|(verdict, _)| *verdict == Verdict::Differs).count();
-    findings.because(
-        !cells.is_empty() && far == 0,
-        "Whether a depth-first search of the paper counts as a find does not depend on how long it took: its finds come as late as all of ours. So no bound on states made them fail; runs were lost for another reason, or the rates are not shares of the runs.",
-        format!(
-            "Mean states of all our finds: {}; {} of {} are compatible with the paper's.",
-            cells.iter().map(|(_, told)| told.as_str()).collect::<Vec<_>>().join(", "),
-            cells.len() - far,
-            cells.len()
-        ),
-    );
-}
-
-/// Tests whether the paper's searches that failed were ended early: if only as many of our runs count as the paper's
-/// rate of success allows, the soonest ones, they must need as many states as the paper's.
-fn ended_early(findings: &mut Findings, all: &[(&str, &[Row])]) {
-    let mut near = 0;
-    let mut told = Vec::new();
-    for (system, rows) in all {
-        let (states, _, success) = table_one::printed(system)[1];
-        let soonest = (success / 100.0 * rows[1].runs as f64).round() as usize;
-        if success >= 95.0 || soonest < 2 || rows[1].finds.len() <= soonest {
-            continue;
+    let figures = [Quantity::States, Quantity::Length, Quantity::Success];
+    for (claim, quantity) in ["Table 1: states to the find", "Table 1: lengths of the traces", "Table 1: rates of success"].into_iter().zip(figures) {
+        let cells = table_reasons::cells(all, quantity);
+        findings.judge(claim, &cells.iter().map(|cell| cell.verdict).collect::<Vec<_>>(), told(&cells));
+        if quantity == Quantity::Success {
+            table_reasons::ended_early(findings, all);
+            table_reasons::lost_at_random(findings, all);
+            table_reasons::of_twenty_seven(findings, all);
+        } else {
+            table_reasons::draws_transitions(findings, &cells, drawn, quantity);
+            table_reasons::few_runs(findings, &cells);
         }
-        let mean = Figure::mean(&rows[1].finds[..soonest]);
-        near += usize::from(!matches!(mean.about(states), Verdict::Differs));
-        told.push(format!("{system} {} (paper {states})", crate::plain(mean.interval.value)));
     }
-    findings.because(
-        !told.is_empty() && near == told.len(),
-        "The paper's randomised depth-first searches that failed were ended before they had found anything, by a bound that its text does not give.",
-        format!(
-            "Mean states of as many of our soonest finds as the paper's rate of success allows: {}; {near} of {} are compatible with the paper's.",
-            told.join(", "),
-            told.len()
-        ),
-    );
 }
 
 /// Randomised depth-first search that turns back at this depth, eight steps for each philosopher.
