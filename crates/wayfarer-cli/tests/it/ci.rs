@@ -289,7 +289,12 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
         wayfarer(&["check", &file, option, &folder.path("x"), "--plan"]).exits(2).complains("--plan");
     }
     let same = folder.path("same");
-    wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("name the same file");
+    wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("--junit and --sarif name the same file");
+    let likewise = format!("{}/../{}/same", folder.0.display(), folder.0.file_name().unwrap().to_str().unwrap());
+    wayfarer(&["check", &file, "--curve", &same, "--witness", &likewise]).exits(2).complains("--curve and --witness name the same file");
+    wayfarer(&["check", &file, "--witness", &same, "--witness", &same]).exits(2).complains("--witness names").complains("twice");
+    assert!(!std::path::Path::new(&same).exists());
+    wayfarer(&["check", &file, "--states", "10", "--junit", "/dev/null", "--sarif", "/dev/null"]).exits(0);
 }
 
 #[test]
