@@ -208,7 +208,7 @@ fn read(path: &str) -> Result<Source, LoadError> {
 
 fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
     let cannot = |why: String| LoadError::Read(format!("cannot read `{path}`: {why}"));
-    let about = std::fs::metadata(Path::new(path)).map_err(|error| cannot(plain(&error)))?;
+    let about = std::fs::metadata(Path::new(path)).map_err(|error| cannot(io_words(&error)))?;
     if about.is_dir() {
         return Err(cannot("it is a folder, not a model".to_string()));
     }
@@ -216,14 +216,14 @@ fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
         return Err(LoadError::Read(format!("`{path}` is larger than 64 MiB")));
     }
     // A device has no size and may have no end.
-    let file = std::fs::File::open(path).map_err(|error| cannot(plain(&error)))?;
+    let file = std::fs::File::open(path).map_err(|error| cannot(io_words(&error)))?;
     let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| cannot(plain(&error)))?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| cannot(io_words(&error)))?;
     Ok(bytes)
 }
 
 /// An error of the system without its number.
-fn plain(error: &std::io::Error) -> String {
+pub fn io_words(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),

@@ -22,7 +22,7 @@ use wayfarer_search::{
 use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 
 /// The remark on a violation that an audit met.
-const MET_BY_AUDIT: &str = "the search had ended without finding anything: what follows was met by the walks of its audit";
+const MET_BY_AUDIT: &str = "the search itself found nothing; the random walks of the audit after it met this violation";
 
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the

@@ -283,7 +283,10 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
     let folder = Folder::new();
     let file = folder.file("model.m", BIG);
     for option in ["--junit", "--sarif"] {
-        wayfarer(&["check", &file, option, &folder.path("no/such/folder.xml")]).exits(3).complains(&format!("{option} cannot write"));
+        wayfarer(&["check", &file, option, &folder.path("no/such/folder.xml")])
+            .exits(3)
+            .complains(&format!("{option} cannot write"))
+            .complains("its folder does not exist");
         wayfarer(&["check", &file, option, folder.0.to_str().unwrap()]).exits(3).complains("it is a folder");
         wayfarer(&["check", &file, option, &folder.path("x"), "--runs", "2"]).exits(2).complains("does not go with --runs");
         wayfarer(&["check", &file, option, &folder.path("x"), "--plan"]).exits(2).complains("--plan");

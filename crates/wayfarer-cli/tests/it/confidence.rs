@@ -112,7 +112,7 @@ fn a_violation_that_the_audit_meets_is_reported_with_its_witness() {
         assert_eq!(report["witness"]["length"], 40, "{report:#}");
         assert!(report["witness"]["raw_length"].as_u64().unwrap() >= 40, "{report:#}");
         assert_eq!(report["confidence"], Value::Null);
-        assert!(report["remarks"].to_string().contains("audit"), "{report:#}");
+        assert!(report["remarks"].to_string().contains("the random walks of the audit after it met this violation"), "{report:#}");
     }
     check(&counters(40), &["--depth", "12", "--audit", "off"]).exits(0).prints("not found");
 }
