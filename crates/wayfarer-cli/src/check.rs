@@ -14,17 +14,23 @@ use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
 
 /// Runs `wayfarer check`.
 pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
+    let (form, traces) = witness_options(&options.witness)?;
+    let reports = wayfarer::FORMATS.iter().filter_map(|format| Some((format!("--{}", format.name), options.formats.file(format)?)));
+    let curves = options.curve.iter().map(|file| ("--curve".to_string(), file.as_path()));
+    let witnesses = traces.iter().map(|file| ("--witness".to_string(), file.as_path()));
+    outputs::all_different(&reports.chain(curves).chain(witnesses).collect::<Vec<_>>())?;
     let files = outputs::Files::new(options)?;
-    let done = check_writing(options, &files);
+    let done = check_writing(options, &files, (form, &traces));
     if let Err(failure) = &done {
         files.write_failure(&options.model.model, failure)?;
     }
     done
 }
 
-fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit, Failure> {
+fn check_writing(options: &CheckOptions, files: &outputs::Files, (form, traces): (Form, &[PathBuf])) -> Result<Exit, Failure> {
     let given = &options.run.plan;
     let limit = given.memory.unwrap_or_else(memory::default_budget);
+    let bound = if given.memory.is_none() { memory::bound() } else { None };
     warn_if_not_there(given.memory);
     let opened = model::open_asking(&options.model, given.find.first().map(String::as_str), options.formulas.as_deref())?;
     let mut subject = opened.subject;
@@ -33,9 +39,8 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
     if options.plan {
         return show_plan(options, &plan, &*subject, &budget);
     }
-    let outlet = |file: &Path, option: &str| outputs::outlet(file, option, &[&options.model.model]);
+    let outlet = |file: &Path, option: &str| outputs::outlet(file, option, &options.inputs());
     let mut curve = Curve::new(options.curve.as_deref().map(|file| outlet(file, "--curve")).transpose()?);
-    let (form, traces) = witness_options(&options.witness)?;
     let traces = traces.iter().map(|file| outlet(file, "--witness")).collect::<Result<Vec<_>, _>>()?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     let mut done = Repeated::default();
@@ -66,7 +71,7 @@ fn check_writing(options: &CheckOptions, files: &outputs::Files) -> Result<Exit,
         Some(report) => {
             report.again = Some(again(options, report));
             files.write(report)?;
-            show(options, &*subject, report, limit, form)?;
+            show(options, &*subject, report, (limit, bound), form)?;
             traces.iter().try_for_each(|file| write_witnesses(file.path(), &*subject, report))?;
             Ok(exit(options, report, &signals))
         }
@@ -151,7 +156,13 @@ fn failure(error: &RunError, limit: usize) -> Failure {
 }
 
 /// Prints the report.
-fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: usize, form: Form) -> Result<(), Failure> {
+fn show(
+    options: &CheckOptions,
+    subject: &dyn Subject,
+    report: &Report,
+    (limit, bound): (usize, Option<memory::Bound>),
+    form: Form,
+) -> Result<(), Failure> {
     if options.json {
         print(&format!("{}\n", report.to_json())).map_err(Failure::failed)?;
     } else if options.mcc {
@@ -162,7 +173,7 @@ fn show(options: &CheckOptions, subject: &dyn Subject, report: &Report, limit: u
         let paint = Paint::stdout();
         let again = report.again.as_deref().unwrap_or_default();
         let (only, verbose) = (options.show.as_slice(), options.verbose);
-        let view = View { paint, form, only, verbose, memory: limit, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
+        let view = View { paint, form, only, verbose, memory: limit, bound, besides_on_top: limit < wayfarer::memory::WHOLE_PROCESS, again };
         print(&render::report(report, subject, &view)).map_err(Failure::failed)?;
     }
     Ok(())

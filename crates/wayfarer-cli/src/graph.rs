@@ -4,11 +4,10 @@ use crate::model::Walked;
 use crate::options::GraphOptions;
 use crate::output::{print, warning};
 use crate::{Exit, Failure, model, outputs, sizes};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
-use wayfarer::search::Deadlock;
-use wayfarer::space::{Firing, Space, States, Steps};
+use wayfarer::space::{Fault, Firing, Space, States, Steps};
 
 /// The format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +15,10 @@ enum Form {
     Aldebaran,
     Dot,
 }
+
+/// The most states of a drawing whose nodes show values in their labels, and the most values of a label. Beyond that nobody can read them.
+const LABELLED_STATES: usize = 300;
+const LABELLED_VALUES: usize = 20;
 
 /// Runs `wayfarer graph`.
 pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
@@ -28,8 +31,8 @@ pub(crate) fn graph(options: &GraphOptions) -> Result<Exit, Failure> {
     let opened = model::open(&options.model)?;
     let walked = Walked::new(&opened, &options.loops);
     let reachable = Reachable::explore(walked.space(), options.states)?;
-    if reachable.faults > 0 {
-        let firings = sizes::counted(reachable.faults, "firing");
+    if !reachable.faults.is_empty() {
+        let firings = sizes::counted(reachable.faults.len() as u64, "firing");
         warning(&format!("{firings} ended in a fault and lead nowhere in the graph; `wayfarer check` shows them"));
     }
     let text = match form {
@@ -51,7 +54,8 @@ struct Reachable {
     starts: Vec<(u32, u32)>,
     /// Source, firing, target.
     transitions: Vec<(u32, Firing, u32)>,
-    faults: u64,
+    /// Firings that ended in a fault, each with its source; none for a start state.
+    faults: Vec<(Option<u32>, Fault)>,
 }
 
 impl Reachable {
@@ -73,7 +77,8 @@ impl Reachable {
         };
         let mut steps = Steps::new(space.width());
         space.initial(&mut steps);
-        let (mut starts, mut transitions, mut faults) = (Vec::new(), Vec::new(), steps.faults.len() as u64);
+        let (mut starts, mut transitions) = (Vec::new(), Vec::new());
+        let mut faults: Vec<(Option<u32>, Fault)> = steps.faults.iter().map(|step| (None, step.fault)).collect();
         for (state, firing) in steps.states.iter().zip(&steps.firings) {
             let start = number(state, &mut found)?;
             if starts.iter().all(|(known, _)| *known != start) {
@@ -89,7 +94,7 @@ impl Reachable {
             batch.clear();
             batch.push(&found[from]);
             space.expand(&batch, Firing::of(0), &mut steps);
-            faults += steps.faults.len() as u64;
+            faults.extend(steps.faults.iter().map(|step| (Some(from as u32), step.fault)));
             for (state, firing) in steps.states.iter().zip(&steps.firings) {
                 transitions.push((from as u32, *firing, number(state, &mut found)?));
             }
@@ -112,24 +117,51 @@ impl Reachable {
         text
     }
 
-    /// Nodes show their state's values in a tooltip; those with a violation are filled.
+    /// Nodes show the values of their states: in the label those that differ between states, if the graph is small enough to be read, and all in a tooltip.
+    /// States with a violation are filled, and their labels begin with it: a property that fails, a deadlock, a rule that fails.
     fn dot(&self, walked: &Walked) -> String {
-        let words = walked.subject().words();
-        let mut text = String::from("digraph reachable {\n  node [shape=circle];\n");
+        let subject = walked.subject();
+        let words = subject.words();
+        let values = |state: &[u64]| words.values(state).into_iter().map(|value| format!("{}: {}", value.path, value.value)).collect::<Vec<_>>();
+        let telling = self.telling(&values);
+        let labelled = telling.is_some();
+        let telling = telling.unwrap_or_default();
+        let mut failing: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+        for (from, fault) in &self.faults {
+            from.map(|from| failing.entry(from).or_default().insert(format!("a rule fails: {}", walked.fault(*fault))));
+        }
+        let mut text = format!("digraph reachable {{\n  node [shape={}];\n", if labelled { "box" } else { "circle" });
         let starts: BTreeSet<u32> = self.starts.iter().map(|(start, _)| *start).collect();
         for (node, state) in self.states.iter().enumerate() {
-            let values: Vec<String> = words.values(state).into_iter().map(|value| format!("{}: {}", value.path, value.value)).collect();
-            let shape = if starts.contains(&(node as u32)) { "shape=doublecircle, " } else { "" };
-            let wrong = walked.wrong_in(state, Deadlock::Off);
+            let start = if starts.contains(&(node as u32)) { "peripheries=2, " } else { "" };
+            let values = values(state);
+            let mut wrong = walked.wrong_in(state, subject.deadlock());
+            wrong.extend(failing.remove(&(node as u32)).unwrap_or_default());
             let bad = if wrong.is_empty() { "" } else { ", style=filled, fillcolor=lightcoral" };
+            let shown = values.iter().filter(|value| telling.contains(*value));
+            let lines: Vec<String> = if labelled { wrong.iter().chain(shown).map(|line| escaped(line)).collect() } else { Vec::new() };
+            let label = [vec![node.to_string()], lines].concat().join("\\n");
             let tooltip = escaped(&wrong.into_iter().chain(values).collect::<Vec<_>>().join("; "));
-            let _ = writeln!(text, "  {node} [{shape}tooltip=\"{tooltip}\"{bad}];");
+            let _ = writeln!(text, "  {node} [{start}label=\"{label}\", tooltip=\"{tooltip}\"{bad}];");
         }
         for (from, firing, to) in &self.transitions {
             let _ = writeln!(text, "  {from} -> {to} [label=\"{}\"];", escaped(&self.label(walked, *from, *firing)));
         }
         text.push_str("}\n");
         text
+    }
+
+    /// The values that some states have and others do not; `None` if there are too many to read.
+    fn telling(&self, values: &dyn Fn(&[u64]) -> Vec<String>) -> Option<BTreeSet<String>> {
+        if self.states.len() > LABELLED_STATES {
+            return None;
+        }
+        let all: Vec<Vec<String>> = self.states.iter().map(|state| values(state)).collect();
+        let mut times: BTreeMap<&String, usize> = BTreeMap::new();
+        all.iter().flatten().for_each(|value| *times.entry(value).or_default() += 1);
+        let telling: BTreeSet<String> = times.into_iter().filter(|(_, times)| *times < all.len()).map(|(value, _)| value.clone()).collect();
+        let fits = |values: &Vec<String>| values.iter().filter(|value| telling.contains(*value)).count() <= LABELLED_VALUES;
+        all.iter().all(fits).then_some(telling)
     }
 
     fn label(&self, walked: &Walked, from: u32, firing: Firing) -> String {

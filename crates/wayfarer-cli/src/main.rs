@@ -57,7 +57,7 @@ enum Exit {
 }
 
 /// Nesting in a model becomes nesting of calls in some places; this much stack suffices for all of them. Only the
-/// part that is used takes memory.
+/// part that is used takes memory, but all of it takes addresses: if these are limited, a stack takes an eighth at most.
 const STACKS: [usize; 3] = [256 << 20, 64 << 20, 8 << 20];
 
 /// The first argument of a process that does nothing but compile a model for a GPU. The run that started it reads the result.
@@ -81,7 +81,8 @@ fn main() -> ExitCode {
     let asked = if let Command::Check(options) = &command { options.run.plan.memory } else { None };
     wayfarer::memory::give_back_at_once(asked.unwrap_or_else(memory::default_budget));
     let command = std::sync::Arc::new(command);
-    for stack in STACKS {
+    let most = memory::addresses().map_or(usize::MAX, |addresses| (addresses / 8).max(STACKS[2]));
+    for stack in STACKS.into_iter().filter(|stack| *stack <= most) {
         let command = command.clone();
         if let Ok(thread) = std::thread::Builder::new().name("main".to_string()).stack_size(stack).spawn(move || run(&command)) {
             let exit = thread.join().unwrap_or_else(|_| {

@@ -9,6 +9,15 @@ use clap::CommandFactory;
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "wayfarer", &mut text);
+    if shell == clap_complete::Shell::Fish {
+        // The generator leaves out the values of arguments without a flag for this shell.
+        for experiment in wayfarer_lab::experiments() {
+            let when = "__fish_wayfarer_using_subcommand lab; and __fish_seen_subcommand_from run";
+            text.extend(
+                format!("complete -c wayfarer -n \"{when}\" -f -a \"{}\" -d '{}'\n", experiment.name, experiment.title.replace('\'', "\\'")).bytes(),
+            );
+        }
+    }
     print(&String::from_utf8_lossy(&text)).map_err(Failure::failed)?;
     Ok(Exit::Well)
 }

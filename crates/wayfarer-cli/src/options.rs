@@ -309,6 +309,13 @@ pub(crate) struct CheckOptions {
     pub(crate) quiet: bool,
 }
 
+impl CheckOptions {
+    /// The files that the command reads.
+    pub(crate) fn inputs(&self) -> Vec<&str> {
+        [self.model.model.as_str()].into_iter().chain(self.formulas.as_deref()).collect()
+    }
+}
+
 /// The options of `info`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InfoOptions {

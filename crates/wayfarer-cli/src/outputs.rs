@@ -8,12 +8,35 @@ use wayfarer::{FORMATS, Format, Outlet, Report};
 
 /// Checks that `option` can write `path`. The inputs of the command must not be overwritten.
 pub(crate) fn outlet(path: &Path, option: &str, inputs: &[&str]) -> Result<Outlet, Failure> {
-    let same =
-        |input: &&&str| **input != "-" && std::fs::canonicalize(input).is_ok_and(|input| std::fs::canonicalize(path).is_ok_and(|path| path == input));
-    if let Some(input) = inputs.iter().find(same) {
+    if let Some(input) = inputs.iter().find(|input| **input != "-" && is_same(Path::new(input), path)) {
         return Err(Failure::wrong(format!("{option} would overwrite `{input}`, which the command reads; name another file")));
     }
     Outlet::new(path).map_err(|error| cannot(path, option, &error))
+}
+
+/// Checks that no two outputs of a command are the same file: the last one would replace the others.
+pub(crate) fn all_different(outputs: &[(String, &Path)]) -> Result<(), Failure> {
+    for (at, (option, path)) in outputs.iter().enumerate() {
+        if let Some((other, _)) = outputs[..at].iter().find(|(_, other)| is_same(other, path)) {
+            return Err(Failure::wrong(match other == option {
+                true => format!("{option} names `{}` twice", path.display()),
+                false => format!("{other} and {option} name the same file, `{}`", path.display()),
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two names mean the same file, which need not exist. Devices, such as `/dev/null`, are not files.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| {
+        std::fs::canonicalize(path).or_else(|_| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Ok::<_, std::io::Error>(std::fs::canonicalize(folder)?.join(path.file_name().unwrap_or_default()))
+        })
+    };
+    let is_device = std::fs::metadata(one).is_ok_and(|facts| !facts.is_file() && !facts.is_dir());
+    !is_device && whole(one).is_ok_and(|one| whole(other).is_ok_and(|other| one == other))
 }
 
 /// Writes a file that was checked before.
@@ -38,10 +61,7 @@ impl Files {
             if options.runs > 1 {
                 return Err(Failure::wrong(format!("{option} tells of one run, so it does not go with --runs")));
             }
-            if let Some((other, _)) = files.iter().find(|(_, outlet)| outlet.path() == path) {
-                return Err(Failure::wrong(format!("--{} and {option} name the same file", other.name)));
-            }
-            files.push((format, outlet(path, &option, &[&options.model.model])?));
+            files.push((format, outlet(path, &option, &options.inputs())?));
         }
         Ok(Files(files))
     }

@@ -9,6 +9,7 @@ use crate::formulas;
 use crate::output::{Paint, width, with_flags, wrapped};
 use crate::sizes::{bytes, count, counted, rough, seconds};
 use crate::witness::{self, Form};
+use wayfarer::machine::Bound;
 use wayfarer::{CheckReport, Kind, Report, Stop, Subject, Verdict, ViolationReport};
 
 /// The options for showing a report.
@@ -22,11 +23,16 @@ pub(crate) struct View<'a> {
     pub(crate) verbose: bool,
     /// The memory budget in bytes.
     pub(crate) memory: usize,
+    /// What the budget is three quarters of, if the user did not give it.
+    pub(crate) bound: Option<Bound>,
     /// Whether the process's fixed memory comes on top of the budget.
     pub(crate) besides_on_top: bool,
     /// The command line that repeats this run.
     pub(crate) again: &'a str,
 }
+
+/// The shortest search, in seconds, for which a rate is shown.
+const LEAST_TIME: f64 = 0.1;
 
 /// The number of properties of each kind that are named; the rest are only counted.
 const NAMED: usize = 3;
@@ -77,14 +83,32 @@ fn verdict(report: &Report, paint: Paint) -> String {
         Verdict::NotFound if report.sought => {
             (paint.doubt("not found"), format!(": {} ({})", "the state or rule looked for was not met", stopped(report)))
         }
+        Verdict::Holds if report.states == 0 => {
+            (paint.good("holds"), ": there is no start state, so there is no state that could be bad".to_string())
+        }
         Verdict::Holds if report.assumed => {
             (paint.good("holds"), ": under the model's assumptions, every reachable state was visited and none is bad".to_string())
         }
-        Verdict::Holds => (paint.good("holds"), ": every reachable state was visited and none is bad".to_string()),
+        Verdict::Holds => (paint.good("holds"), format!(": every reachable state was visited and none is bad{}", beyond(report))),
         Verdict::Violated => (paint.bad("violated"), String::new()),
         Verdict::NotFound => (paint.doubt("not found"), format!(": no violation was found; {}", open(report))),
     };
     format!("{}\n", wrapped(&format!("{} {word}{sentence}", report.model), 2))
+}
+
+/// The claims of the model that nobody judged, because they are about whole runs and not about states.
+fn beyond(report: &Report) -> String {
+    let claims: Vec<String> = report.checks.iter().filter(|check| is_beyond(check)).map(CheckReport::label).collect();
+    match claims.len() {
+        0 => String::new(),
+        1 => format!("; {} was not judged", claims[0]),
+        2 => format!("; {} and {} were not judged", claims[0], claims[1]),
+        many => format!("; {many} properties of whole runs were not judged"),
+    }
+}
+
+fn is_beyond(check: &CheckReport) -> bool {
+    check.verdict == wayfarer::CheckVerdict::NotJudged && matches!(check.kind, Kind::Liveness | Kind::Claim)
 }
 
 /// The extent of a run without a violation, by the strongest evidence there is.
@@ -106,6 +130,9 @@ fn stopped(report: &Report) -> String {
     wayfarer::stop_words(report.stop).to_string()
 }
 
+/// The checks that need no property of the model.
+const ALWAYS: [(Kind, &str); 2] = [(Kind::Fault, "assertions and faults"), (Kind::Deadlock, "deadlocks")];
+
 /// The properties that were checked, and those that were not.
 fn checked(report: &Report) -> String {
     let judged: Vec<&CheckReport> = report.checks.iter().filter(|check| check.verdict != wayfarer::CheckVerdict::NotJudged).collect();
@@ -124,16 +151,19 @@ fn checked(report: &Report) -> String {
         }
     }
     let properties = !parts.is_empty();
-    for (kind, words) in [(Kind::Fault, "assertions and faults"), (Kind::Deadlock, "deadlocks")] {
+    for (kind, words) in ALWAYS {
         if judged.iter().any(|check| check.kind == kind) {
             parts.push(words.to_string());
         }
     }
     let mut text = if parts.is_empty() { "nothing".to_string() } else { parts.join(", ") };
     if !properties {
-        text.push_str("; the model states no other properties");
+        let others = if report.checks.iter().any(is_beyond) { "no other properties of states" } else { "no other properties" };
+        text.push_str(&format!("; the model states {others}"));
     }
-    let left: Vec<String> = report.checks.iter().filter(|check| check.verdict == wayfarer::CheckVerdict::NotJudged).map(CheckReport::label).collect();
+    let left = report.checks.iter().filter(|check| check.verdict == wayfarer::CheckVerdict::NotJudged);
+    let left: Vec<String> =
+        left.map(|check| ALWAYS.iter().find(|(kind, _)| *kind == check.kind).map_or_else(|| check.label(), |(_, words)| words.to_string())).collect();
     match left.len() {
         _ if report.sought || left.is_empty() => {}
         few if few <= NAMED => text.push_str(&format!("; not judged: {}", left.join(", "))),
@@ -153,22 +183,37 @@ fn explored(report: &Report) -> String {
     let waiting = if report.frontier > 0 { format!(" ({} not expanded)", count(report.frontier)) } else { String::new() };
     let fired = format!("{} fired", counted(report.rules_fired, "rule"));
     let depth = report.depth.map_or_else(String::new, |depth| format!(", depth {}", count(u64::from(depth))));
-    let coverage = report.coverage.map_or_else(String::new, |coverage| format!(", {:.2} % of the states that there are", 100.0 * coverage));
+    let coverage = report.coverage.map_or_else(String::new, |coverage| format!(", {:.2} % of --size", 100.0 * coverage));
     let note = report.symmetry_note.as_ref().map_or_else(String::new, |note| format!("; {}", with_flags(note)));
     format!("{states}{orbits}{waiting}, {fired}{depth}{coverage}{note}")
 }
 
 fn cost(report: &Report, view: &View) -> String {
     let times = &report.times;
-    let rate = if times.exploring > 0.0 { format!(" ({} states/s)", rough(report.states as f64 / times.exploring)) } else { String::new() };
+    let rate = rate(report).map_or_else(String::new, |rate| format!(" ({rate})"));
     let besides = [(times.preparing, "to start the GPU"), (times.audit, "audit"), (times.witnesses, "witness")];
     let besides: String = besides.iter().filter(|(time, _)| *time >= 0.1).map(|(time, what)| format!(" + {} {what}", seconds(*time))).collect();
     let on_top = if view.besides_on_top { " (the program's own needs come on top)" } else { "" };
     let threads = if report.threads > 1 { format!(", {} threads", report.threads) } else { String::new() };
-    let memory = format!("{} of {}{on_top}", bytes(report.peak_memory_bytes), bytes(view.memory));
+    let aside = if is_set_aside(report) { ", most of it set aside for the store at the start" } else { "" };
+    let memory = format!("{} of {}{on_top}{aside}", bytes(report.peak_memory_bytes), bytes(view.memory));
     let device = report.device.as_ref().map_or_else(String::new, |device| format!(", on {device}"));
     let search = format!("{} over {}{threads}{device}, seed {}", report.strategy, report.store, report.seed);
     format!("{}{rate}{besides}, {memory}; {search}", seconds(times.exploring))
+}
+
+/// Whether the store's memory does not depend on the number of states: it is a table of fingerprints or bits that was made for the whole budget.
+fn is_set_aside(report: &Report) -> bool {
+    let store = wayfarer::search::StoreSpec::parse(&report.store).map(|store| store.abilities());
+    report.phases.is_empty() && store.is_ok_and(|store| store.remembers && !store.recalls)
+}
+
+/// The states or, if the search draws its steps, the steps in a second. A run that is over at once spends its time on reading and compiling the model, and
+/// has no rate to speak of.
+fn rate(report: &Report) -> Option<String> {
+    let times = &report.times;
+    let (number, what) = if report.expands_once() || report.is_systematic() { (report.states, "states") } else { (report.steps, "steps") };
+    (times.exploring >= LEAST_TIME && number > 0).then(|| format!("{} {what}/s", rough(number as f64 / times.exploring)))
 }
 
 fn violation_text(violation: &ViolationReport, index: usize, of: usize, paint: Paint) -> String {
@@ -210,10 +255,18 @@ fn cut(report: &Report, view: &View) -> String {
             bytes(report.peak_memory_bytes),
             bytes(view.memory)
         ),
-        Stop::Memory => format!(
-            "The memory budget of {} was spent before the search was done: {left}. Try a larger --memory, or a smaller model (--const).",
-            bytes(view.memory)
-        ),
+        Stop::Memory => {
+            let spent = format!("The memory budget of {} was spent before the search was done: {left}", bytes(view.memory));
+            match view.bound {
+                Some(Bound::Addresses) => {
+                    format!("{spent}. The budget is three quarters of what the limit on address space leaves: try a larger limit (ulimit -v), or a smaller model (--const).")
+                }
+                Some(Bound::Group) => {
+                    format!("{spent}. The budget is three quarters of what the control group of this process leaves: try a larger group, or a smaller model (--const).")
+                }
+                Some(Bound::Machine) | None => format!("{spent}. Try a larger --memory, or a smaller model (--const)."),
+            }
+        }
         Stop::Time => format!("The time was up before the search was done: {left}. Try a longer --time, or a smaller model (--const)."),
         Stop::States => format!("The run ended at the limit on states: {left}. Try a larger --states, or none."),
         Stop::Steps => format!("The run ended at the limit on steps: {left}. Try a larger --steps, or none."),
@@ -237,7 +290,7 @@ fn cut(report: &Report, view: &View) -> String {
     };
     let mut out = format!("\n{}\n", wrapped(&advice, 0));
     if !report.repeatable && report.threads > 1 && matches!(report.stop, Stop::Time | Stop::Memory | Stop::Interrupted) {
-        let why = "With several threads, the place where a budget ends the run changes from run to run. With --threads 1 the report names a line that repeats it.";
+        let why = "With several threads, a run that is cut short ends elsewhere each time. With --threads 1 the report names a line that repeats it.";
         out.push_str(&format!("{}\n", wrapped(why, 0)));
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.

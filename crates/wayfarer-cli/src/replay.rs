@@ -40,7 +40,7 @@ fn read(file: &str) -> Result<Trace, Failure> {
     } else {
         std::fs::read(file)
     };
-    let bytes = bytes.map_err(|error| Failure::wrong(format!("cannot read the witness `{file}`: {error}")))?;
+    let bytes = bytes.map_err(|error| Failure::wrong(format!("cannot read the witness `{file}`: {}", wayfarer::io_words(&error))))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| Failure::wrong(format!("the witness `{file}` is not JSON: {error}")))?;
     itf::read(&value).map_err(|error| Failure::wrong(format!("the witness `{file}` cannot be used: {error}")))
 }

@@ -34,14 +34,14 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
         ))
     ));
     if found > 0 {
-        out.push_str(&format!("\n  {:<28} {:>12}  {:<25} {:>12}  {}\n", "in those that did", "mean", "95 %", "median", "95 %"));
+        out.push_str(&format!("\n  {:<32} {:>12}  {:<25} {:>12}  {}\n", "in those that did", "mean", "95 %", "median", "95 %"));
         let figures_of = [states, steps, length, raw_length];
-        let names = ["states", "steps", "witness length", "witness length before cutting"];
+        let names = ["states", "steps", "witness length", "witness length before shortening"];
         for (name, figure) in names.into_iter().zip(figures_of) {
             let (mean, median) = (done.mean(figure), done.median(figure));
             if let (Some(mean), Some(median)) = (mean, median) {
                 out.push_str(&format!(
-                    "  {name:<28} {:>12}  {:<25} {:>12}  {}\n",
+                    "  {name:<32} {:>12}  {:<25} {:>12}  {}\n",
                     figures(mean.value),
                     span(mean),
                     figures(median.value),
@@ -55,10 +55,10 @@ pub(crate) fn show(options: &CheckOptions, done: &Repeated) -> Result<(), Failur
         let covered = others.iter().map(|report| report.states as f64).sum::<f64>() / others.len() as f64;
         let most = others.iter().map(|report| report.stop).max_by_key(|stop| others.iter().filter(|report| report.stop == *stop).count());
         out.push_str(&format!(
-            "\n  {} found nothing; they covered {} states on average and mostly ended because of: {}\n",
+            "\n  {} found nothing; they covered {} states on average; most ended because {}\n",
             counted(others.len() as u64, "run"),
             count(covered.round() as u64),
-            most.map_or("", Stop::word)
+            most.map_or("", |stop| if stop == Stop::Exhausted { "nothing was left to expand" } else { wayfarer::stop_words(stop) })
         ));
     }
     print(&out).map_err(Failure::failed)

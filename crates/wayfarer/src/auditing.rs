@@ -11,7 +11,7 @@ use crate::report::{Confidence, SamplerReport};
 use crate::subject::Running;
 use std::time::{Duration, Instant};
 use wayfarer_search::{Account, Audit, Control, Outcome, Progress, Record, Sampler, Stop, Violation};
-use wayfarer_space::{Firing, Space, States, Steps};
+use wayfarer_space::{Firing, Rng, Space, States, Steps};
 
 /// The largest and the smallest number of walks of one sampler.
 const MOST_WALKS: f64 = 3000.0;
@@ -71,7 +71,7 @@ fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64
         away = 1.0 / share.max(1e-9);
         chosen.push(Sampler::Sieved { cap: 1024, reach: (PATIENCE * away).min(1e9) as u32 });
     }
-    let branching = branching(audit.space, outcome);
+    let branching = branching(plan, audit.space, outcome);
     let weight = |sampler: &Sampler| match sampler {
         Sampler::Shallow { .. } | Sampler::Priority { .. } => (1.0 + branching) * sampler.mean_steps(),
         Sampler::Sieved { .. } => DRAWING * (sampler.mean_steps() + away),
@@ -82,20 +82,44 @@ fn samplers(plan: &Plan, audit: &Audit, outcome: &Outcome) -> (Vec<Sampler>, u64
     (chosen, plan.audit.unwrap_or(fitting.clamp(LEAST_WALKS, MOST_WALKS) as u64))
 }
 
-/// The approximate number of steps computed to take one of them: the branching of the start states, or that of the
-/// states the search expanded.
-fn branching(space: &dyn Space, outcome: &Outcome) -> f64 {
+/// The most steps that are computed to learn how many lead out of a state.
+const PROBED_STEPS: usize = 1 << 14;
+
+/// The states that are followed for that, and how far.
+const PROBED_WALKS: usize = 16;
+const PROBED_LENGTH: usize = 32;
+
+/// The approximate number of steps computed to take one of them. If the search expanded each state once, its own figures tell. If it draws its steps, the
+/// steps that it took have nothing to do with that, and a few short walks tell.
+fn branching(plan: &Plan, space: &dyn Space, outcome: &Outcome) -> f64 {
     let mut steps = Steps::new(space.width());
     let mut batch = States::new(space.width());
     match space.starts() {
-        Some(_) => space.initial_some(0..16, &mut steps),
+        Some(_) => space.initial_some(0..PROBED_WALKS as u64, &mut steps),
         None => space.initial(&mut steps),
     };
-    (0..steps.len().min(16)).for_each(|index| batch.push(steps.states.get(index)));
-    space.expand(&batch, Firing::of(0), &mut steps);
-    let starts = steps.len() as f64 / batch.len().max(1) as f64;
+    (0..steps.len().min(PROBED_WALKS)).for_each(|index| batch.push(steps.states.get(index)));
+    let expands_once = plan.strategy.nature().expands_once;
+    let mut rng = Rng::new(plan.seed, "branching");
+    let (mut computed, mut states, mut most) = (0, 0, 0.0f64);
+    for _ in 0..if expands_once { 1 } else { PROBED_LENGTH } {
+        space.expand(&batch, Firing::of(0), &mut steps);
+        computed += steps.len();
+        states += batch.len();
+        most = most.max(computed as f64 / states.max(1) as f64);
+        batch.clear();
+        let mut from = 0;
+        while from < steps.len() {
+            let to = from + steps.sources[from..].iter().take_while(|source| **source == steps.sources[from]).count();
+            batch.push(steps.states.get(from + rng.below((to - from) as u64) as usize));
+            from = to;
+        }
+        if batch.is_empty() || computed > PROBED_STEPS {
+            break;
+        }
+    }
     let expanded = outcome.states.saturating_sub(outcome.frontier).max(1);
-    starts.max(outcome.fired as f64 / expanded as f64)
+    if expands_once { most.max(outcome.fired as f64 / expanded as f64) } else { most }
 }
 
 /// Makes the audit's walks after a search that found nothing, and adds their results. `searched` is the space that

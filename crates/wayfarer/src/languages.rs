@@ -107,27 +107,45 @@ impl std::error::Error for LoadError {}
 /// first one whose texts begin like this one.
 pub fn open(path: &str, options: &LoadOptions) -> Result<Opened, LoadError> {
     let source = read(path)?;
-    let language = language_of(path, source.text());
+    let (language, is_guess) = language_of(path, source.text());
     if !language.has_formulas
         && let Some(file) = &options.formulas
     {
         let message = format!("`{}` has formulas about a Petri net, and `{}` is a model in {}", file.name(), source.name(), language.name);
         return Err(LoadError::Read(message));
     }
-    (language.read)(&source, options)
+    (language.read)(&source, options).map_err(|error| if is_guess { guessed(error, path, language) } else { error })
+}
+
+/// The error of a text whose language was guessed, with a sentence that says so.
+fn guessed(error: LoadError, path: &str, language: &Language) -> LoadError {
+    let LoadError::Invalid(mut rejection) = error else { return error };
+    let endings: Vec<String> = LANGUAGES.iter().map(|language| format!("{} for {}", endings(language), language.name)).collect();
+    let why =
+        if path == "-" { "the standard input was read".to_string() } else { format!("the ending of `{path}` names no language, so it was read") };
+    rejection.text.push_str(&format!("note: {why} as {}, by how it begins; files end in {}\n", language.name, endings.join(", ")));
+    LoadError::Invalid(rejection)
+}
+
+/// The endings of a language's files, with the dot.
+fn endings(language: &Language) -> String {
+    language.endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ")
 }
 
 /// Reads a model from its text. The language is that of a file of this name.
 pub fn open_text(name: &str, text: String, options: &LoadOptions) -> Result<Opened, LoadError> {
-    let language = language_of(name, &text);
+    let (language, _) = language_of(name, &text);
     (language.read)(&Source::new(name, text), options)
 }
 
-/// The language of the text of a file.
-fn language_of(path: &str, text: &str) -> &'static Language {
+/// The language of the text of a file, and whether it is a guess from its beginning.
+fn language_of(path: &str, text: &str) -> (&'static Language, bool) {
     let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let by_ending = LANGUAGES.iter().find(|language| ending.as_deref().is_some_and(|ending| language.endings.contains(&ending)));
-    by_ending.or_else(|| LANGUAGES.iter().find(|language| (language.begins)(text))).unwrap_or(&LANGUAGES[0])
+    match by_ending {
+        Some(language) => (language, false),
+        None => (LANGUAGES.iter().find(|language| (language.begins)(text)).unwrap_or(&LANGUAGES[0]), true),
+    }
 }
 
 /// Reads a file of formulas.
@@ -190,7 +208,7 @@ fn read(path: &str) -> Result<Source, LoadError> {
 
 fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
     let cannot = |why: String| LoadError::Read(format!("cannot read `{path}`: {why}"));
-    let about = std::fs::metadata(Path::new(path)).map_err(|error| cannot(plain(&error)))?;
+    let about = std::fs::metadata(Path::new(path)).map_err(|error| cannot(io_words(&error)))?;
     if about.is_dir() {
         return Err(cannot("it is a folder, not a model".to_string()));
     }
@@ -198,14 +216,14 @@ fn read_file(path: &str) -> Result<Vec<u8>, LoadError> {
         return Err(LoadError::Read(format!("`{path}` is larger than 64 MiB")));
     }
     // A device has no size and may have no end.
-    let file = std::fs::File::open(path).map_err(|error| cannot(plain(&error)))?;
+    let file = std::fs::File::open(path).map_err(|error| cannot(io_words(&error)))?;
     let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| cannot(plain(&error)))?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| cannot(io_words(&error)))?;
     Ok(bytes)
 }
 
 /// An error of the system without its number.
-fn plain(error: &std::io::Error) -> String {
+pub fn io_words(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".to_string(),
         std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
@@ -229,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_ending_decides_and_then_the_beginning() {
-        let name = |path: &str, text: &str| language_of(path, text).name;
+        let name = |path: &str, text: &str| language_of(path, text).0.name;
         assert_eq!(name("graph.AUT", ""), "Aldebaran");
         assert_eq!(name("german.m", "des (0, 0, 1)"), "Murphi");
         assert_eq!(name("-", " des (0, 0, 1)"), "Aldebaran");

@@ -95,7 +95,7 @@ pub use allotment::Allotment;
 pub use error::RunError;
 #[cfg(feature = "murphi")]
 pub use languages::{
-    LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, load, load_graph, load_text, open, open_formulas, open_text,
+    LANGUAGES, Language, LoadError, LoadOptions, Loaded, Opened, Rejection, io_words, load, load_graph, load_text, open, open_formulas, open_text,
 };
 pub use plan::{Amount, DeviceChoice, OPTIONS, Plan, PlanOption, Planned, options};
 pub use report::{

@@ -4,10 +4,31 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What bounds the memory of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The free memory of the machine.
+    Machine,
+    /// A control group.
+    Group,
+    /// The limit on address space, `ulimit -v`.
+    Addresses,
+}
+
 /// Bytes that may still be allocated: the minimum of the machine's free memory and the limits of control groups
 /// (version 1 and 2) and of the address space. `None` if none of these can be read.
 pub fn free() -> Option<usize> {
-    free_below(Path::new("/"))
+    free_below(Path::new("/")).map(|(free, _)| free)
+}
+
+/// The one of these that is the minimum.
+pub fn bound() -> Option<Bound> {
+    free_below(Path::new("/")).map(|(_, bound)| bound)
+}
+
+/// Bytes of addresses that this process may still reserve, if there is a limit.
+pub fn addresses() -> Option<usize> {
+    addresses_below(Path::new("/"))
 }
 
 /// The default budget: three quarters of the free memory, or 1 GiB if that is not known.
@@ -27,24 +48,30 @@ pub fn besides(counted: usize) -> usize {
     anonymous + kibibytes("RssFile:").max(code)
 }
 
-/// Addresses that a thread reserves: its stack, and the allocator's arena for it.
+/// Addresses that a thread reserves: its stack, and the allocator's arena for it, unless threads share one.
 const ADDRESSES_PER_THREAD: usize = 72 << 20;
+const ADDRESSES_OF_STACK: usize = 8 << 20;
 
 /// If a limit leaves fewer, the run tries with these and ends when the system refuses.
 const LEAST_ADDRESSES: usize = 32 << 20;
 
-fn free_below(root: &Path) -> Option<usize> {
+fn free_below(root: &Path) -> Option<(usize, Bound)> {
     let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
     let group = read_groups(root).into_iter().min();
-    let address_space = fs::read_to_string(root.join("proc/self/limits")).ok().and_then(|limits| {
-        let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
-        let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
-        // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
-        let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Some(limit.saturating_sub(reserved).saturating_sub(threads * ADDRESSES_PER_THREAD).max(LEAST_ADDRESSES))
-    });
-    [machine, group, address_space].into_iter().flatten().min()
+    // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let per_thread = if crate::memory::threads_share() { ADDRESSES_OF_STACK } else { ADDRESSES_PER_THREAD };
+    let addresses = addresses_below(root).map(|left| left.saturating_sub(threads * per_thread).max(LEAST_ADDRESSES));
+    let known = [(machine, Bound::Machine), (group, Bound::Group), (addresses, Bound::Addresses)];
+    known.into_iter().filter_map(|(bytes, bound)| Some((bytes?, bound))).min_by_key(|(bytes, _)| *bytes)
+}
+
+fn addresses_below(root: &Path) -> Option<usize> {
+    let limits = fs::read_to_string(root.join("proc/self/limits")).ok()?;
+    let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
+    let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
+    let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
+    Some(limit.saturating_sub(reserved))
 }
 
 /// The remaining bytes of each control group around this process.
@@ -93,7 +120,7 @@ fn field(file: &Path, name: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn machine(name: &str, files: &[(&str, &str)]) -> Option<usize> {
+    fn machine(name: &str, files: &[(&str, &str)]) -> Option<(usize, Bound)> {
         let root = std::env::temp_dir().join(format!("wayfarer-memory-{}-{name}", std::process::id()));
         for (path, text) in files {
             let path = root.join(path);
@@ -109,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_groups_gives_what_it_has() {
-        assert_eq!(machine("plain", &[MEMINFO]), Some(800 * 1024));
+        assert_eq!(machine("plain", &[MEMINFO]), Some((800 * 1024, Bound::Machine)));
         assert_eq!(machine("unknown", &[("proc/other", "")]), None);
     }
 
@@ -124,7 +151,7 @@ mod tests {
             ("sys/fs/cgroup/a/memory.current", "200000\n"),
             ("sys/fs/cgroup/a/memory.stat", "anon 100\ninactive_file 50000\n"),
         ];
-        assert_eq!(machine("v2", &files), Some(350_000));
+        assert_eq!(machine("v2", &files), Some((350_000, Bound::Group)));
     }
 
     #[test]
@@ -135,7 +162,7 @@ mod tests {
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "600000\n"),
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "100000\n"),
         ];
-        assert_eq!(machine("v1", &files), Some(500_000));
+        assert_eq!(machine("v1", &files), Some((500_000, Bound::Group)));
     }
 
     #[test]
@@ -145,6 +172,6 @@ mod tests {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let status = ("proc/self/status", "VmSize:   1000000 kB\n");
         let left = 300_000_000_000 - 1_024_000_000 - threads * ADDRESSES_PER_THREAD;
-        assert_eq!(machine("limits", &[meminfo, ("proc/self/limits", limits), status]), Some(left));
+        assert_eq!(machine("limits", &[meminfo, ("proc/self/limits", limits), status]), Some((left, Bound::Addresses)));
     }
 }

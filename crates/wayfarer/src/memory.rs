@@ -4,7 +4,7 @@
 //! keeps a ledger: it counts the memory of stores and frontiers, but not that of a model's own code.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wayfarer_search::Account;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -73,9 +73,17 @@ pub fn give_back_at_once(limit: usize) {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         libc::mallopt(libc::M_ARENA_MAX, if limit >= APART { threads as libc::c_int + 2 } else { 1 });
+        SHARED.store(limit < APART, Ordering::Relaxed);
     }
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     let _ = limit;
+}
+
+/// Whether all threads take their small blocks from the same memory.
+static SHARED: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn threads_share() -> bool {
+    SHARED.load(Ordering::Relaxed)
 }
 
 /// The peak of the bytes allocated through [`Counting`].

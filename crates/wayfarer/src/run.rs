@@ -8,6 +8,7 @@ mod gain;
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
 use crate::report::{Course, Report, RuleReport, Times, checks};
+use crate::sizes::{count, counted};
 use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
@@ -21,7 +22,7 @@ use wayfarer_search::{
 use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 
 /// The remark on a violation that an audit met.
-const MET_BY_AUDIT: &str = "the search had ended without finding anything: what follows was met by the walks of its audit";
+const MET_BY_AUDIT: &str = "the search itself found nothing; the random walks of the audit after it met this violation";
 
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
@@ -278,10 +279,7 @@ impl Plan {
         if is_empty(outcome) {
             remarks.push("the model has no start state, so there was nothing to explore".to_string());
         }
-        let unjudged = subject.unjudged();
-        if !unjudged.is_empty() {
-            remarks.push(format!("not judged: {}", unjudged.join(", ")));
-        }
+        remarks.extend(self.size.and_then(|size| wrong_size(size, outcome)));
         Report {
             model: subject.source().to_string(),
             verdict: outcome.verdict(),
@@ -341,6 +339,14 @@ pub(crate) fn progress(outcome: &Outcome) -> Progress {
 /// The firings and states that shortening a witness may take: a tenth of the steps of the search, and in any case enough for a witness of a few hundred steps.
 pub(crate) fn shortening_effort(outcome: &Outcome) -> u64 {
     (outcome.steps / 10).max(1 << 22)
+}
+
+/// The remark that `--size` is not the number of reachable states, if that is certain.
+fn wrong_size(size: u64, outcome: &Outcome) -> Option<String> {
+    let states = outcome.covered.value.round() as u64;
+    let certain = outcome.covered.error == 0.0 && states != size && (outcome.is_complete() || states > size);
+    let least = if outcome.is_complete() { "" } else { "at least " };
+    certain.then(|| format!("the option `size` says {}, but this search can reach {least}{}", count(size), counted(states, "state")))
 }
 
 /// Whether a search ended at once because there is no start state.

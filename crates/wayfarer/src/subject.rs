@@ -26,7 +26,7 @@ pub use program::Programmed;
 pub use running::space_of;
 pub use words::{FaultFacts, ValueFacts, Words};
 
-use crate::{Plan, RunError};
+use crate::{Kind, Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
 use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, States, Steps, Word};
@@ -117,8 +117,8 @@ pub trait Subject: Send + Sync {
         true
     }
 
-    /// The names of the model's claims that no run checks. They are reported as not judged.
-    fn unjudged(&self) -> Vec<String> {
+    /// The kinds and names of the model's claims that no run checks. They are reported as not judged.
+    fn unjudged(&self) -> Vec<(Kind, String)> {
         Vec::new()
     }
 

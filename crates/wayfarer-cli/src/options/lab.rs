@@ -1,6 +1,7 @@
 //! The options of `lab`.
 
 use crate::sizes::{parse_depth, parse_seed};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -26,6 +27,22 @@ Exit codes:
   3  they could not be carried out
   130, 143  Ctrl-C or SIGTERM came first";
 
+/// Reads any name, so that the command can suggest a similar one, and offers those that exist to shells.
+#[derive(Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&clap::Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(wayfarer_lab::experiments().iter().map(|experiment| PossibleValue::new(experiment.name).help(experiment.title))))
+    }
+}
+
 /// The laboratory's commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Lab {
@@ -38,7 +55,7 @@ pub(crate) enum Lab {
     /// Run some experiments
     Run {
         /// Their names, as `wayfarer lab list` shows them
-        #[arg(value_name = "NAME", required = true)]
+        #[arg(value_name = "NAME", required = true, value_parser = Names, hide_possible_values = true)]
         names: Vec<String>,
         #[command(flatten)]
         options: LabOptions,

@@ -34,7 +34,12 @@ fn figures(report: &Report, view: &View) -> String {
         lines.push(("steps", count(report.steps)));
     }
     if report.insertions != report.states && report.states_error == 0.0 {
-        lines.push(("insertions", format!("{} (states that were forgotten count again)", count(report.insertions))));
+        let again = if report.threads > 1 {
+            "states that were forgotten, or that several threads met, count again"
+        } else {
+            "states that were forgotten count again"
+        };
+        lines.push(("insertions", format!("{} ({again})", count(report.insertions))));
     }
     lines.extend(report.depth.map(|depth| ("depth", count(u64::from(depth)))));
     let times = &report.times;
@@ -46,8 +51,10 @@ fn figures(report: &Report, view: &View) -> String {
         // Stores allocate memory in pieces, some of it before the first state: with few states the quotient means
         // little.
         let bits = counted(report.state_bits as u64, "bit");
-        let text = if report.states < 100_000 {
-            format!("a state has {bits}; too few states for a mean")
+        let text = if super::is_set_aside(report) {
+            format!("the store's memory was set aside at the start, {} for each state so far (a state has {bits})", bytes(per_state as usize))
+        } else if report.states < 100_000 {
+            format!("too few states for a mean (a state has {bits})")
         } else {
             format!("{per_state:.1}, the store's fixed cost included (a state has {bits})")
         };

@@ -144,7 +144,9 @@ fn help_teaches_and_is_no_error() {
 #[test]
 fn completions_and_man_pages_come_from_the_same_table() {
     for shell in ["bash", "zsh", "fish"] {
-        wayfarer(&["completions", shell]).exits(0).prints("exhaustive").prints("loop-limit");
+        let text = wayfarer(&["completions", shell]).exits(0).prints("exhaustive").prints("loop-limit");
+        // The names of strategies, of stores and of experiments.
+        text.prints("highway").prints("bitstate").prints("cover-models");
     }
     wayfarer(&["man"]).exits(0).prints(".TH wayfarer 1");
     wayfarer(&["man", "check"]).exits(0).prints("\\-\\-exhaustive").prints("Exit codes");
@@ -164,4 +166,14 @@ fn completions_and_man_pages_come_from_the_same_table() {
     }
     assert!(pages.contains(&"wayfarer-lab-run".to_string()), "{pages:?}");
     wayfarer(&["man", "chek"]).exits(2).complains("did you mean `check`?");
+}
+
+/// A file whose ending names no language is guessed, and an error says so.
+#[test]
+fn a_guessed_language_is_named() {
+    let folder = Folder::new();
+    let file = folder.file("notes.txt", "# Shopping\n\nmilk, bread\n");
+    wayfarer(&["check", &file]).exits(2).complains("notes.txt` names no language, so it was read as Murphi").complains(".pml");
+    let plain = wayfarer(&["check", &folder.file("notes.m", "# Shopping\n")]).exits(2);
+    assert!(!plain.err.contains("was read as"), "{}", plain.err);
 }

@@ -150,3 +150,23 @@ fn a_search_by_one_thread_says_why() {
     check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("one thread searched: several cannot share `dfs` over `exact`");
     check(COUNTER, &["--strategy", "bfs", "--states", "100", "--threads", "4"]).prints("one thread searched: only then does a limit");
 }
+
+/// A budget that comes from a limit of the process names it, and leaves little of it to the program itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_address_space_is_named() {
+    let folder = crate::Folder::new();
+    let file = folder.file("model.m", BIG);
+    let under = |kibibytes: u32, options: &str| {
+        let line = format!("ulimit -v {kibibytes}; exec \"$0\" check \"$1\" --quiet {options}");
+        let done = std::process::Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let spent = under(120_000, "--strategy bfs --audit off");
+    assert!(spent.contains("three quarters of what the limit on address space leaves: try a larger limit (ulimit -v)"), "{spent}");
+    // Of 4 GiB the stack of the main thread takes an eighth at most, and threads share the allocator's memory.
+    let plan = under(4 << 20, "--plan");
+    let gibibytes: f64 = plan.split(' ').next().unwrap().parse().unwrap();
+    assert!(plan.contains(" GiB of memory for auto") && gibibytes >= 2.0, "{plan}");
+}

@@ -283,13 +283,21 @@ fn a_file_that_cannot_be_written_is_noticed_before_the_run() {
     let folder = Folder::new();
     let file = folder.file("model.m", BIG);
     for option in ["--junit", "--sarif"] {
-        wayfarer(&["check", &file, option, &folder.path("no/such/folder.xml")]).exits(3).complains(&format!("{option} cannot write"));
+        wayfarer(&["check", &file, option, &folder.path("no/such/folder.xml")])
+            .exits(3)
+            .complains(&format!("{option} cannot write"))
+            .complains("its folder does not exist");
         wayfarer(&["check", &file, option, folder.0.to_str().unwrap()]).exits(3).complains("it is a folder");
         wayfarer(&["check", &file, option, &folder.path("x"), "--runs", "2"]).exits(2).complains("does not go with --runs");
         wayfarer(&["check", &file, option, &folder.path("x"), "--plan"]).exits(2).complains("--plan");
     }
     let same = folder.path("same");
-    wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("name the same file");
+    wayfarer(&["check", &file, "--junit", &same, "--sarif", &same]).exits(2).complains("--junit and --sarif name the same file");
+    let likewise = format!("{}/../{}/same", folder.0.display(), folder.0.file_name().unwrap().to_str().unwrap());
+    wayfarer(&["check", &file, "--curve", &same, "--witness", &likewise]).exits(2).complains("--curve and --witness name the same file");
+    wayfarer(&["check", &file, "--witness", &same, "--witness", &same]).exits(2).complains("--witness names").complains("twice");
+    assert!(!std::path::Path::new(&same).exists());
+    wayfarer(&["check", &file, "--states", "10", "--junit", "/dev/null", "--sarif", "/dev/null"]).exits(0);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_violation_that_the_audit_meets_is_reported_with_its_witness() {
         assert_eq!(report["witness"]["length"], 40, "{report:#}");
         assert!(report["witness"]["raw_length"].as_u64().unwrap() >= 40, "{report:#}");
         assert_eq!(report["confidence"], Value::Null);
-        assert!(report["remarks"].to_string().contains("audit"), "{report:#}");
+        assert!(report["remarks"].to_string().contains("the random walks of the audit after it met this violation"), "{report:#}");
     }
     check(&counters(40), &["--depth", "12", "--audit", "off"]).exits(0).prints("not found");
 }
@@ -178,4 +178,14 @@ fn an_accepted_search_says_so_in_its_first_line() {
     let over = ["--strategy", "rbfs", "--memory", "16M", "--threads", "1"];
     let done = check(&counters(61), &over).exits(0).prints("by the samples of rbfs, every state was likely visited (not proved)");
     done.prints("a state was missed in one step with a probability below 0.001.");
+}
+
+/// A random search takes many steps out of few states. That says nothing about the cost of the audit's walks.
+#[test]
+fn random_searches_are_audited_like_others() {
+    for strategy in ["urs", "sdrs", "rurs", "rsdrs"] {
+        let report = report(&counters(61), &["--strategy", strategy, "--steps", "1M", "--threads", "1"]);
+        let walks = report["confidence"]["audit"][0]["walks"].as_u64().unwrap();
+        assert!(walks >= 300, "{strategy}: {walks} walks");
+    }
 }

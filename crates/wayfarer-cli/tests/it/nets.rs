@@ -72,6 +72,9 @@ fn all_formulas_of_a_file_are_answered_in_one_run() {
     done.prints("3 formulas: 1 true, 2 false").prints("started again with more room");
     let xml = std::fs::read_to_string(&junit).unwrap();
     assert!(xml.contains("failures=\"2\""), "{xml}");
+    // The file of formulas is an input, too.
+    wayfarer(&["check", &file, "--properties", &questions, "--junit", &questions]).exits(2).complains("--junit would overwrite");
+    assert_eq!(std::fs::read_to_string(&questions).unwrap(), QUESTIONS);
     // A budget that ends first leaves questions open, and calls nothing false.
     let report =
         wayfarer(&["check", &file, "--properties", &questions, "--steps", "5", "--strategy", "bfs", "--threads", "1", "--json"]).exits(0).json();

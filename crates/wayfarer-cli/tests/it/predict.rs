@@ -223,9 +223,24 @@ fn a_graph_goes_from_a_model_to_a_prediction() {
     wayfarer_with_input(&["predict", "graph", "-"], &text).exits(0).prints("exact");
     wayfarer(&["graph", &model, "-o", &dot]).exits(0);
     let drawn = std::fs::read_to_string(&dot).unwrap();
-    assert!(drawn.contains("0 [shape=doublecircle") && drawn.contains("[label=\"back\"]"), "{drawn}");
+    assert!(drawn.contains("0 [peripheries=2") && drawn.contains("[label=\"back\"]"), "{drawn}");
     assert_eq!(drawn.matches(" -> ").count(), text.lines().count() - 1);
     wayfarer(&["graph", &model, "-o", &aut, "--states", "3"]).exits(3).complains("more than 3 states").complains("--states N");
+}
+
+#[test]
+fn a_drawing_shows_values_and_marks_what_check_would_report() {
+    let folder = Folder::new();
+    let text = "var x: 0..3; constant_part: boolean;\nstartstate begin x := 0; constant_part := true; end;\nrule \"up\" x < 3 ==> begin x := x + 1; end;\n\
+                rule \"fails\" x = 1 ==> begin x := x + 3; end;\ninvariant \"not two\" x != 2;\n";
+    let dot = folder.path("model.dot");
+    wayfarer(&["graph", &folder.file("model.m", text), "-o", &dot]).exits(0).complains("1 firing ended in a fault");
+    let drawn = std::fs::read_to_string(&dot).unwrap();
+    let node = |number: &str| drawn.lines().find(|line| line.trim_start().starts_with(&format!("{number} ["))).unwrap().to_string();
+    assert!(node("0").contains("label=\"0\\nx: 0\"") && node("0").contains("constant_part: true") && !node("0").contains("filled"), "{drawn}");
+    for (number, why) in [("1", "a rule fails: "), ("2", "invariant `not two` does not hold"), ("3", "deadlock: no rule leads to another state")] {
+        assert!(node(number).contains("filled") && node(number).contains(&format!("label=\"{number}\\n{why}")), "{drawn}");
+    }
 }
 
 #[test]

@@ -115,11 +115,15 @@ fn several_runs_are_summed_up() {
     check(VIOLATED, &["--strategy", "walk", "--runs", "12", "--steps", "1k", "--quiet"])
         .exits(1)
         .prints("12 of 12 runs found something: 100.0 %")
-        .prints("witness length before cutting");
+        .prints("witness length before shortening");
     let summed = report(VIOLATED, &["--strategy", "random", "--runs", "6", "--steps", "1k"]);
     assert_eq!((&summed["runs"], summed["each"].as_array().map(Vec::len)), (&6.into(), Some(6)));
     assert_eq!(summed["each"][5]["seed"], 6);
-    check(COUNTER, &["--strategy", "walk", "--runs", "3", "--steps", "50", "--quiet"]).exits(0).prints("0 of 3 runs").prints("3 runs found nothing");
+    check(COUNTER, &["--strategy", "walk", "--runs", "3", "--steps", "50", "--quiet"])
+        .exits(0)
+        .prints("0 of 3 runs")
+        .prints("3 runs found nothing")
+        .prints("most ended because the limit on steps was reached\n");
     check(COUNTER, &["--runs", "0"]).exits(2).complains("from 1 on");
 }
 

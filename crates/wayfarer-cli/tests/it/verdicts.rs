@@ -245,3 +245,23 @@ fn a_step_that_fails_names_the_element_it_chose() {
         ruleset n: 1..2 do choose i: net[n] do rule \"take\" true ==> assert \"small\" net[n][i].size < 5; end; end; end;";
     check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; i is {size: 7, urgent: true}");
 }
+
+/// A size that the search contradicts is said to be wrong.
+#[test]
+fn a_wrong_size_is_said_to_be_wrong() {
+    check(COUNTER, &["--size", "1000"]).exits(0).prints("holds").prints(" % of --size").prints("--size says 1,000, but this search can reach ");
+    let states = report(COUNTER, &[])["states"].to_string();
+    let right = check(COUNTER, &["--size", &states]).exits(0).prints("100.00 % of --size");
+    assert!(!right.out.contains("--size says"), "{}", right.out);
+    check(BIG, &["--size", "10", "--states", "1000"]).exits(0).prints("--size says 10, but this search can reach at least 1,000 states");
+}
+
+/// Properties of whole runs are named as not judged, also in the first line, and a model without a start state has nothing to judge.
+#[test]
+fn a_holds_says_what_it_is_not_about() {
+    let live = format!("{COUNTER}\nliveness \"comes back\" true;\n");
+    let done = check(&live, &[]).exits(0);
+    done.prints("none is bad; liveness `comes back` was not judged\n").prints("; not judged: liveness `comes back`\n");
+    check(NO_START, &[]).exits(0).prints("holds: there is no start state, so there is no state that could be bad");
+    check(COUNTER, &["--deadlock", "off"]).exits(0).prints("; not judged: deadlocks\n");
+}

@@ -1,9 +1,9 @@
 //! Promela models.
 
 use super::{Language, LoadError, LoadOptions, Opened, rejected_predicate, rejected_there};
-use crate::Plan;
 use crate::report::Change;
 use crate::subject::{FaultFacts, Programmed, Subject, ValueFacts, Words};
+use crate::{Kind, Plan};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -97,8 +97,8 @@ impl Programmed for Compiled {
         self.rules.get(rule as usize).is_none_or(|of| !of.passed)
     }
 
-    fn unjudged(&self) -> Vec<String> {
-        self.model.claims.clone()
+    fn unjudged(&self) -> Vec<(Kind, String)> {
+        self.model.claims.iter().map(|claim| (Kind::Claim, claim.clone())).collect()
     }
 
     /// `P`, `P[2]`, `P line 34`, `P[2] line 34`, `line 34`, or the whole name of a rule.

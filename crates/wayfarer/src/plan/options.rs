@@ -258,7 +258,7 @@ pub const OPTIONS: &[PlanOption] = &[
         default: "auto",
         more: "`auto` begins on the CPU and moves to a GPU if there is one and the search lasts longer than a few seconds; models that a GPU cannot run, and \
                searches that it does not have, stay on the CPU. `gpu` says why it is not possible. On a GPU there are breadth-first search over `exact`, \
-               `compact` and `bitstate`, and `walk`.",
+               `compact` and `bitstate`, walks, random searches and highways.",
         compared: true,
         choices: || ["auto", "cpu", "gpu"].map(String::from).to_vec(),
         set: |plan, text| put(&mut plan.device, text.parse()),

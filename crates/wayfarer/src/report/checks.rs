@@ -75,8 +75,8 @@ pub(crate) fn checks(plan: &Plan, subject: &dyn Subject, properties: &[PropertyF
             }
         });
     }
-    for name in subject.unjudged() {
-        checks.push(make(Kind::Invariant, &name, String::new(), false, Settled::IfComplete, &|_| false));
+    for (kind, name) in subject.unjudged() {
+        checks.push(make(kind, &name, String::new(), false, Settled::IfComplete, &|_| false));
     }
     for name in &plan.find_rules {
         let meant = |number: u32| subject.is_called(number, name);

@@ -5,7 +5,7 @@
 //! `exhaustive` it fails. The elements and attributes are those that PHPUnit writes and Jenkins, GitLab and the
 //! actions for GitHub read. Times of single cases are left out, since one search decides all of them.
 
-use super::CheckVerdict;
+use super::{CheckVerdict, Kind};
 use crate::place::Place;
 use crate::{CheckReport, Finding, Outlet, Report, ViolationReport};
 use std::fmt::Write as _;
@@ -72,6 +72,9 @@ impl Report {
     fn outcome(&self, check: &CheckReport) -> Case {
         let violations: Vec<&ViolationReport> = check.violations.iter().filter_map(|index| self.violations.get(*index)).collect();
         match check.verdict {
+            CheckVerdict::NotJudged if matches!(check.kind, Kind::Liveness | Kind::Claim) => {
+                Case::Skipped("not judged: Wayfarer does not judge properties of whole runs yet".to_string())
+            }
             CheckVerdict::NotJudged => Case::Skipped("not judged: it was left out on request".to_string()),
             CheckVerdict::Judged(Verdict::Holds) => Case::Passed,
             CheckVerdict::Judged(Verdict::Violated) if violations.is_empty() => {

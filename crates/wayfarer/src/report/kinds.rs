@@ -17,6 +17,8 @@ pub enum Kind {
     Cover,
     /// A property of infinite runs.
     Liveness,
+    /// A claim about whole runs, such as an `ltl` formula of Promela.
+    Claim,
     /// A state in which nothing can happen.
     Deadlock,
     /// An assertion that failed.
@@ -35,11 +37,12 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds with their names.
-    pub const ALL: [(Kind, &'static str); 11] = [
+    pub const ALL: [(Kind, &'static str); 12] = [
         (Kind::Invariant, "invariant"),
         (Kind::Never, "never"),
         (Kind::Cover, "cover"),
         (Kind::Liveness, "liveness"),
+        (Kind::Claim, "claim"),
         (Kind::Deadlock, "deadlock"),
         (Kind::Assertion, "assertion"),
         (Kind::Error, "error"),

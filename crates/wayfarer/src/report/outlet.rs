@@ -21,7 +21,10 @@ impl Outlet {
             Err(_) => {}
         }
         let draft = outlet.draft()?;
-        let made = std::fs::File::create(&draft).map(drop);
+        let made = std::fs::File::create(&draft).map(drop).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::NotFound, "its folder does not exist"),
+            _ => error,
+        });
         let _ = std::fs::remove_file(&draft);
         made.map(|()| outlet)
     }

@@ -24,7 +24,7 @@ impl ViolationReport {
             Kind::Error => format!("error statement reached: {name}"),
             Kind::Fault => format!("fault: {name}"),
             Kind::Cover => format!("cover `{name}` was never reached"),
-            Kind::Liveness => format!("liveness `{name}` does not hold"),
+            Kind::Liveness | Kind::Claim => format!("{} `{name}` does not hold", self.kind),
             Kind::Formula => format!("a state decides formula {name}"),
             Kind::Found => format!("a state satisfies {name}"),
             Kind::Rule => format!("rule {name} fires"),
@@ -166,9 +166,11 @@ impl Report {
     pub(crate) fn conditions(&self) -> Vec<String> {
         let assumed = self.assumed.then(|| "verdicts hold under the model's assumptions".to_string());
         let bounded = self.bounded.then(|| "verdicts hold within the model's boundary".to_string());
-        let audited = self.confidence.as_ref().and_then(|confidence| confidence.headline()).map(|worst| {
+        let worst = self.confidence.as_ref().and_then(|confidence| confidence.headline()).filter(|worst| worst.tally.judged > 0);
+        let audited = worst.map(|worst| {
             format!(
-                "with 95 % confidence, at most {:.2} % of what independent walks end in was not visited; that is a share of what such walks meet, not of the states",
+                "with 95 % confidence, at most {:.2} % of the random walks made after the search end in a state that was not visited; this bounds what such walks reach, not \
+                 how many states there are",
                 100.0 * worst.missing_at_most
             )
         });

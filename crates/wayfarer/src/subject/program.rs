@@ -71,8 +71,8 @@ pub trait Programmed: Send + Sync {
     }
 
     /// As [`Subject::unjudged`].
-    fn unjudged(&self) -> Vec<String> {
-        self.program().unjudged.clone()
+    fn unjudged(&self) -> Vec<(Kind, String)> {
+        self.program().unjudged.iter().map(|name| (Kind::Liveness, name.clone())).collect()
     }
 
     /// As [`Subject::may_be_empty`].
@@ -181,7 +181,7 @@ impl<P: Programmed> Subject for P {
         Programmed::is_counted(self, rule)
     }
 
-    fn unjudged(&self) -> Vec<String> {
+    fn unjudged(&self) -> Vec<(Kind, String)> {
         Programmed::unjudged(self)
     }
 
