@@ -210,15 +210,29 @@ fn drawn(desk: &Desk, texts: &[(&Case, String, String)]) -> Result<Vec<Drawn>, L
     desk.each(&meant, |(case, path, text)| {
         let opened = open_text(path, text.clone(), &LoadOptions::default()).map_err(|error| LabError::Failed(format!("{}: {error}", case.name)))?;
         let most = table_one::most_states(case.name);
-        let running = opened.subject.running(&plan(case, 0, most)?, usize::MAX / 2);
-        let space = running.space();
-        let wanted: Vec<u32> = (0..space.rules()).filter(|rule| opened.subject.is_called(*rule, case.goal)).collect();
+        let mut subject = opened.subject;
         let mut found = Vec::new();
-        for run in 0..runs(desk.quick, "") {
+        let mut run = 0;
+        while run < runs(desk.quick, "") {
             if desk.ended() {
                 return Err(LabError::Interrupted);
             }
-            found.extend(transitions::walk(space, &|rule| wanted.contains(&rule), desk.seed.wrapping_add(run), most));
+            let walked = {
+                let running = subject.running(&plan(case, 0, most)?, usize::MAX / 2);
+                let wanted: Vec<u32> = (0..running.space().rules()).filter(|rule| subject.is_called(*rule, case.goal)).collect();
+                transitions::walk(running.space(), &|rule| wanted.contains(&rule), desk.seed.wrapping_add(run), most)
+            };
+            match walked {
+                Ok(walked) => {
+                    found.extend(walked);
+                    run += 1;
+                }
+                // The same walk again with more room for the values.
+                Err(fault) => match subject.widened(fault) {
+                    Some(widened) => subject = widened,
+                    None => return Err(LabError::Failed(format!("{}: a walk met a fault", case.name))),
+                },
+            }
         }
         Ok(Drawn { system: case.name, found })
     })

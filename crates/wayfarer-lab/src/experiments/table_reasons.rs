@@ -2,7 +2,7 @@
 
 use super::table_one::{self, Printed, Row, SEARCHES};
 use super::transitions::Found;
-use crate::judging::{ABOUT, Figure, Verdict};
+use crate::judging::{ABOUT, ENOUGH, Figure, Verdict};
 use crate::{Column, Findings, Table, plain};
 use wayfarer::Interval;
 
@@ -126,7 +126,8 @@ pub(super) fn draws_transitions(findings: &mut Findings, cells: &[Cell], drawn: 
     let mut told = Vec::new();
     let mut explained = false;
     for (name, of_found) in readings {
-        let near = |cell: &&&Cell| of(cell).is_some_and(|drawn| drawn.mean(of_found).about(cell.paper) != Verdict::Differs);
+        let near =
+            |cell: &&&Cell| of(cell).is_some_and(|drawn| drawn.found.len() >= ENOUGH && drawn.mean(of_found).about(cell.paper) != Verdict::Differs);
         explained |= far.iter().filter(near).count() == far.len();
         let random = cells.iter().filter(|cell| cell.search == 0).filter_map(|cell| Some((cell, of(cell)?)));
         let listed: Vec<String> =

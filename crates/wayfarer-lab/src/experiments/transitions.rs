@@ -6,7 +6,7 @@
 //! seen. This is a reading of the highway paper's random search, to explain its figures.
 
 use std::collections::HashMap;
-use wayfarer::space::{Firing, Rng, Space, States, Steps, Word};
+use wayfarer::space::{Fault, Firing, Rng, Space, States, Steps, Word};
 
 /// A walk that found its goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +31,16 @@ struct Known {
 }
 
 /// Walks from a start state until a transition of a wanted rule is enabled; `None` if that takes more than `most` steps, or if nothing is enabled.
-pub(super) fn walk(space: &dyn Space, wanted: &dyn Fn(u32) -> bool, seed: u64, most: u64) -> Option<Found> {
+/// A fault ends the walk and is returned, because states may need more room than was set aside.
+pub(super) fn walk(space: &dyn Space, wanted: &dyn Fn(u32) -> bool, seed: u64, most: u64) -> Result<Option<Found>, Fault> {
     let mut rng = Rng::new(seed, "transitions");
     let mut steps = Steps::new(space.width());
     let mut one = States::new(space.width());
     space.initial(&mut steps);
-    let mut state: Vec<Word> = steps.states.iter().next()?.to_vec();
+    let mut state: Vec<Word> = match steps.states.iter().next() {
+        Some(state) => state.to_vec(),
+        None => return Ok(None),
+    };
     let mut known: HashMap<Vec<Word>, Known> = HashMap::from([(state.clone(), Known { visited: Some(0), seen: 0, place: Some(0) })]);
     let mut way: Vec<Vec<Word>> = vec![state.clone()];
     for taken in 1..=most {
@@ -46,7 +50,10 @@ pub(super) fn walk(space: &dyn Space, wanted: &dyn Fn(u32) -> bool, seed: u64, m
         steps.clear();
         space.expand(&one, Firing::of(0), &mut steps);
         if steps.firings.iter().any(|firing| wanted(firing.rule)) {
-            return Some(Found { steps: taken, cut: way.len() as u64, visited: here.visited.unwrap_or(0) + 1, seen: here.seen + 1 });
+            return Ok(Some(Found { steps: taken, cut: way.len() as u64, visited: here.visited.unwrap_or(0) + 1, seen: here.seen + 1 }));
+        }
+        if let Some(step) = steps.faults.first() {
+            return Err(step.fault);
         }
         for target in steps.states.iter() {
             if !known.contains_key(target) {
@@ -54,10 +61,10 @@ pub(super) fn walk(space: &dyn Space, wanted: &dyn Fn(u32) -> bool, seed: u64, m
             }
         }
         if steps.is_empty() {
-            return None;
+            return Ok(None);
         }
         state = steps.states.get(rng.below(steps.len() as u64) as usize).to_vec();
-        let next = known.get_mut(&state)?;
+        let Some(next) = known.get_mut(&state) else { return Ok(None) };
         next.visited = next.visited.or(here.visited.map(|depth| depth + 1));
         match next.place {
             // A loop was closed: what came after the first visit is no longer on the way.
@@ -74,7 +81,7 @@ pub(super) fn walk(space: &dyn Space, wanted: &dyn Fn(u32) -> bool, seed: u64, m
             }
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -85,8 +92,8 @@ mod tests {
     #[test]
     fn a_walk_along_a_line_has_one_way() {
         let graph = Graph::labelled(vec![vec![(0, 1)], vec![(0, 2)], vec![(1, 2)]], vec![0]);
-        assert_eq!(walk(&graph, &|rule| rule == 1, 1, 10), Some(Found { steps: 3, cut: 3, visited: 3, seen: 3 }));
-        assert_eq!(walk(&graph, &|rule| rule == 1, 1, 2), None);
+        assert_eq!(walk(&graph, &|rule| rule == 1, 1, 10), Ok(Some(Found { steps: 3, cut: 3, visited: 3, seen: 3 })));
+        assert_eq!(walk(&graph, &|rule| rule == 1, 1, 2), Ok(None));
     }
 
     #[test]
@@ -95,7 +102,7 @@ mod tests {
         let mut out: Vec<(u32, u32)> = (0..9).map(|label| (label, 0)).collect();
         out.push((9, 1));
         let graph = Graph::labelled(vec![out, vec![(10, 1)]], vec![0]);
-        let found: Vec<Found> = (0..400).filter_map(|seed| walk(&graph, &|rule| rule == 10, seed, 1000)).collect();
+        let found: Vec<Found> = (0..400).filter_map(|seed| walk(&graph, &|rule| rule == 10, seed, 1000).unwrap()).collect();
         let mean = found.iter().map(|found| found.steps as f64).sum::<f64>() / found.len() as f64;
         // The mean of 400 is within 1.6 of 11 in all but one of a thousand cases.
         assert!((9.4..12.6).contains(&mean) && found.iter().all(|found| found.cut == 2 && found.visited == 2), "{mean}");
