@@ -2,20 +2,22 @@
 
 #![allow(unsafe_code)]
 
-use crate::emit::{Emitter, Environment, Outcome, Setting, Stop, parameters};
-use crate::foundry::{Foundry, JitError, Meter};
-use crate::functions;
+use crate::commands::{Family, Quick, families};
+use crate::emit::{Emitter, Environment, Outcome, Setting, Stop};
+use crate::foundry::{Effort, Foundry, JitError, Meter};
 use crate::guards::{Guards, Way};
 use crate::masks::Masks;
 use crate::nest::Nest;
 use crate::roots::{self, Metering};
 use crate::rows::Rows;
 use crate::shape::{self, Shape};
+use crate::touched::Blocks;
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use wayfarer_ir::{FunctionId, Interpreter, Limits, Program, PropertyKind, Rule};
 use wayfarer_space::{Packing, Space, Word};
 
@@ -25,22 +27,13 @@ const MOST_FIXED_GUARDS: u64 = 16_384;
 const MOST_GROUPED: u64 = 256;
 /// A family's guards are compiled with fixed parameters if instances times nodes are at most this.
 const MOST_FIXED_GUARD_NODES: u64 = 400_000;
-/// A family's commands are compiled with fixed parameters if instances times nodes are at most this, or if a command
-/// has at most [`SMALL_COMMAND`] nodes and there are at most [`MOST_SMALL_COMMANDS`].
-const MOST_FIXED_COMMAND_NODES: u64 = 60_000;
-const SMALL_COMMAND: u64 = 200;
-const MOST_SMALL_COMMANDS: u64 = 512;
-/// Families of at most this many commands compile each at its first firing.
-const MOST_EAGER: u64 = 8;
-/// A command of a family gets code of its own after this many firings for each node of it.
-const FIRINGS_PER_NODE: u64 = 8;
-/// Larger bodies are interpreted: the time to compile grows faster than their size.
-const LARGEST_BODY: usize = 20_000;
 const MOST_FIXED_COMMANDS: u64 = 1 << 16;
 /// The most rules whose parameters are listed.
 const MOST_QUICK: u32 = 1 << 18;
 /// Programs of more rules than this have their guards in masks, if possible.
 pub(crate) const MANY_RULES: usize = 8_192;
+/// Guards and properties of more nodes are compiled with little effort: more would not pay on short runs.
+const SMALL_CODE: usize = 600;
 /// The nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
@@ -61,7 +54,7 @@ pub struct Compiled {
     pub(crate) packing: Packing,
     pub(crate) rules: u32,
     pub(crate) words: usize,
-    shape: Shape,
+    pub(crate) shape: Shape,
     target: TargetFrontendConfig,
     pub(crate) families: Vec<Family>,
     pub(crate) starts: Vec<Family>,
@@ -77,6 +70,10 @@ pub struct Compiled {
     pub(crate) levels: Vec<Vec<u64>>,
     /// Whether there are several levels.
     pub(crate) layered: bool,
+    /// The words that each family's commands may change, once that was asked for.
+    pub(crate) writes: OnceLock<Vec<Blocks>>,
+    /// The words that commands may change, by the address of their code.
+    touched: Mutex<HashMap<usize, Blocks>>,
     /// Tables read by the guards' code, which contains their addresses.
     tables: Mutex<Vec<Vec<u64>>>,
     /// The check of all properties, if there are any.
@@ -86,7 +83,7 @@ pub struct Compiled {
     pub(crate) properties: Box<[AtomicUsize]>,
     pub(crate) assumptions: Option<AtomicUsize>,
     /// Functions of the model that have code of their own.
-    functions: Box<[AtomicUsize]>,
+    pub(crate) functions: Box<[AtomicUsize]>,
     /// Commands by rule, if there are not too many.
     pub(crate) quick: Vec<Quick>,
     /// The parameters of each rule in `quick`.
@@ -99,34 +96,6 @@ pub struct Compiled {
     code_limit: usize,
     pub(crate) interpreter: Interpreter,
     foundry: Mutex<Foundry>,
-}
-
-/// A rule's command, if it needs only a state.
-pub(crate) struct Quick {
-    /// Its code, or [`NOT_YET`].
-    pub(crate) code: AtomicUsize,
-    /// Where its parameters begin.
-    pub(crate) parameters: u32,
-}
-
-/// A family of rules.
-pub(crate) struct Family {
-    pub(crate) first: u32,
-    pub(crate) instances: u64,
-    /// The guards' own code: one for each instance, or one for all.
-    pub(crate) guards: Codes,
-    pub(crate) commands: Codes,
-    /// The code of all commands, until those that fire often have code of their own.
-    general: AtomicUsize,
-    /// How often each command fired by that code, and after how many firings it gets its own.
-    heat: Box<[AtomicU32]>,
-    patience: u32,
-}
-
-/// Code for each instance, or for all together.
-pub(crate) enum Codes {
-    Fixed(Box<[AtomicUsize]>),
-    General(AtomicUsize),
 }
 
 /// Rules in ascending order, sixty-four to a group.
@@ -185,6 +154,8 @@ impl Compiled {
             groups: 0,
             levels: Vec::new(),
             layered: false,
+            writes: OnceLock::new(),
+            touched: Mutex::default(),
             tables: Mutex::default(),
             check: None,
             check_groups: program.properties.len().div_ceil(64),
@@ -248,8 +219,18 @@ impl Compiled {
         self.foundry().functions()
     }
 
-    fn foundry(&self) -> MutexGuard<'_, Foundry> {
+    pub(crate) fn foundry(&self) -> MutexGuard<'_, Foundry> {
         self.foundry.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether no further commands are compiled.
+    pub(crate) fn code_is_full(&self) -> bool {
+        self.foundry().bytes() > self.code_limit
+    }
+
+    /// The words that commands may change, by the address of their code.
+    pub(crate) fn touched(&self) -> MutexGuard<'_, HashMap<usize, Blocks>> {
+        self.touched.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(crate) fn setting(&self) -> Setting<'_> {
@@ -264,7 +245,7 @@ impl Compiled {
         for rule in &self.program.rules {
             for member in 0..rule.instances() {
                 let start = self.parameters.len();
-                self.quick.push(Quick { code: AtomicUsize::new(NOT_YET), parameters: start as u32 });
+                self.quick.push(Quick::new(start));
                 self.parameters.resize(start + rule.parameters.len(), 0);
                 rule.values(member, &mut self.parameters[start..]);
             }
@@ -296,7 +277,7 @@ impl Compiled {
                 continue;
             }
             let setting = self.setting();
-            let mut guards = Guards::new(setting, &self.program.rules[segment.families.clone()], Way::Merged);
+            let mut guards = Guards::new(setting, &self.program.rules[segment.families.clone()], Way::Merged, 0..usize::MAX);
             segment.groups = guards.groups();
             let mut start = 0;
             while start < guards.groups() {
@@ -327,15 +308,16 @@ impl Compiled {
     fn make_nest(&self, family: usize) -> Result<Option<NestCode>, JitError> {
         let setting = self.setting();
         let Some(nest) = Nest::of(setting, &self.program.rules[family]) else { return Ok(None) };
-        let made = self.foundry().make(&format!("nest {family}"), 2, 1, |builder| nest.write(Emitter::plain(builder, setting)))?;
+        let made = self.foundry().make(&format!("nest {family}"), (2, 1), Effort::Much, |builder| nest.write(Emitter::plain(builder, setting)))?;
         // SAFETY: the function was emitted with these parameters and this result.
         Ok(made.ok().map(|address| unsafe { std::mem::transmute::<*const u8, NestCode>(address) }))
     }
 
     fn make_guards(&self, foundry: &mut Foundry, guards: &mut Guards, groups: Range<usize>, name: &str) -> Result<*const u8, JitError> {
+        let effort = effort_for(groups.clone().map(|group| guards.nodes(self.setting(), group)).sum());
         loop {
             let setting = self.setting();
-            match foundry.make(name, 2, 1, |builder| guards.write(Emitter::plain(builder, setting), groups.clone()))? {
+            match foundry.make(name, (2, 1), effort, |builder| guards.write(Emitter::plain(builder, setting), groups.clone()))? {
                 Ok(address) => return Ok(address),
                 Err(unwritable) => guards.give_up(unwritable),
             }
@@ -351,7 +333,7 @@ impl Compiled {
                 return there;
             }
             let segment = &self.segments[chunk.segment];
-            let mut guards = Guards::new(self.setting(), &self.program.rules[segment.families.clone()], Way::Ordered);
+            let mut guards = Guards::new(self.setting(), &self.program.rules[segment.families.clone()], Way::Ordered, chunk.groups.clone());
             let name = format!("ordered guards {}.{}", chunk.segment, chunk.groups.start);
             let address =
                 self.make_guards(&mut foundry, &mut guards, chunk.groups.clone(), &name).expect("guards that could be written before") as usize;
@@ -367,10 +349,12 @@ impl Compiled {
         if !self.program.properties.iter().any(|property| property.kind != PropertyKind::Assumption) {
             return Ok(());
         }
+        let conjuncts = self.program.properties.iter().flat_map(|property| &property.conjuncts);
+        let effort = effort_for(conjuncts.map(|(_, expr)| self.shape.nodes_unrolled(expr)).fold(0, usize::saturating_add));
         let mut asked = vec![false; self.program.properties.len()];
         let address = loop {
             let setting = self.setting();
-            match self.foundry().make("properties", 2, 1, |builder| roots::properties(builder, setting, &asked))? {
+            match self.foundry().make("properties", (2, 1), effort, |builder| roots::properties(builder, setting, &asked))? {
                 Ok(address) => break address,
                 Err(property) => asked[property] = true,
             }
@@ -391,51 +375,40 @@ impl Compiled {
 
     /// Compiles a function into a cell, with all its callees.
     #[cold]
-    pub(crate) fn compile(&self, cell: &AtomicUsize, name: &str, words: usize, write: impl Fn(FunctionBuilder, Metering) -> Outcome<()>) -> usize {
+    pub(crate) fn compile(
+        &self,
+        cell: &AtomicUsize,
+        name: &str,
+        words: usize,
+        effort: Effort,
+        write: impl Fn(FunctionBuilder, Metering) -> Outcome<()>,
+    ) -> usize {
         let mut foundry = self.foundry();
         let there = cell.load(Ordering::Acquire);
         if there != NOT_YET {
             return there;
         }
-        let address = self.make(&mut foundry, name, words, 1, &write).unwrap_or(INTERPRETED);
+        let address = self.make(&mut foundry, name, (words, 1), effort, &write).unwrap_or(INTERPRETED);
         cell.store(address, Ordering::Release);
         address
     }
 
-    fn make(
+    pub(crate) fn make(
         &self,
         foundry: &mut Foundry,
         name: &str,
-        words: usize,
-        results: usize,
+        (words, results): (usize, usize),
+        effort: Effort,
         write: &dyn Fn(FunctionBuilder, Metering) -> Outcome<()>,
     ) -> Option<usize> {
         let mut metering = Metering::Off;
         loop {
-            match foundry.make(name, words, results, |builder| write(builder, metering)) {
+            match foundry.make(name, (words, results), effort, |builder| write(builder, metering)) {
                 Ok(Ok(address)) => return Some(address as usize),
                 Ok(Err(Stop::Meter)) if metering == Metering::Off => metering = Metering::On,
                 _ => return None,
             }
         }
-    }
-
-    /// Compiles a function of the model on its own. Returns whether that was possible.
-    #[cold]
-    pub(crate) fn make_function(&self, slot: usize) -> bool {
-        let (function, depth) = functions::at(slot);
-        let mut foundry = self.foundry();
-        let cell = &self.functions[slot];
-        if cell.load(Ordering::Acquire) != NOT_YET {
-            return true;
-        }
-        let setting = self.setting();
-        let words = parameters(&self.program.functions[function as usize]);
-        let write = |builder: FunctionBuilder, _: Metering| roots::function(builder, setting, FunctionId(function), depth);
-        let name = format!("function {function} {depth:?}");
-        let made = self.make(&mut foundry, &name, words, 2, &write);
-        cell.store(made.unwrap_or(NOT_YET), Ordering::Release);
-        made.is_some()
     }
 
     /// A family and its rule.
@@ -447,112 +420,13 @@ impl Compiled {
     pub(crate) fn is_plain(&self) -> bool {
         self.assumptions.is_none() && !self.covers && !self.recursive && self.heap_words == 0
     }
-
-    /// The code of a command, and whether it needs the values of its parameters.
-    pub(crate) fn command_code(&self, starts: bool, number: usize, member: u64) -> (usize, bool) {
-        let (family, _) = self.family(starts, number);
-        let own = matches!(family.commands, Codes::Fixed(_));
-        // Most commands of a large family fire seldom: compiling each of them would take longer than their firings.
-        if let Some(heat) = family.heat.get(member as usize)
-            && heat.load(Ordering::Relaxed) < family.patience
-        {
-            heat.fetch_add(1, Ordering::Relaxed);
-            return (self.compile_command(starts, number, &family.general, None), true);
-        }
-        let cell = family.commands.cell(member);
-        let address = self.code(cell, || {
-            let address = self.compile_command(starts, number, cell, own.then_some(member));
-            if !starts && address != INTERPRETED && self.is_plain() {
-                let first = family.first as usize;
-                let rules = if own { first + member as usize..first + member as usize + 1 } else { first..first + family.instances as usize };
-                self.quick.get(rules).into_iter().flatten().for_each(|quick| quick.code.store(address, Ordering::Release));
-            }
-            address
-        });
-        (address, !own)
-    }
-
-    /// Compiles a command into a cell, for one instance or for all.
-    fn compile_command(&self, starts: bool, number: usize, cell: &AtomicUsize, instance: Option<u64>) -> usize {
-        let (_, rule) = self.family(starts, number);
-        self.code(cell, || {
-            let too_large = self.foundry().bytes() > self.code_limit || self.shape.largest_body(&self.program, &rule.command.block) > LARGEST_BODY;
-            if too_large && !starts && !self.covers {
-                cell.store(INTERPRETED, Ordering::Release);
-                return INTERPRETED;
-            }
-            let values = instance.map(|member| values(rule, member));
-            let name =
-                format!("{} {number}.{}", if starts { "start" } else { "command" }, instance.map_or("all".to_string(), |member| member.to_string()));
-            self.compile(cell, &name, 3, |builder, metering| {
-                roots::command(builder, self.setting(), rule, values.as_deref(), &self.packing, metering)
-            })
-        })
-    }
-
-    pub(crate) fn guard_code(&self, starts: bool, number: usize, member: u64) -> usize {
-        let (family, rule) = self.family(starts, number);
-        let cell = family.guards.cell(member);
-        self.code(cell, || {
-            let values = family.guards.values(rule, member);
-            let name = format!("{} {number}.{member}", if starts { "start guard" } else { "guard" });
-            self.compile(cell, &name, 2, |builder, metering| roots::guard(builder, self.setting(), rule, values.as_deref(), metering))
-        })
-    }
 }
 
-impl Codes {
-    pub(crate) fn cell(&self, member: u64) -> &AtomicUsize {
-        match self {
-            Codes::Fixed(cells) => &cells[member as usize],
-            Codes::General(cell) => cell,
-        }
-    }
-
-    /// The parameters' values if the code is for one instance.
-    fn values(&self, rule: &Rule, member: u64) -> Option<Vec<i64>> {
-        match self {
-            Codes::Fixed(_) => Some(values(rule, member)),
-            Codes::General(_) => None,
-        }
-    }
+/// The effort for code that is made before the first state.
+fn effort_for(nodes: usize) -> Effort {
+    if nodes <= SMALL_CODE { Effort::Much } else { Effort::Little }
 }
 
-/// The parameters' values of an instance.
-fn values(rule: &Rule, member: u64) -> Vec<i64> {
-    let mut values = vec![0; rule.parameters.len()];
-    rule.values(member, &mut values);
-    values
-}
-
-/// Instances of rules; at most `most` of them have code of their own.
-fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> {
-    let (mut first, mut fixed) = (0u64, 0u64);
-    rules
-        .iter()
-        .map(|rule| {
-            let instances = rule.instances().min(u64::from(u32::MAX) - first);
-            let nodes = shape.nodes_with_calls(&rule.command.block);
-            let small = nodes <= SMALL_COMMAND && instances <= MOST_SMALL_COMMANDS || instances.saturating_mul(nodes) <= MOST_FIXED_COMMAND_NODES;
-            let codes = |fix: bool| if fix { Codes::Fixed(zeros(instances as usize)) } else { Codes::General(AtomicUsize::new(NOT_YET)) };
-            let fix = fixed + instances <= most;
-            fixed += if fix { instances } else { 0 };
-            let heat = if fix && small && instances > MOST_EAGER { instances as usize } else { 0 };
-            let family = Family {
-                first: first as u32,
-                instances,
-                guards: codes(fix && instances <= 64),
-                commands: codes(fix && small),
-                general: AtomicUsize::new(NOT_YET),
-                heat: (0..heat).map(|_| AtomicU32::new(0)).collect(),
-                patience: nodes.saturating_mul(FIRINGS_PER_NODE).min(1 << 20) as u32,
-            };
-            first += instances;
-            family
-        })
-        .collect()
-}
-
-fn zeros(count: usize) -> Box<[AtomicUsize]> {
+pub(crate) fn zeros(count: usize) -> Box<[AtomicUsize]> {
     (0..count).map(|_| AtomicUsize::new(NOT_YET)).collect()
 }

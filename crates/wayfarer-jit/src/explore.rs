@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use crate::compiled::{Compiled, Family};
+use crate::commands::Family;
+use crate::compiled::Compiled;
 use crate::emit::{DONE, NO_CODE};
 use crate::fire::{rules_of, take_covered};
 use crate::guards::NOT_FINE;

@@ -3,15 +3,13 @@
 #![allow(unsafe_code)]
 
 use crate::compiled::{CommandCode, Compiled, NOT_YET, Segment};
-use crate::emit::{DONE, Environment, NO_CODE};
+use crate::emit::{DONE, Environment, NO_CODE, WORDS_IN_VARIABLES};
 use crate::explore::member;
 use crate::run::{Scratch, outcome};
+use crate::touched::{self, Blocks};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
-use wayfarer_space::{FaultStep, Fired, Firing, Hash, NARROW, Omitted, PropertyBits, Steps, Sum, Word, hash};
-
-/// Words that are compared together.
-const BLOCK: usize = 8;
+use wayfarer_space::{FaultStep, Fired, Firing, NARROW, Omitted, PropertyBits, Steps, Sum, Word, hash};
 
 // States of few words have code of their own.
 const _: () = assert!(NARROW == 4);
@@ -58,7 +56,7 @@ impl Compiled {
             if fired == Fired::To {
                 let differs = match sum {
                     Some(sum) if W == 0 => {
-                        let (hash, differs) = describe_wide(sum, state, out);
+                        let (hash, differs) = touched::describe(sum, state, out, self.touched_by(rule));
                         // SAFETY: as below.
                         unsafe { hash_column.add(made).write(hash) };
                         differs
@@ -122,7 +120,7 @@ impl Compiled {
     #[inline]
     pub(crate) unsafe fn fire_quickly(&self, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
         let Some(quick) = self.quick.get(rule as usize) else { return NO_CODE };
-        let address = quick.code.load(Ordering::Acquire);
+        let address = quick.take();
         if address == NOT_YET {
             return NO_CODE;
         }
@@ -130,9 +128,24 @@ impl Compiled {
         let parameters = self.parameters.as_ptr().wrapping_add(quick.parameters as usize);
         // SAFETY: a field of valid memory.
         unsafe { (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters) };
+        self.begin(state, out);
         // SAFETY: the code was emitted with these parameters. It reads nothing of its environment that it did not
         // write, except for the rule's parameters. The widths are guaranteed by the caller.
         unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
+    }
+
+    /// Prepares the next state for a command: the code of wide states expects a copy of the state there.
+    #[inline]
+    pub(crate) fn begin(&self, state: &[Word], out: &mut [Word]) {
+        if out.len() > WORDS_IN_VARIABLES as usize {
+            out.copy_from_slice(state);
+        }
+    }
+
+    /// The words that a rule may change.
+    #[inline]
+    fn touched_by(&self, rule: u32) -> Blocks {
+        self.quick.get(rule as usize).map_or(Blocks::ALL, |quick| Blocks(quick.touched.load(Ordering::Relaxed)))
     }
 
     #[cold]
@@ -201,31 +214,6 @@ fn differing<const W: usize>(from: &[Word], to: &[Word]) -> u64 {
         mask |= u64::from(from[index] != to[index]) << index;
     }
     mask
-}
-
-/// The hash of a wide state, given the sum of the state it differs from, and the words in which it differs.
-#[inline]
-fn describe_wide(mut sum: Sum, from: &[Word], to: &[Word]) -> (Hash, u64) {
-    let mut mask = 0;
-    let mut compare = |start: usize, old: &[Word], new: &[Word]| {
-        for (index, (old, new)) in old.iter().zip(new).enumerate().filter(|(_, (old, new))| old != new) {
-            sum = sum.replace(start + index, *old, *new);
-            mask |= 1 << (start + index).min(63);
-        }
-    };
-    let ((old_blocks, old_rest), (new_blocks, new_rest)) = (from.as_chunks::<BLOCK>(), to.as_chunks::<BLOCK>());
-    for (number, (old, new)) in old_blocks.iter().zip(new_blocks).enumerate() {
-        // Few words change: a block is compared without a branch for each word.
-        let mut differs = 0;
-        for index in 0..BLOCK {
-            differs |= old[index] ^ new[index];
-        }
-        if differs != 0 {
-            compare(number * BLOCK, old, new);
-        }
-    }
-    compare(old_blocks.len() * BLOCK, old_rest, new_rest);
-    (sum.finish(to.len()), mask)
 }
 
 /// Records a firing that led to no state, and the properties it covered.

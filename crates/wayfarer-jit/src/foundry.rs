@@ -10,11 +10,11 @@ mod arena;
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName, types};
-use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, ModuleReloc};
 
 /// The reason why no machine code can be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +36,20 @@ impl std::fmt::Display for JitError {
 
 impl std::error::Error for JitError {}
 
+/// The time that is spent on the code of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Little, for code that may not run often.
+    Little,
+    Much,
+}
+
 /// Compiles functions, one at a time, and owns their code.
 pub(crate) struct Foundry {
     module: Option<JITModule>,
     context: Context,
+    /// The code generator for little effort.
+    quick: OwnedTargetIsa,
     builder_context: FunctionBuilderContext,
     bytes: usize,
     functions: usize,
@@ -57,18 +67,23 @@ pub type Meter = (fn() -> usize, fn(usize));
 impl Foundry {
     pub(crate) fn new() -> Result<Self, JitError> {
         let unsupported = |why: &dyn std::fmt::Display| JitError::Unsupported(why.to_string());
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-            ("opt_level", "speed"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-            ("probestack_strategy", "inline"),
-        ] {
-            flags.set(name, value).map_err(|error| unsupported(&error))?;
-        }
-        let isa: OwnedTargetIsa =
-            cranelift_native::builder().map_err(|why| unsupported(&why))?.finish(settings::Flags::new(flags)).map_err(|error| unsupported(&error))?;
+        let isa = |level: &str| -> Result<OwnedTargetIsa, JitError> {
+            let mut flags = settings::builder();
+            let options = [
+                ("use_colocated_libcalls", "false"),
+                ("is_pic", "false"),
+                ("unwind_info", "false"),
+                ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+                ("probestack_strategy", "inline"),
+                ("opt_level", level),
+            ];
+            for (name, value) in options {
+                flags.set(name, value).map_err(|error| unsupported(&error))?;
+            }
+            cranelift_native::builder().map_err(|why| unsupported(&why))?.finish(settings::Flags::new(flags)).map_err(|error| unsupported(&error))
+        };
+        let quick = isa("none")?;
+        let isa = isa("speed")?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         let views = {
@@ -83,6 +98,7 @@ impl Foundry {
         Ok(Foundry {
             module: Some(module),
             context,
+            quick,
             builder_context: FunctionBuilderContext::new(),
             bytes: 0,
             functions: 0,
@@ -117,13 +133,13 @@ impl Foundry {
     pub(crate) fn make<E>(
         &mut self,
         name: &str,
-        parameters: usize,
-        results: usize,
+        (parameters, results): (usize, usize),
+        effort: Effort,
         build: impl FnOnce(FunctionBuilder) -> Result<(), E>,
     ) -> Result<Result<*const u8, E>, JitError> {
-        let Some((now, done)) = self.meter else { return self.make_unmetered(name, parameters, results, build) };
+        let Some((now, done)) = self.meter else { return self.make_unmetered(name, (parameters, results), effort, build) };
         let before = now();
-        let made = self.make_unmetered(name, parameters, results, build);
+        let made = self.make_unmetered(name, (parameters, results), effort, build);
         done(before);
         made
     }
@@ -131,8 +147,8 @@ impl Foundry {
     fn make_unmetered<E>(
         &mut self,
         name: &str,
-        parameters: usize,
-        results: usize,
+        (parameters, results): (usize, usize),
+        effort: Effort,
         build: impl FnOnce(FunctionBuilder) -> Result<(), E>,
     ) -> Result<Result<*const u8, E>, JitError> {
         let mut signature = Signature::new(self.target().default_call_conv);
@@ -151,7 +167,11 @@ impl Foundry {
         let codegen = |error: &dyn std::fmt::Display| JitError::Codegen(format!("{name}: {error}"));
         let module = self.module.as_mut().expect("a foundry has its module until it is dropped");
         let id = module.declare_function(name, Linkage::Local, &self.context.func.signature).map_err(|error| codegen(&error))?;
-        module.define_function(id, &mut self.context).map_err(|error| match error {
+        let defined = match effort {
+            Effort::Much => module.define_function(id, &mut self.context).map_err(Box::new),
+            Effort::Little => define_quickly(module, &*self.quick, id, &mut self.context),
+        };
+        defined.map_err(|error| match *error {
             cranelift_module::ModuleError::Compilation(error) => codegen(&format!("{error:?}")),
             error => codegen(&error),
         })?;
@@ -173,6 +193,14 @@ impl Foundry {
     fn module(&self) -> &JITModule {
         self.module.as_ref().expect("a foundry has its module until it is dropped")
     }
+}
+
+/// Defines a function by another code generator than the module's.
+fn define_quickly(module: &mut JITModule, quick: &dyn TargetIsa, id: FuncId, context: &mut Context) -> Result<(), Box<ModuleError>> {
+    let code = context.compile(quick, &mut Default::default()).map_err(|error| ModuleError::Compilation(error.inner))?;
+    let (alignment, bytes, relocations) = (u64::from(code.buffer.alignment), code.buffer.data().to_vec(), code.buffer.relocs().to_vec());
+    let relocations: Vec<ModuleReloc> = relocations.iter().map(|relocation| ModuleReloc::from_mach_reloc(relocation, &context.func, id)).collect();
+    module.define_function_bytes(id, alignment, &bytes, &relocations).map_err(Box::new)
 }
 
 impl Drop for Foundry {

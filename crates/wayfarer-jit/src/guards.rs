@@ -55,18 +55,23 @@ pub(crate) struct Guards<'a> {
 }
 
 impl<'a> Guards<'a> {
-    /// Splits the guards of all instances of the given rules, sixty-four to a group.
-    pub(crate) fn new(setting: Setting<'a>, rules: &'a [Rule], way: Way) -> Self {
+    /// Splits the guards of all instances of the given rules, sixty-four to a group. Only those groups can be written
+    /// that are in `wanted`.
+    pub(crate) fn new(setting: Setting<'a>, rules: &'a [Rule], way: Way, wanted: std::ops::Range<usize>) -> Self {
         let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), way, tables: Vec::new() };
         for rule in rules {
             let mut values = vec![0; rule.parameters.len()];
             for member in 0..rule.instances() {
-                rule.values(member, &mut values);
-                let analysed = analyse(setting, rule, &values);
-                match guards.groups.last_mut() {
-                    Some(group) if group.guards.len() < 64 => group.guards.push(analysed),
-                    _ => guards.groups.push(Group { guards: vec![analysed] }),
+                if guards.groups.last().is_none_or(|group| group.guards.len() == 64) {
+                    guards.groups.push(Group { guards: Vec::new() });
                 }
+                let analysed = if wanted.contains(&(guards.groups.len() - 1)) {
+                    rule.values(member, &mut values);
+                    analyse(setting, rule, &values)
+                } else {
+                    Analysed::default()
+                };
+                guards.groups.last_mut().expect("a group was pushed").guards.push(analysed);
             }
         }
         let windows = windows(&guards.groups);

@@ -4,7 +4,8 @@
 //! enabled counts, discards, covers, samples under the same generator, and failing properties.
 //!
 //! - guards become tables and masks, all rules at once (`guards`, `probe`)
-//! - commands are compiled on their first firing, their rule's parameters fixed while that stays small (`roots`, `emit`)
+//! - commands are compiled on their first firing, with little effort and for all parameters; those that fire often are
+//!   compiled again with more effort, their parameters fixed while that stays small (`commands`, `roots`, `emit`)
 //! - guards of very many rules that compare fields with constants are tables in two levels, without code (`masks`)
 //! - guards of large families are a nest of loops over their parameters, which lists the enabled ones (`nest`, `listed`)
 //! - commands that only add and set constants are rows of a table (`rows`)
@@ -12,6 +13,7 @@
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
 //! - all machine code is in one contiguous area of memory and is counted (`foundry`)
 
+mod commands;
 mod compiled;
 mod emit;
 mod explore;
@@ -30,6 +32,7 @@ mod rows;
 mod run;
 mod runtime;
 mod shape;
+mod touched;
 
 pub use compiled::Compiled;
 pub use foundry::{JitError, Meter};

@@ -1,12 +1,13 @@
 //! The functions that Rust calls: commands, single guards and properties, assumptions, and all properties together.
 
 use crate::emit::{
-    Area, Condition, DISCARDED, DONE, Depth, Emitter, Environment, Faults, Flow, Fuel, Home, Noted, Outcome, Setting, Spot, Stop, Val,
-    WORDS_IN_VARIABLES,
+    Area, Condition, DISCARDED, DONE, Depth, Emitter, Environment, Faults, Flow, Fuel, Home, Noted, Outcome, Setting, Stop, Val, WORDS_IN_VARIABLES,
 };
 use crate::shape;
+use crate::touched::Blocks;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 use cranelift_frontend::FunctionBuilder;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::mem::offset_of;
 use wayfarer_ir::{Expr, FunctionId, Property, PropertyKind, Reg, Rule};
@@ -25,14 +26,24 @@ pub(crate) const HOLDS: i64 = 1;
 /// The parameters' values if they are fixed.
 pub(crate) type Fixed<'a> = Option<&'a [i64]>;
 
-/// Emits a command. Its parameters are the state, the next state to write, and the environment.
-pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, fixed: Fixed, packing: &Packing, metering: Metering) -> Outcome<()> {
+/// Emits a command. Its parameters are the state, the next state to write, and the environment. If a state has more
+/// than [`WORDS_IN_VARIABLES`] words, the caller has copied it into the next state. `touched` receives the words that
+/// the command may change.
+pub(crate) fn command(
+    builder: FunctionBuilder,
+    setting: Setting,
+    rule: &Rule,
+    fixed: Fixed,
+    packing: &Packing,
+    metering: Metering,
+    touched: &Cell<Blocks>,
+) -> Outcome<()> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     let (state, out, environment) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
     let words = setting.program.words;
     emitter.environment = Some(environment);
-    let source = Area::fixed(state, words);
     if words <= WORDS_IN_VARIABLES {
+        let source = Area::fixed(state, words);
         emitter.state = emitter.area_in_variables(Home::At(out), words);
         for word in 0..words {
             let value = emitter.read_word(source, word);
@@ -40,7 +51,6 @@ pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, f
         }
     } else {
         emitter.state = Area::memory(out, words);
-        emitter.copy(Spot::of(emitter.state), Spot::of(source), words * 64);
     }
     emitter.state = emitter.state.as_state();
     let body = &rule.command;
@@ -52,6 +62,7 @@ pub(crate) fn command(builder: FunctionBuilder, setting: Setting, rule: &Rule, f
     let flow = emitter.statements(&body.block)?;
     let (flow, _) = emitter.end(flow, None)?;
     emitter.within_fuel()?;
+    touched.set(Blocks::of(emitter.touched.iter().copied()));
     if flow == Flow::Next {
         let area = emitter.state;
         for word in 0..words {

@@ -2,8 +2,10 @@
 
 #![allow(unsafe_code)]
 
-use crate::compiled::{Codes, CommandCode, Compiled, FormulaCode, INTERPRETED};
+use crate::commands::Codes;
+use crate::compiled::{CommandCode, Compiled, FormulaCode, INTERPRETED};
 use crate::emit::{DISCARDED, DONE, Environment, FIRST_FAULT, NO_CODE, NO_STACK};
+use crate::foundry::Effort;
 use crate::roots::{self, HOLDS};
 use std::cell::Cell;
 use wayfarer_ir::Rule;
@@ -124,7 +126,9 @@ impl Compiled {
         let cell = &self.properties[property];
         let address = self.code(cell, || {
             let name = format!("property {property}");
-            self.compile(cell, &name, 2, |builder, metering| roots::property(builder, self.setting(), &self.program.properties[property], metering))
+            self.compile(cell, &name, 2, Effort::Little, |builder, metering| {
+                roots::property(builder, self.setting(), &self.program.properties[property], metering)
+            })
         });
         truth(self.run_formula(address, None, state, scratch)).unwrap_or_else(|| {
             let mut bits = PropertyBits::default();
@@ -155,14 +159,22 @@ impl Compiled {
             return self.interpret(starts, family.first + member as u32, state, out, scratch);
         }
         let general = general.then_some((rule, member));
-        let target = out.as_mut_ptr();
-        // SAFETY: the code was emitted with these parameters, and both states have the program's width.
-        let status = self
-            .run(scratch, general, |environment| unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), target, environment) });
+        let target = Cell::new(out);
+        let status = self.run(scratch, general, |environment| {
+            // Code that is run again begins again.
+            let out = target.take();
+            self.begin(state, out);
+            // SAFETY: the code was emitted with these parameters, and both states have the program's width.
+            let status = unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment) };
+            target.set(out);
+            status
+        });
+        let out = target.take();
         let status = match (status, &self.assumptions) {
             (DONE, Some(cell)) => {
-                let address = self
-                    .code(cell, || self.compile(cell, "assumptions", 2, |builder, metering| roots::assumptions(builder, self.setting(), metering)));
+                let address = self.code(cell, || {
+                    self.compile(cell, "assumptions", 2, Effort::Much, |builder, metering| roots::assumptions(builder, self.setting(), metering))
+                });
                 self.run_formula(address, None, out, scratch)
             }
             (status, _) => status,

@@ -36,8 +36,11 @@ impl Seen {
 /// Explores breadth first up to `most` states, and panics with `name` if the two differ.
 pub(crate) fn agree(name: &str, program: &Arc<Program>, limits: Limits, most: usize) -> Seen {
     let interpreter = Interpreter::new(program.clone(), limits);
-    let compiled = Compiled::new(program.clone(), limits).unwrap_or_else(|error| panic!("{name}: {error}"));
-    agree_on(name, &interpreter, &compiled, most)
+    let compile = || Compiled::new(program.clone(), limits).unwrap_or_else(|error| panic!("{name}: {error}"));
+    // The best code at once, after a few firings, and as in a search: first code that was made with little effort.
+    agree_on(&format!("{name}, best code"), &interpreter, &compile().with_patience(0), most.min(10));
+    agree_on(&format!("{name}, better code"), &interpreter, &compile().with_patience(3), most.min(10));
+    agree_on(name, &interpreter, &compile(), most)
 }
 
 pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compiled, most: usize) -> Seen {

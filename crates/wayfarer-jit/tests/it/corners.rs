@@ -126,8 +126,32 @@ fn code_that_must_not_grow_is_interpreted() {
 }
 
 #[test]
+fn commands_that_fire_often_get_better_code() {
+    let interpreter = Interpreter::new(mcslock::program(), Limits::default());
+    let explore = |patience| {
+        let compiled = Compiled::new(mcslock::program(), Limits::default()).expect("a supported machine").with_patience(patience);
+        agree_on("patience", &interpreter, &compiled, 300);
+        compiled
+    };
+    let (early, better, best) = (explore(u32::MAX).code_functions(), explore(3).code_functions(), explore(0).code_functions());
+    assert!(early < best && best < better, "{early}, {better}, {best}");
+}
+
+#[test]
+fn early_code_stays_if_there_is_no_room_for_better() {
+    let interpreter = Interpreter::new(mcslock::program(), Limits::default());
+    let compiled = Compiled::new(mcslock::program(), Limits::default()).expect("a supported machine").with_patience(50);
+    agree_on("room", &interpreter, &compiled, 20);
+    let compiled = compiled.with_code_limit(0);
+    let before = compiled.code_functions();
+    agree_on("no room", &interpreter, &compiled, 300);
+    // Single guards are still compiled.
+    assert!(compiled.code_functions() < before + 45, "{before} and {}", compiled.code_functions());
+}
+
+#[test]
 fn threads_that_compile_at_the_same_time_agree() {
-    let compiled = Compiled::new(mcslock::program(), Limits::default()).expect("a supported machine");
+    let compiled = Compiled::new(mcslock::program(), Limits::default()).expect("a supported machine").with_patience(20);
     let explore = || {
         let mut steps = Steps::new(compiled.width());
         compiled.initial(&mut steps);

@@ -3,6 +3,8 @@
 /// The steps that a round should have at most, so that the successors of a few rounds stay in the cache, and in the
 /// budget if every state has many.
 const STEPS: usize = 1024;
+/// A step to a state of more words counts for several.
+const WORDS: usize = 32;
 
 /// A number of states that follows the steps they make.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,11 @@ impl Batch {
     /// The states to expand next.
     pub(crate) fn states(self) -> u32 {
         self.now
+    }
+
+    /// A round expanded `sources` states and made `steps` steps to states of `words` words.
+    pub(crate) fn learn_wide(&mut self, sources: usize, steps: usize, words: usize) {
+        self.learn(sources, steps * (words / WORDS).max(1));
     }
 
     /// A round expanded `sources` states and made `steps` steps.
@@ -46,5 +53,15 @@ mod tests {
         assert_eq!(batch.states(), 64);
         (0..10).for_each(|_| batch.learn(1, 30_000));
         assert_eq!(batch.states(), 1);
+    }
+
+    #[test]
+    fn a_batch_of_wide_states_stays_small() {
+        let mut batch = Batch::new(64);
+        (0..10).for_each(|_| batch.learn_wide(batch.states() as usize, 8 * batch.states() as usize, 300));
+        // Each of the 8 steps of a state counts for 9.
+        assert_eq!(batch.states(), 8);
+        (0..10).for_each(|_| batch.learn_wide(batch.states() as usize, 8 * batch.states() as usize, 10));
+        assert_eq!(batch.states(), 64);
     }
 }

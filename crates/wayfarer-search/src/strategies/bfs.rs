@@ -249,15 +249,15 @@ impl Strategy for Bfs<'_> {
         self.frontier.put(selection, kept, candidates, visits);
         self.under_way -= selection.handles.len() as u64;
         let (sources, steps) = (selection.handles.len(), candidates.steps.len());
+        let words = if steps > 0 { candidates.steps.states.get(0).len() } else { 0 };
         if sources > 0 {
-            let words = if steps > 0 { candidates.steps.states.get(0).len() } else { 0 };
             self.weight = (steps * (words + STEP_WORDS)).div_ceil(sources).max(1) as u64;
             self.heavy = steps > MANY && sources == 1;
             if let Some(place) = self.crew.filter(|_| self.heavy) {
                 place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
         }
-        self.batch.learn(sources, steps);
+        self.batch.learn_wide(sources, steps, words);
     }
 
     fn trail(&self, _ground: Ground, selection: &Selection, source: usize) -> Option<Vec<Vec<Word>>> {

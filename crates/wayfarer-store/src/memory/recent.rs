@@ -8,6 +8,8 @@ use wayfarer_space::{Hash, Packing, Word, hash};
 
 /// Words of an entry, including the length, if states vary in length.
 const VARYING: usize = 8;
+/// States of more words are compared only up to their first difference.
+const FEW: usize = 8;
 
 /// Whole states, each at the place that its hash names. A state is taken for found only if it was.
 #[derive(Debug)]
@@ -82,6 +84,13 @@ impl Recent {
         } else {
             entry
         };
+        if room.len() > FEW {
+            let same = room == state;
+            if !same {
+                room.copy_from_slice(state);
+            }
+            return same;
+        }
         // Word by word: calls to compare and to copy would take longer than these few words.
         room.iter_mut().zip(state).fold(true, |same, (old, new)| std::mem::replace(old, *new) == *new && same)
     }
