@@ -22,7 +22,10 @@ use wayfarer_space::NARROW;
 const MOST_FIXED_COMMAND_NODES: u64 = 60_000;
 const SMALL_COMMAND: u64 = 200;
 const MOST_SMALL_COMMANDS: u64 = 512;
-/// A command gets better code after this many firings for each node of it.
+/// Commands of families with at most this many members, and of at most this many nodes, get their best code at once.
+const FEW_COMMANDS: u64 = 8;
+const EASY_COMMAND: u64 = 100;
+/// Any other command gets better code after this many firings for each node of it.
 const FIRINGS_PER_NODE: u64 = 64;
 const MOST_PATIENCE: u64 = 1 << 20;
 /// Larger bodies are interpreted: the time to compile grows faster than their size.
@@ -242,6 +245,7 @@ pub(crate) fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> 
             let own = fix && small;
             // One command of a family without code of its own stands for all.
             let patience = nodes.saturating_mul(FIRINGS_PER_NODE) / if own { 1 } else { instances.max(1) };
+            let easy = own && instances <= FEW_COMMANDS && nodes <= EASY_COMMAND;
             let family = Family {
                 first: first as u32,
                 instances,
@@ -249,7 +253,7 @@ pub(crate) fn families(rules: &[Rule], shape: &Shape, most: u64) -> Vec<Family> 
                 commands: codes(own),
                 early: AtomicUsize::new(NOT_YET),
                 heat: (0..if own { instances } else { 1 }).map(|_| AtomicU32::new(0)).collect(),
-                patience: patience.clamp(1, MOST_PATIENCE) as u32,
+                patience: if easy { 0 } else { patience.clamp(1, MOST_PATIENCE) as u32 },
             };
             first += instances;
             family

@@ -33,7 +33,7 @@ const MOST_QUICK: u32 = 1 << 18;
 /// Programs of more rules than this have their guards in masks, if possible.
 pub(crate) const MANY_RULES: usize = 8_192;
 /// Guards and properties of more nodes are compiled with little effort: more would not pay on short runs.
-const SMALL_CODE: usize = 600;
+const SMALL_CODE: usize = 4_000;
 /// The nodes of guards that go into one function.
 const NODES_PER_FUNCTION: usize = 3_000;
 
