@@ -26,7 +26,7 @@ Explores the state space of a concurrent system within a budget of memory and ti
 
 A model describes what a system can do: variables, start states, and rules that change the variables. Wayfarer fires every rule in every state it \
 can reach and looks for states in which an invariant fails, an assertion or error statement is hit, a value leaves its range, or nothing can happen \
-any more. What it finds comes with the shortest way there (breadth-first search), step by step. Models are written in Murphi (.m), \
+any more. Every violation comes with a counterexample, step by step; breadth-first search gives a shortest one. Models are written in Murphi (.m), \
 Promela (.pml), mCRL2 (.mcrl2), as Petri nets (.pnml) or as graphs (.aut).";
 
 const EXAMPLES: &str = "\
@@ -46,9 +46,9 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   wayfarer check german.m
-      Visits every reachable state, or stops at the first violation and shows the way there.
+      Visits every reachable state, or stops at the first violation and shows a counterexample.
   wayfarer check german.m --memory 512M --time 1h30m
-      Stays within a budget; what was not seen is said in the verdict.
+      Stays within a budget. If it ends first, the report says what was not explored.
   wayfarer check german.m --property 'a writer is alone' --deadlock off
       Judges one property only.
   wayfarer check german.m --witness full --witness trace.itf.json

@@ -279,7 +279,7 @@ fn cut(report: &Report, view: &View) -> String {
             .to_string(),
         Stop::Confident => "A whole pass most likely missed no state (--confidence). That is strong evidence and not a proof.".to_string(),
         Stop::Overhead | Stop::Collisions => format!("The search forgot too many states to make progress: {left}. Try more --memory, or rbfs:own."),
-        Stop::Restarts => format!("The search ended after its last restart: {left}. Try more restarts, or none of --strategy."),
+        Stop::Restarts => format!("The search ended after its last restart: {left}. Try more restarts, or the default strategy."),
         Stop::Limit => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
         Stop::Exhausted => {
             "The store does not remember states exactly: a new state can be taken for a known one, and the states behind it are then missed too. For a proof, try --store exact \
@@ -290,7 +290,8 @@ fn cut(report: &Report, view: &View) -> String {
     };
     let mut out = format!("\n{}\n", wrapped(&advice, 0));
     if !report.repeatable && report.threads > 1 && matches!(report.stop, Stop::Time | Stop::Memory | Stop::Interrupted) {
-        let why = "With several threads, a run that is cut short ends elsewhere each time. With --threads 1 the report names a line that repeats it.";
+        let why =
+            "With several threads, a run that ends early visits other states each time. With --threads 1 the report gives a command that repeats it.";
         out.push_str(&format!("{}\n", wrapped(why, 0)));
     }
     // The wall clock and signals are not repeatable; the number of fired rules is.

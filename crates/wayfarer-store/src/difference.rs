@@ -36,7 +36,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry {
         name: "difference",
         help: "every state, as its change from the state it was reached from",
-        parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "every how many states along a path one is kept whole")],
+        parameters: &[Parameter::new("delta", Accepts::NumberOr(1..=65_535, "auto"), "20", "one state in this many along a path is stored whole")],
     },
     abilities: Abilities { varying: false, ..WHOLE },
     agree: any,

@@ -147,8 +147,8 @@ fn many_start_states_fit_the_budget() {
 
 #[test]
 fn a_search_by_one_thread_says_why() {
-    check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("one thread searched: several cannot share `dfs` over `exact`");
-    check(COUNTER, &["--strategy", "bfs", "--states", "100", "--threads", "4"]).prints("one thread searched: only then does a limit");
+    check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("only one thread was used: several cannot share `dfs` over `exact`");
+    check(COUNTER, &["--strategy", "bfs", "--states", "100", "--threads", "4"]).prints("only one thread was used: with more, a limit");
 }
 
 /// A budget that comes from a limit of the process names it, and leaves little of it to the program itself.

@@ -53,7 +53,7 @@ pub(super) static ROW: Row = Row {
                 "the bits of a state",
                 "the least number of levels of a visit; a visit has up to three times as many",
             ),
-            Parameter::new("samples", Accepts::Number(1..=1 << 24), "1000", "states whose chance of being omitted is watched, at most"),
+            Parameter::new("samples", Accepts::Number(1..=1 << 24), "1000", "the most states sampled to estimate the omission probability"),
             Parameter::new("maxpom", Accepts::Real(0.0, 1.0), "0.01", "the omission probability at which a run is accepted"),
             Parameter::new("max-overhead", Accepts::Real(1.0, 1e9), "10", "insertions for each distinct state at which a run ends"),
             Parameter::new("max-collision", Accepts::Real(0.0, 1.0), "0.995", "the share of insertions that overwrite another at which a run ends"),

@@ -158,7 +158,7 @@ pub const OPTIONS: &[PlanOption] = &[
         value: "N",
         heading: BUDGET,
         help: "Number of walks with which each sampler audits a run that found nothing, or off",
-        default: "as many as a twentieth of the search's steps buys, at most 3000",
+        default: "for a twentieth of the search's steps, at most 3000",
         more: "The audit makes independent random walks after the search and counts how many end in a state that was not visited. With 95 % confidence, that \
                bounds how much was missed of what such walks reach. Its time is part of --time. A violation that a walk meets is reported like any other. Off \
                with --runs, unless given.",
@@ -387,7 +387,7 @@ pub const OPTIONS: &[PlanOption] = &[
     PlanOption {
         name: "profile",
         heading: OUTPUT,
-        help: "Count how often states are visited, and show how many were visited how often",
+        help: "Count how often states are visited, and show the distribution of visits",
         set: |plan, text| put(&mut plan.profile, switch(text)),
         given: |plan| on(plan.profile),
         ..USUAL
@@ -395,7 +395,7 @@ pub const OPTIONS: &[PlanOption] = &[
 ];
 
 const STRATEGY_HELP: &str = "While memory lasts, `auto`, `bfs`, `dfs` and `rdfs` visit everything. Then `auto` goes on over fingerprints of the states until it is sure enough \
-     (--confidence) or the time is over. The others are random and never run out of memory. All strategies, each with its parameters:";
+     (--confidence) or the time is over. So does `novelty`. `urs` and `sdrs` end when memory is full; the others never run out of it and prove nothing. All strategies, each with its parameters:";
 
 const STORE_HELP: &str = "`exact`, `tree` and `difference` remember every state; only over these can a verdict be `holds`. Over the others the report says how many states are \
      expected to be missing. All stores, each with its parameters:";

@@ -66,9 +66,9 @@ impl Crew {
         let (strategy, store) = (plan.strategy.name(), plan.store());
         match (self.workers, plan.threads, plan.strategy.crew(&store)) {
             (1, 2.., Crewing::Alone) | (1, 0, Crewing::Alone) => {
-                Some(format!("one thread searched: several cannot share `{strategy}` over `{}`", store.name()))
+                Some(format!("only one thread was used: several cannot share `{strategy}` over `{}`", store.name()))
             }
-            (1, 2.., _) => Some("one thread searched: only then does a limit on states or steps end the run at the same place each time".to_string()),
+            (1, 2.., _) => Some("only one thread was used: with more, a limit on states or steps would end each run elsewhere".to_string()),
             _ => None,
         }
     }
