@@ -394,8 +394,8 @@ pub const OPTIONS: &[PlanOption] = &[
     },
 ];
 
-const STRATEGY_HELP: &str = "While memory lasts, `auto`, `bfs`, `dfs` and `rdfs` visit everything. Then `auto` goes on over fingerprints of the states until it is sure enough \
-     (--confidence) or the time is over. So does `novelty`. `urs` and `sdrs` end when memory is full; the others never run out of it and prove nothing. All strategies, each with its parameters:";
+const STRATEGY_HELP: &str = "While memory lasts, `auto`, `bfs`, `dfs`, `rdfs` and `novelty` visit everything. Then `auto` goes on over fingerprints of the states until it is sure enough \
+     (--confidence) or the time is over. `urs` and `sdrs` end when memory is full; the others never run out of it and prove nothing. All strategies, each with its parameters:";
 
 const STORE_HELP: &str = "`exact`, `tree` and `difference` remember every state; only over these can a verdict be `holds`. Over the others the report says how many states are \
      expected to be missing. All stores, each with its parameters:";
