@@ -41,7 +41,7 @@ pub(crate) struct Lambda {
     pub(crate) role: LambdaRole,
 }
 
-/// What a closure is the value of.
+/// The kind of value that a closure stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LambdaRole {
     Function,

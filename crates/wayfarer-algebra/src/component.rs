@@ -1,4 +1,4 @@
-//! Components and their local states. What a component offers in a local state is found once and kept; what it does with received values, once for each of them.
+//! Components and their local states. The offers of a component in a local state are found once and kept; its offers for received values, once for each of them.
 
 use crate::code::Code;
 use crate::machine::{Halt, Machine};
@@ -30,7 +30,7 @@ struct Local {
 /// A local state, a summand, what is received, and whether that is by whole actions.
 type ReceivedKey = (u32, u32, u64, bool);
 
-/// What a summand does with received arguments.
+/// The offers of a summand for received arguments.
 #[derive(Debug)]
 struct Received {
     key: ReceivedKey,
@@ -39,7 +39,7 @@ struct Received {
     offers: Result<Box<[Offer]>, Halt>,
 }
 
-/// What can be done in a local state.
+/// The offers of a component in a local state.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     /// Offers by the kind of their multi-action, in the order of the kinds.
@@ -99,7 +99,7 @@ impl Component {
         Ok(number)
     }
 
-    /// What can be done in a local state.
+    /// The offers of a component in a local state.
     #[inline]
     pub(crate) fn offers(&self, system: &System, local: u32) -> Option<&Offers> {
         let entry = self.locals.get(local)?;
@@ -154,7 +154,7 @@ impl Component {
         (values.iter().map(|value| Value(*value)).collect(), rest)
     }
 
-    /// What a summand offers once it has received arguments: bit k of `mask` for argument k, with the values of these in `arguments`.
+    /// The offers of a summand once it has received arguments: bit k of `mask` for argument k, with the values of these in `arguments`.
     pub(crate) fn receive(&self, system: &System, local: u32, summand: u32, mask: u64, arguments: &[Value]) -> Result<&[Offer], Halt> {
         self.received((local, summand, mask, false), arguments, &mut |found| {
             let mut machine = Machine::new(&system.data, system.fuel);

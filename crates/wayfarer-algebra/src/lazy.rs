@@ -44,7 +44,7 @@ enum Node {
 #[derive(Debug)]
 struct Parallel {
     parts: Vec<Node>,
-    /// What may be let through, if anything is ruled out.
+    /// The filter of multi-actions, if any are ruled out.
     filter: Option<Filter>,
     needs: Vec<Need>,
 }

@@ -2,7 +2,7 @@
 //!
 //! A tree looks at one part of the arguments at a time. A frame begins with the arguments; where a tree finds a constructor it appends the constructor's arguments, and the
 //! variables of an equation are simply places of that frame. Rows are tried in the order of the text; a row whose condition is false gives way to the rows behind it.
-//! Where a tree would grow too large, the equations are tried one by one.
+//! If a tree would grow too large, the equations are tried one by one.
 
 use crate::code::{Code, Compiler, TooMany};
 use crate::data::Data;
@@ -32,7 +32,7 @@ pub(crate) enum Tree {
     Leaf { equal: Box<[(u16, u16)]>, condition: Option<Code>, result: Code, slots: u16, next: Box<Tree> },
 }
 
-/// What a value is compared with. All but constants append the parts of the value to the frame.
+/// A test of a value. All but constants append the parts of the value to the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
     Constant(Value),
@@ -49,7 +49,7 @@ enum Pattern {
 
 #[derive(Clone)]
 struct Row<'a> {
-    /// What is still to be matched, with the places of the frame.
+    /// The patterns still to be matched, with their places in the frame.
     open: Vec<(u16, Pattern)>,
     bound: Vec<(VariableId, u16)>,
     equation: &'a Equation,

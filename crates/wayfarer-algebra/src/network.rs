@@ -1,8 +1,8 @@
 //! Parallel composition and its operators, down to synchronisation vectors.
 //!
 //! A vector says which components take part in a step, with a multi-action of which kind each, which of their actions must have equal arguments, and which actions are
-//! seen in the end. What `allow` lets through is carried down to the components first, so that only vectors come up that may be let through. If there are too many of them all the
-//! same, none are made, and steps are found without them ([`lazy`](crate::lazy)).
+//! seen in the end. The multi-actions that `allow` lets through are carried down to the components first, so that only vectors come up that may be let through. If there are
+//! too many of them all the same, none are made, and steps are found without them ([`lazy`](crate::lazy)).
 
 use crate::sequential::{LocationId, Locations};
 use crate::specification::{ActionId, Place, Process, ProcessId, ProcessKind, Specification, Term, VariableId};
@@ -21,7 +21,7 @@ pub(crate) enum Network {
     Communicate(Vec<(Vec<String>, String)>, Box<Network>),
 }
 
-/// Where a component starts.
+/// The initial state of a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
     pub(crate) name: String,
@@ -181,7 +181,7 @@ impl Filter {
         let mut parts = HashSet::new();
         for names in lists {
             if names.len() > 12 || parts.len() > 1 << 20 {
-                // All parts of such a list would be too many. What comes up is checked again, so that it may be let through here.
+                // All parts of such a list would be too many. The operators check again all that comes up, so everything may be let through here.
                 return Filter::default();
             }
             if parts.contains(&names) {
@@ -211,12 +211,12 @@ impl Filter {
     }
 }
 
-/// What vectors are made of.
+/// The alphabet of vectors: the actions that they are made of.
 pub(crate) struct Alphabet<'a> {
     pub(crate) specification: &'a Specification,
     /// The kinds of multi-actions of each component.
     pub(crate) kinds: &'a [Vec<(u32, Vec<ActionId>)>],
-    /// Where the initial process stands.
+    /// The position of the initial process in the text.
     place: Place,
     /// Actions by name and argument sorts.
     actions: HashMap<(&'a str, &'a [crate::SortId]), ActionId>,
@@ -459,7 +459,7 @@ fn joined(one: &Vector, other: &Vector) -> Vector {
     both
 }
 
-/// What may be let through below a renaming.
+/// The filter to apply below a renaming.
 pub(crate) fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Filter {
     let back = |name: &String| {
         let mut names: Vec<String> = pairs.iter().filter(|(_, to)| to == name).map(|(from, _)| from.clone()).collect();
@@ -483,7 +483,7 @@ pub(crate) fn renamed_filter(pairs: &[(String, String)], filter: &Filter) -> Fil
     Filter::of(inner, filter.free.iter().flat_map(back).collect())
 }
 
-/// What may be let through below communications: every result may stand for what it is made of.
+/// The filter to apply below communications: every result may stand for the actions that it is made of.
 pub(crate) fn communicating_filter(list: &[(Vec<String>, String)], filter: &Filter) -> Filter {
     let taken: BTreeSet<&String> = list.iter().flat_map(|(from, _)| from).collect();
     let blocked: BTreeSet<String> = filter.blocked.iter().filter(|name| !taken.contains(name)).cloned().collect();

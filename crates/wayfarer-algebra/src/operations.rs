@@ -1,4 +1,4 @@
-//! Built-in operations on truth values, numbers and lists. What cannot be carried out is a value of its own.
+//! Built-in operations on truth values, numbers and lists. An operation that cannot be carried out is a value of its own.
 
 use crate::code::Code;
 use crate::machine::{Evaluated, Halt, Machine};

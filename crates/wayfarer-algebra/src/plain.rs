@@ -27,7 +27,7 @@ struct Multi {
     moves: Vec<Move>,
 }
 
-/// What a component does: the locations that follow with their arguments, and the frames behind these.
+/// A move of a component: the locations that follow with their arguments, and the frames behind these.
 #[derive(Clone)]
 struct Move {
     component: usize,
@@ -76,7 +76,7 @@ impl Stepper<'_> {
         multi.actions.iter().map(|(action, _)| self.name(*action)).collect()
     }
 
-    /// What an operator lets happen. The filter only spares work: every operator checks what comes up from below by itself.
+    /// The multi-actions that an operator allows. The filter only spares work: every operator checks what comes up from below by itself.
     fn multis(&mut self, network: &Network, filter: &Filter) -> Vec<Multi> {
         let mut multis = match network {
             Network::Component(component) => self.component(*component),

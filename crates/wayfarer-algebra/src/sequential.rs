@@ -3,7 +3,7 @@
 //! A location is a process with its parameters, or a sequence of processes that are still to run, with the variables that are free in it. Its summands are found by unfolding calls until
 //! an action comes first: so every summand has variables, conditions, a multi-action, and the locations that follow, each with the values of its variables.
 //!
-//! Where one location ends and another begins decides which states are the same. This follows the regular linearisation of mCRL2: one process that is left to run has the values of its
+//! The boundaries between locations decide which states are the same. This follows the regular linearisation of mCRL2: one process that is left to run has the values of its
 //! arguments; several have the values of the variables in their arguments; what stands behind a process that never ends is dropped; and `a.(c -> p <> q)` at the top of a choice is taken
 //! for `c -> a.p <> a.q`. Processes for which that would give locations without end keep a stack of what is left to run.
 
@@ -39,7 +39,7 @@ pub(crate) struct Summand {
     pub(crate) conditions: Vec<Term>,
     /// The multi-action, its actions in the order of their numbers.
     pub(crate) actions: Vec<(ActionId, Vec<Term>)>,
-    /// What follows, the first to run first; nothing if the process has ended.
+    /// The locations that follow, the first to run first; none if the process has ended.
     pub(crate) next: Vec<(LocationId, Vec<Term>)>,
     pub(crate) place: Place,
 }
@@ -343,7 +343,7 @@ impl<'a> Locations<'a> {
         Ok(all)
     }
 
-    /// What is left to run, as one instance if there is no stack.
+    /// The instances left to run, joined into one if there is no stack.
     fn compact(&mut self, mut rest: Vec<Instance>, owner: &str) -> Result<Vec<Instance>, Failure> {
         if !self.by_stack {
             rest = rest.into_iter().flat_map(|instance| self.flattened(instance)).collect();
@@ -561,7 +561,7 @@ impl<'a> Locations<'a> {
         })
     }
 
-    /// What nested conditions lead to, each with the conditions for it.
+    /// The outcomes of nested conditions, each with the conditions for it.
     fn ways(&mut self, process: &Process, owner: &str) -> Vec<(Vec<Term>, Vec<Instance>)> {
         let ProcessKind::If(condition, then, other) = &process.kind else {
             return vec![(Vec::new(), self.in_row(process, owner))];

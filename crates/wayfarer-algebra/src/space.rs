@@ -199,7 +199,7 @@ impl System {
             Ok(mut plain) => {
                 plain.sort();
                 fast.sort();
-                // What could not be evaluated is missing on one side only.
+                // Steps that could not be evaluated are missing on one side only.
                 plain == fast || failed
             }
         }
@@ -353,7 +353,7 @@ impl<'a> AlgebraSpace<'a> {
 pub struct ComponentState {
     /// The name of the component.
     pub component: String,
-    /// Where it is: processes, the running one first; none if it has ended.
+    /// Its processes, the running one first; none if it has ended.
     pub frames: Vec<FrameState>,
 }
 
@@ -364,7 +364,7 @@ pub struct FrameState {
     pub process: String,
     /// Whether it is at its beginning.
     pub is_whole: bool,
-    /// Where in the text it is.
+    /// Its position in the text.
     pub place: crate::Place,
     /// Its variables with their values.
     pub variables: Vec<(String, String)>,

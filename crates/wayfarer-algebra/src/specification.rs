@@ -259,16 +259,16 @@ pub struct ProcessDefinition {
     pub parameters: Vec<VariableId>,
     /// Its body.
     pub body: Process,
-    /// Where it stands.
+    /// Its position in the text.
     pub place: Place,
 }
 
 /// A process expression and its place.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// What it is.
+    /// Its kind.
     pub kind: ProcessKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub place: Place,
 }
 

@@ -43,7 +43,7 @@ pub struct System {
 pub(crate) struct CompiledSummand {
     pub(crate) kind: u32,
     pub(crate) slots: u16,
-    /// Where received arguments begin in the frame; those of all actions stand one after another.
+    /// The place in the frame where received arguments begin; those of all actions stand one after another.
     pub(crate) received: u16,
     pub(crate) actions: Vec<(ActionId, Box<[Code]>)>,
     pub(crate) next: Vec<(LocationId, Box<[Code]>)>,
@@ -70,7 +70,7 @@ pub(crate) struct CompiledVector {
     pub(crate) groups: Vec<Vec<u32>>,
     /// For each group, how many arguments its actions have.
     pub(crate) arities: Vec<usize>,
-    /// Where the arguments of each visible action come from.
+    /// The source of each visible action's arguments.
     pub(crate) shown: Vec<(ActionId, (usize, usize))>,
     pub(crate) unequal: Vec<Vec<(usize, usize)>>,
 }
@@ -238,7 +238,7 @@ impl System {
         Component::new(start.name.clone(), &frames, is_first)
     }
 
-    /// What a halt means, in words.
+    /// Explains a halt in words.
     pub fn explain(&self, halt: Halt) -> String {
         match halt {
             Halt::Fuel => format!("rewriting takes more than {} steps", self.fuel),

@@ -1,15 +1,15 @@
-//! What cannot be explored, and where it stands.
+//! Errors: constructs that cannot be explored, and their positions.
 
 use crate::specification::Place;
 
 /// A place in the text and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Where it is.
+    /// Its position in the text.
     pub place: Place,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
-    /// What would be right.
+    /// The suggested correction.
     pub help: Option<String>,
 }
 

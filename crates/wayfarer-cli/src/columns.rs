@@ -1,6 +1,6 @@
 //! A witness as a table with one column for each process.
 //!
-//! Processes are found by the arrays of the state: the arrays with the same two to eight indices that occur most often. What a step changes in such an array stands
+//! Processes are found by the arrays of the state: the arrays with the same two to eight indices that occur most often. Changes of a step to such an array stand
 //! in the column of its index, everything else in a last column.
 
 use crate::output::Paint;

@@ -81,7 +81,7 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
     Ok(Exit::Well)
 }
 
-/// Where experiments are carried out: those that measure time one after the other, all others side by side.
+/// Runs experiments: those that measure time one after the other, all others side by side.
 struct Bench<'a> {
     options: &'a LabOptions,
     permits: Arc<Permits>,

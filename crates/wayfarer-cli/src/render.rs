@@ -23,7 +23,7 @@ pub(crate) struct View<'a> {
     pub(crate) verbose: bool,
     /// The memory budget in bytes.
     pub(crate) memory: usize,
-    /// What the budget is three quarters of, if the user did not give it.
+    /// The limit of which the budget is three quarters, if the user did not give the budget.
     pub(crate) bound: Option<Bound>,
     /// Whether the process's fixed memory comes on top of the budget.
     pub(crate) besides_on_top: bool,

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Between two looks at a process that compiles.
 const NAP: Duration = Duration::from_millis(5);
-/// What such a process exits with if the compiler refused the text.
+/// The exit code of such a process if the compiler refused the text.
 const REFUSED: u8 = 9;
 
 /// A command that calls [`serve_compiler`] with the arguments that are appended to it.
@@ -28,7 +28,7 @@ static APART: OnceLock<Apart> = OnceLock::new();
 /// From now on, programs are compiled in a process of their own: this one, which must hand the arguments that follow to
 /// [`serve_compiler`]. Without this call, they are compiled in the process of the run.
 pub fn compile_apart(program: PathBuf, arguments: Vec<String>) {
-    // Whoever comes first decides.
+    // The first call decides.
     let _ = APART.set(Apart { program, arguments });
 }
 

@@ -24,7 +24,7 @@ pub enum Law {
     Priorities,
 }
 
-/// What walks are asked to do.
+/// The parameters of walks.
 #[derive(Clone, Copy, Debug)]
 pub struct Walking<'a> {
     /// How a step is drawn.
@@ -44,13 +44,13 @@ pub struct OnWalk {
     pub walk: u64,
     /// Steps from its start to the state in which it shows, or to the one before.
     pub steps: u64,
-    /// What it is.
+    /// The finding.
     pub what: What,
     /// The tight successor of that state in which it shows, if it is not that state.
     pub successor: Option<Vec<Word>>,
 }
 
-/// What became of all walks.
+/// The outcomes of all walks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// Walks that came to their end.

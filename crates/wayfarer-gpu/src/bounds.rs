@@ -1,4 +1,4 @@
-//! What can be known of code before it runs: ranges of values, the fuel it can take at most, how deep its calls nest, and its size.
+//! Static analysis of code: ranges of values, the fuel it can take at most, how deep its calls nest, and its size.
 
 use wayfarer_ir::walk;
 use wayfarer_ir::{BinaryOp, Block, Expr, Function, Limits, Program, Reg, Rule, Stmt, Test};
@@ -9,7 +9,7 @@ pub(crate) type Range = (i64, i64);
 /// Every value.
 pub(crate) const ANY: Range = (i64::MIN, i64::MAX);
 
-/// What the shape of a program says about all its code.
+/// Facts about all code of a program that follow from its shape.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// Whether code must count fuel, because its shape does not keep it within the limit.

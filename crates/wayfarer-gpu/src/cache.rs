@@ -10,12 +10,12 @@ use wayfarer_space::{Hash, Word, hash};
 /// The most files that are kept.
 const MOST: usize = 256;
 
-/// What was compiled from a text for a compute capability, if it was kept.
+/// The code compiled from a text for a compute capability, if it was kept.
 pub(crate) fn look_up(text: &str, capability: (u32, u32)) -> Option<Vec<u8>> {
     opened(std::fs::read(path(text, capability)?).ok()?)
 }
 
-/// Keeps compiled code. Where that is not possible it is compiled again the next time.
+/// Keeps compiled code. If that is not possible, it is compiled again the next time.
 pub(crate) fn keep(text: &str, capability: (u32, u32), code: &[u8]) {
     if let Some(path) = path(text, capability) {
         keep_at(&path, code);

@@ -50,7 +50,7 @@ impl Device {
         Ok(Device { driver, number, name, capability, multiprocessors, opened: OnceCell::new() })
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -126,7 +126,7 @@ impl Device {
         }
         let text = source.with_kernels(search);
         let kept = cache::look_up(&text, self.capability);
-        // What was kept and cannot be loaded is compiled again.
+        // Kept code that cannot be loaded is compiled again.
         let kept = kept.and_then(|code| self.ready().and_then(|()| self.driver.load(&code)).ok());
         let is_compiled = kept.is_none();
         let module = match kept {

@@ -68,7 +68,7 @@ impl Driver {
         Ok(count.max(0) as u32)
     }
 
-    /// What a device is called.
+    /// The name of a device.
     pub(crate) fn name(&self, device: u32) -> Result<String, DeviceError> {
         let mut name = [0u8; 256];
         let doing = "asking for the GPU's name";

@@ -42,7 +42,7 @@ const NARROW: u64 = 1024;
 /// The most levels that it expands.
 const MOST_LEVELS: u64 = 2048;
 
-/// What a search looks for.
+/// The goals of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// Properties whose failure is noted, as bits.
@@ -74,14 +74,14 @@ impl Asked {
     }
 }
 
-/// What a round did.
+/// The results of a round.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
     /// States that were new.
     pub fresh: u64,
     /// Sources that were expanded.
     pub expanded: u64,
-    /// What was noted; more than [`Round::noted`] says where there was no room for all.
+    /// The notes; fewer than [`Round::noted`] if there was no room for all.
     pub notes: Vec<Note>,
     /// How many notes there were.
     pub noted: u64,
@@ -91,7 +91,7 @@ pub struct Round {
     pub levels_before: u32,
 }
 
-/// What all rounds did together.
+/// The totals of all rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// States that were new.
@@ -128,7 +128,7 @@ pub struct Levels<'m> {
     input: u64,
     cursor: u64,
     before: u64,
-    /// What of the level, and of the next one, lies in the host's memory.
+    /// The part of the level, and of the next one, that lies in the host's memory.
     pub(crate) spill: Spill<'m>,
     waiting: Vec<Piece>,
     next_waiting: Vec<Piece>,
@@ -317,7 +317,7 @@ impl<'m> Levels<'m> {
         round.levels_before = (done - 1) as u32;
         round.ends_level = true;
         if done.is_multiple_of(2) {
-            // What was found last lies where the first sources lay.
+            // The states found last lie where the first sources lay.
             self.memory.buffers.swap(0, 1);
         }
         self.cursor = self.input;
@@ -330,7 +330,7 @@ impl<'m> Levels<'m> {
         (self.counts.len() - self.firings_at).max(1) as u64
     }
 
-    /// What all rounds did together.
+    /// The totals of all rounds.
     pub fn totals(&self) -> Totals {
         let bytes = |pieces: &[Piece], stride: u64| pieces.iter().map(|piece| piece.states * stride * 8).sum::<u64>();
         Totals {
@@ -405,7 +405,7 @@ impl<'m> Levels<'m> {
         self.memory.buffer_words / self.params.output_stride
     }
 
-    /// Where less room is left for what all lanes may find, they take no more sources.
+    /// The room kept for states that all lanes may find. If less is left, they take no more sources.
     fn reserve(&self) -> u64 {
         let rules = (self.counts.len() - self.firings_at).clamp(1, 64) as u64;
         (self.machine.lanes() * rules).min(self.room() / 2)
@@ -455,12 +455,12 @@ impl<'m> Levels<'m> {
         let _ = self.machine.write(self.params.counts.plus(count::FOUND as u64), &[0]);
     }
 
-    /// Where the level's part on the device lies, how many states it has, and what lies in the host's memory.
+    /// The address of the level's part on the device, its number of states, and the pieces in the host's memory.
     pub(crate) fn level(&self) -> (Address, u64, &[Piece]) {
         (self.memory.buffers[0], self.input, &self.waiting)
     }
 
-    /// What the store has in its slots.
+    /// The contents of the store's slots.
     pub fn slots(&self) -> Slots {
         self.slots
     }

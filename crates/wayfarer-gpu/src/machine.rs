@@ -1,4 +1,4 @@
-//! What searches need of a device, so that they can also be run where there is none: tests put a C++ compiler in its place.
+//! The interface of devices for searches, so that searches can also be run without a device: tests put a C++ compiler in its place.
 
 use std::fmt;
 
@@ -58,7 +58,7 @@ impl Address {
 
 /// A device with a program's kernels.
 pub trait Machine {
-    /// Takes memory. What it holds is not said.
+    /// Takes memory. Its contents are unspecified.
     fn allocate(&self, bytes: u64) -> Result<Address, DeviceError>;
 
     /// Gives memory back.
@@ -92,7 +92,7 @@ pub trait Machine {
     fn free(&self) -> u64;
 }
 
-/// What a kernel is given; `machine.h` has the same list.
+/// The parameters of a kernel; `machine.h` has the same list.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)] // The list in `machine.h` says what they are.
@@ -149,7 +149,7 @@ pub enum DeviceError {
     Missing {
         /// Its file name.
         library: &'static str,
-        /// What it is for, and where it comes from.
+        /// Its purpose, and where it comes from.
         purpose: &'static str,
     },
     /// The library is there, and too old: it lacks a function.
@@ -179,9 +179,9 @@ pub enum DeviceError {
     CompilerCrashed,
     /// A call failed.
     Call {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the driver said.
+        /// The driver's message.
         said: String,
     },
 }

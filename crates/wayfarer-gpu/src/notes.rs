@@ -1,4 +1,4 @@
-//! What kernels note: things that are wrong, and where.
+//! Notes of kernels: findings and the states in which they show.
 
 use wayfarer_space::Word;
 
@@ -8,13 +8,13 @@ pub(crate) const KNOWN: u64 = 8192;
 /// Something that a kernel noted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// What it is.
+    /// The finding.
     pub what: What,
     /// The tight state in which it shows.
     pub state: Vec<Word>,
 }
 
-/// What can be noted. Rules and faults are given by their numbers.
+/// A finding that kernels can note. Rules and faults are given by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// Nothing can happen in the state.
@@ -44,7 +44,7 @@ impl Reached {
     }
 }
 
-/// What a note's first two words say.
+/// Decodes the finding in a note's first two words.
 pub(crate) fn what(first: u64, second: u64) -> What {
     let (about, fault) = (first as u32, second as u32);
     match first >> 32 {

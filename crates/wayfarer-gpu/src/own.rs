@@ -40,7 +40,7 @@ pub enum Own {
 }
 
 impl Own {
-    /// What the kernel's text asks for.
+    /// The preprocessor definitions that the kernel's text needs.
     pub(crate) fn definitions(self) -> &'static str {
         match self {
             Own::Uniform { by_states: false } => "#undef DEEP\n#undef BY_STATES\n#define DEEP 0\n#define BY_STATES 0\n",
@@ -59,7 +59,7 @@ impl Own {
     }
 }
 
-/// What lanes are asked to do.
+/// The parameters of the searches in the lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
     /// The search that each makes.
@@ -89,7 +89,7 @@ pub struct Shown {
     pub round: u64,
     /// The number of the lane.
     pub lane: u64,
-    /// What it is.
+    /// The finding.
     pub what: What,
     /// The place in the lane's memory.
     place: u64,
@@ -97,7 +97,7 @@ pub struct Shown {
     successor: Option<Vec<Word>>,
 }
 
-/// What all lanes did together.
+/// The totals of all lanes.
 #[derive(Clone, Debug, Default)]
 pub struct Did {
     /// Steps, or states expanded.
@@ -227,7 +227,7 @@ impl<'m> Lanes<'m> {
         Ok(Some(way))
     }
 
-    /// What all lanes did together.
+    /// The totals of all lanes.
     pub fn did(&self) -> Did {
         let running = &self.running;
         Did {

@@ -1,6 +1,6 @@
-//! What a store on the device keeps of a state.
+//! The representation of states in a store on the device.
 
-/// What the table of a store has in its slots.
+/// The contents of the slots of a store's table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slots {
     /// States of up to 63 bits, one word each.

@@ -24,10 +24,10 @@ use std::fmt::Write;
 use wayfarer_ir::{BinaryOp, Expr, Limits, Program, walk};
 use wayfarer_space::Packing;
 
-/// What generated code stands on, and what it takes along.
+/// The definitions that generated code uses, and the data it carries besides the state.
 const PRELUDE: &str = include_str!("cuda/prelude.h");
 const SCENE: &str = include_str!("cuda/scene.h");
-/// What kernels of searches stand on, and the kernels themselves.
+/// The definitions that search kernels use, and the kernels themselves.
 const MACHINE: &str = include_str!("cuda/machine.h");
 const HASH: &str = include_str!("cuda/hash.h");
 const STORE: &str = include_str!("cuda/store.h");
@@ -252,7 +252,7 @@ fn has_reals(program: &Program) -> bool {
     found
 }
 
-/// What a function of the program is called in C.
+/// The name in C of a function of the program.
 fn function_name(program: &Program, number: u32) -> String {
     format!("f{number}_{}", identifier(&program.functions[number as usize].name))
 }

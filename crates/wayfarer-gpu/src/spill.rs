@@ -1,5 +1,5 @@
 //! The part of a level that finds no room on the device: pieces of the host's memory that stay where they are, so that copies go at the speed of the bus.
-//! Taking such memory is slow, so a piece is used again until the search ends. Whoever keeps the host's budget is asked before one is taken.
+//! Taking such memory is slow, so a piece is used again until the search ends. The keeper of the host's budget is asked before one is taken.
 
 use crate::machine::{Address, DeviceError, Machine};
 

@@ -1,5 +1,5 @@
 //! The way to a state that was found: searched again, with a mark on each state that says which state of the middle level it comes from, and so on in
-//! both halves. What is left between two states of the trail is a few levels, for whoever makes the witness.
+//! both halves. The gap between two states of the trail is a few levels, for whoever makes the witness.
 
 use crate::levels::{Levels, count};
 use crate::machine::{Address, DeviceError, Kernel, Params};
@@ -67,7 +67,7 @@ impl Levels<'_> {
         self.between(&state, to, depth - half, trail, goes_on)
     }
 
-    /// What the level has of all its states, in the order of their numbers: the device's first, then what waits, the last first.
+    /// The level's entries for all its states, in the order of their numbers: the device's first, then the waiting pieces, the last first.
     fn copy_level(&self) -> Result<Vec<Word>, DeviceError> {
         let (at, states, waiting) = self.level();
         let mut words = vec![0; states as usize * self.entry];

@@ -1,4 +1,4 @@
-//! What a device cannot run.
+//! Reasons why a device cannot run a program.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Unsupported {
     },
     /// A command or function has too many local variables.
     Frame {
-        /// What it is called.
+        /// Its name.
         name: String,
         /// Words of its local variables.
         words: u32,

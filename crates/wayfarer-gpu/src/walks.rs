@@ -20,7 +20,7 @@ pub struct Met {
     pub round: u64,
     /// The number of the lane.
     pub lane: u64,
-    /// What it is.
+    /// The finding.
     pub what: What,
     /// The counter of the lane's stream when the walk began.
     pub origin: u64,
@@ -28,7 +28,7 @@ pub struct Met {
     pub length: u64,
 }
 
-/// What all walks did together.
+/// The totals of all walks.
 #[derive(Clone, Debug, Default)]
 pub struct Walked {
     /// Steps.
@@ -87,7 +87,7 @@ impl<'m> Walks<'m> {
         Ok(met)
     }
 
-    /// What all walks did together.
+    /// The totals of all walks.
     pub fn walked(&self) -> Walked {
         let running = &self.running;
         Walked {

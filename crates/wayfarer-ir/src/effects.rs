@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// The bits that one rule accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEffects {
-    /// The bits its guard reads. Where rules have levels, the guards of smaller ones decide as well whether the rule counts; they are not part of this.
+    /// The bits its guard reads. If rules have levels, the guards of smaller ones decide as well whether the rule counts; they are not part of this.
     pub guard_reads: Bits,
     /// The bits its command reads.
     pub reads: Bits,

@@ -38,7 +38,7 @@ const EARLY: usize = 1;
 pub(crate) struct Quick {
     /// Its code, or [`NOT_YET`]; with [`EARLY`] if it will be replaced.
     code: AtomicUsize,
-    /// Where its parameters begin.
+    /// The index of its first parameter.
     pub(crate) parameters: u32,
     /// The firings until better code is made.
     left: AtomicU32,

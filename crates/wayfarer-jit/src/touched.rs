@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use wayfarer_space::{Rng, hash};
 
-    /// Whatever words change, the hash and the mask are those of the whole state.
+    /// The hash and the mask are those of the whole state, whichever words change.
     #[test]
     fn changed_words_are_found_in_their_blocks() {
         let mut rng = Rng::new(1, "touched");

@@ -238,7 +238,7 @@ impl Index {
         if u64::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
             let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
             *fresh = 0;
-            // Whoever grows it already need not be waited for.
+            // A thread that already grows it need not be waited for.
             if u64::from(used) * 10 >= slots * FULL && !self.growing[share].load(Ordering::Relaxed) {
                 self.grow((share, hash), table, true, handle, means);
             }

@@ -225,7 +225,7 @@ pub trait Symmetric {
     /// The space of representatives of a space that has this symmetry.
     fn orbits<'a>(&'a self, inner: &'a dyn Space) -> Box<dyn Representatives + 'a>;
 
-    /// Whether the run has seen that there is no such symmetry. What was searched is then worth nothing.
+    /// Whether the run has seen that there is no such symmetry. The search so far is then worth nothing.
     fn is_refuted(&self) -> bool {
         false
     }

@@ -43,7 +43,7 @@ struct Walk<'a, 'w> {
     left: u32,
 }
 
-/// What is done with a step once it is complete as seen from an operator.
+/// The continuation that is called once a step is complete as seen from an operator.
 type Then<'a, 'w, 't> = &'t mut dyn FnMut(&mut Walk<'a, 'w>);
 
 impl System {
@@ -150,7 +150,7 @@ impl Lazy {
         }
     }
 
-    /// Lets each of the parts take part or not. What the parts before these do stands in `walk.seen[start..]`.
+    /// Lets each of the parts take part or not. The actions of the parts before these stand in `walk.seen[start..]`.
     fn parts<'a, 'w>(&self, parallel: &Parallel, parts: &[&Node], start: usize, walk: &mut Walk<'a, 'w>, then: Then<'a, 'w, '_>) {
         let Some((first, rest)) = parts.split_first() else { return then(walk) };
         stacker::maybe_grow(64 << 10, 1 << 20, || {

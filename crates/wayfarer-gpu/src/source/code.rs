@@ -1,11 +1,11 @@
-//! Expressions as C. What cannot fail becomes one C expression; what can is written out in statements before it, in the order in which the
-//! interpreter evaluates, so that a fault is a `return`.
+//! Expressions as C. An expression that cannot fail becomes one C expression; one that can is written out in statements before it, in the order
+//! in which the interpreter evaluates, so that a fault is a `return`.
 
 use crate::bounds::{self, ANY, Bounds, Range};
 use std::fmt::Write;
 use wayfarer_ir::{Argument, BinaryOp, CheckedOp, Expr, FaultId, FunctionId, LoopExpr, LoopKind, Parameter, Program, Reg, Region, Test, UnaryOp};
 
-/// What kind of code is being written, which decides how it ends.
+/// The kind of code being written, which decides how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A guard or a property.
@@ -23,7 +23,7 @@ pub(crate) struct Coder<'a> {
     pub(crate) role: Role,
     /// The regions of the references that the code can see.
     pub(crate) references: Vec<Region>,
-    /// What is known of registers at this point.
+    /// The known ranges of registers at this point.
     pub(crate) ranges: Vec<Range>,
     pub(crate) out: String,
     pub(crate) indent: usize,
@@ -219,7 +219,7 @@ impl<'a> Coder<'a> {
                 continue;
             }
             match value.constant {
-                // What decides it ends it; what does not is left out.
+                // A constant that decides the result ends it; any other is left out.
                 Some(value) if (value != 0) != all => {
                     texts.push((!all).to_string());
                     break;

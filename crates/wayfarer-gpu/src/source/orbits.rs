@@ -82,7 +82,7 @@ fn exchanges(count: u64) -> Vec<u64> {
     for (round, other) in others.iter().copied().map(Some).chain([None]).enumerate() {
         let down = round % 2 == 0;
         made.extend((0..count - 1).map(|step| if down { count - 2 - step } else { step }));
-        // Where the last element stands in front, the others lie one place further on.
+        // If the last element stands in front, the others lie one place further on.
         made.extend(other.map(|other| if down { other + 1 } else { other }));
     }
     made

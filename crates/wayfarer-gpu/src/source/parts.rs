@@ -26,12 +26,12 @@ pub(super) fn write(program: &Program, bounds: &Bounds, out: &mut String) {
     write_end(program, bounds, out);
 }
 
-/// What the guard of a family is called.
+/// The name of a family's guard.
 pub(super) fn guard_name(program: &Program, family: usize) -> String {
     format!("guard{family}_{}", identifier(&program.rules[family].name))
 }
 
-/// What the command of a family is called.
+/// The name of a family's command.
 pub(super) fn command_name(program: &Program, family: usize) -> String {
     format!("command{family}_{}", identifier(&program.rules[family].name))
 }

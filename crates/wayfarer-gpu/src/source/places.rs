@@ -4,7 +4,7 @@ use super::code::Coder;
 use crate::bounds;
 use wayfarer_ir::{Index, Place, Region, Root};
 
-/// Where a place lies.
+/// The memory location of a place.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     /// A C pointer to the first word of the region.
@@ -53,7 +53,7 @@ impl Spot {
 }
 
 impl Coder<'_> {
-    /// Where a place lies. Each index is tested as soon as it is known. `keeps` says that what follows may change what the indices read.
+    /// The memory location of a place. Each index is tested as soon as it is known. `keeps` says that what follows may change what the indices read.
     pub(crate) fn spot(&mut self, place: &Place, keeps: bool) -> Spot {
         let mut spot = match place.root {
             Root::State => Spot { base: "s".into(), offset: 0, computed: None, most: Some(0) },

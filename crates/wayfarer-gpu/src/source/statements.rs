@@ -94,7 +94,7 @@ impl Coder<'_> {
         }
     }
 
-    /// A chain of conditions. What is never true is left out.
+    /// A chain of conditions. Conditions that are never true are left out.
     fn branches(&mut self, branches: &[(wayfarer_ir::Expr, Block)], otherwise: &Block) {
         let mut opened = 0;
         for (condition, block) in branches {

@@ -1,4 +1,4 @@
-//! What searches call: which rules are enabled, what one of them does, and what is to be told of a state.
+//! The functions that searches call: which rules are enabled, what one of them does, and what is to be told of a state.
 
 use super::code::Val;
 use super::parts::{command_name, guard_name};

@@ -127,7 +127,7 @@ impl Doubts {
         }
     }
 
-    /// What the rules in doubt lead to from a state, in a fixed order.
+    /// The results of firing the rules in doubt in a state, in a fixed order.
     fn results(&self, inner: &dyn Space, state: &[Word]) -> Vec<Result> {
         let mut to = Vec::new();
         let mut results = Vec::new();

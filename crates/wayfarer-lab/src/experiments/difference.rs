@@ -165,7 +165,7 @@ fn space(findings: &mut Findings, all: &All) {
         all.iter().zip(&true_savings).skip(1).map(|((at, _), saved)| format!("{} {:.1} %", NETS[*at].1, 100.0 * saved)).collect();
     findings.judge(
         "At δ = 20 large models need 95 % less memory",
-        // What remains is about a twentieth; bytes are counted and not measured.
+        // About a twentieth remains; bytes are counted and not measured.
         &true_savings.iter().skip(2).map(|saved| exactly(1.0 - saved < 0.05 * ABOUT)).collect::<Vec<_>>(),
         format!(
             "In true bytes, links and table included, against a store that packs whole states to the bit: by tokens {}. Judged from 400 tokens on.",

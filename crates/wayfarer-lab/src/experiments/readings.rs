@@ -12,7 +12,7 @@ use crate::{Cell, Column, Form, Table, plain, searches};
 use std::ops::Range;
 use wayfarer::search::Limits;
 
-/// Where restarts begin, and what becomes of closed nodes.
+/// A choice of where restarts begin and what becomes of closed nodes.
 struct Rule {
     name: &'static str,
     parameters: &'static str,

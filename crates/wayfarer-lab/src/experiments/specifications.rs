@@ -39,7 +39,7 @@ const DINING: &str = "dining/dining8.mcrl2";
 struct Case {
     name: &'static str,
     file: &'static str,
-    /// What is replaced in the text, each at its first place.
+    /// Replacements in the text, each of the first occurrence only.
     edits: &'static [(&'static str, &'static str)],
     goal: &'static str,
     quick: bool,

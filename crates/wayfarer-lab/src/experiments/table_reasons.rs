@@ -212,7 +212,7 @@ pub(super) fn lost_at_random(findings: &mut Findings, all: &[(&str, &[Row])]) {
             let (states, _, success) = table_one::printed(system)[1];
             let (ours, mean) = (rows[1].success(), rows[1].states()?);
             let told = format!("{system} {} (paper {states}, found by {success:.0} %)", crate::plain(mean.interval.value));
-            // Where ours fail as well, there is nothing to explain.
+            // If ours fail as well, there is nothing to explain.
             (ours.about(success / 100.0) == Verdict::Differs).then(|| (mean.about(states), told))
         })
         .collect();

@@ -7,7 +7,7 @@ use crate::source::Span;
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -73,9 +73,9 @@ pub struct Equations {
 pub struct Equation {
     /// When it may be used.
     pub condition: Option<Expression>,
-    /// What is rewritten.
+    /// The left side, which is rewritten.
     pub left: Expression,
-    /// What it is rewritten to.
+    /// The right side, to which the left side is rewritten.
     pub right: Expression,
     /// The whole equation.
     pub span: Span,
@@ -104,9 +104,9 @@ pub struct ProcessDeclaration {
 /// A sort expression and its place.
 #[derive(Clone, Debug)]
 pub struct Sort {
-    /// What it is.
+    /// Its kind.
     pub kind: SortKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -137,9 +137,9 @@ pub struct Constructor {
 /// A data expression and its place.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// What it is.
+    /// Its kind.
     pub kind: ExpressionKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -172,7 +172,7 @@ pub enum ExpressionKind {
     Where(Box<Expression>, Vec<(Name, Expression)>),
 }
 
-/// What binds variables in data expressions.
+/// An operator that binds variables in data expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binder {
     /// `forall`.
@@ -186,9 +186,9 @@ pub enum Binder {
 /// A process expression and its place.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// What it is.
+    /// Its kind.
     pub kind: ProcessKind,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 

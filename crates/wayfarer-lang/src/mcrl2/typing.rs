@@ -34,7 +34,7 @@ pub(super) fn elaborate(tree: &ast::Specification) -> (Option<Specification>, Di
     (Some(typing.out).filter(|_| !typing.diagnostics.has_errors()), typing.diagnostics)
 }
 
-/// What is known so far.
+/// The state of the type checker: everything known so far.
 #[derive(Default)]
 struct Typing {
     out: Specification,

@@ -1,5 +1,5 @@
-//! How many tokens a place can have, and which places share one. What semiflows prove needs no test while a net runs; what a NUPN section claims, or was
-//! guessed, is tested at every firing that could break it.
+//! How many tokens a place can have, and which places share one. A fact that semiflows prove needs no test while a net runs; one that a NUPN section
+//! claims, or that was guessed, is tested at every firing that could break it.
 
 use super::flat::Flat;
 use super::semiflows::{Semiflow, semiflows};

@@ -11,7 +11,7 @@ use wayfarer_space::Word;
 pub struct Encoding {
     /// The fields, in the order of their first places.
     pub fields: Vec<Field>,
-    /// Where the tokens of each place are.
+    /// The encoding of each place's tokens.
     pub kept: Vec<Kept>,
     /// How many words a state has.
     pub words: u32,
@@ -22,7 +22,7 @@ pub struct Encoding {
 /// Some bits of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Where it begins, in bits.
+    /// The number of its first bit.
     pub offset: u32,
     /// How many bits it has.
     pub bits: u32,
@@ -44,7 +44,7 @@ pub enum Holds {
     Which(OneToken),
 }
 
-/// Where the tokens of a place are.
+/// The encoding of a place's tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Their number never changes.

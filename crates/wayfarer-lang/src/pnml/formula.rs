@@ -12,7 +12,7 @@ use wayfarer_space::FaultClass;
 pub struct Formula {
     /// Its name.
     pub name: String,
-    /// Where it was written; nowhere if the user typed it.
+    /// Its position in the file; nowhere if the user typed it.
     pub at: At,
     /// Whether its author asks that no marking satisfies the condition, which is then the opposite of what was written.
     pub is_universal: bool,

@@ -73,7 +73,7 @@ pub struct Place {
     pub sort: SortId,
     /// Its tokens in the beginning.
     pub initial: Bag,
-    /// Where it was written.
+    /// Its position in the file.
     pub at: At,
     /// The same, for messages.
     pub span: Span,
@@ -94,7 +94,7 @@ pub struct Transition {
     pub outputs: Vec<(usize, Bag)>,
     /// The variables of its arcs and guard, in the order in which they were declared.
     pub variables: Vec<usize>,
-    /// Where it was written.
+    /// Its position in the file.
     pub at: At,
     /// The same, for messages.
     pub span: Span,

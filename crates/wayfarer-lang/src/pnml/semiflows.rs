@@ -53,7 +53,7 @@ struct Elimination {
     users: Vec<Vec<u32>>,
     /// How many rows there are in which an effect is positive, and negative.
     signs: Vec<[u32; 2]>,
-    /// Effects by the combinations that eliminating them makes, the fewest first. What an entry says may be out of date; a newer one follows then.
+    /// Effects by the combinations that eliminating them makes, the fewest first. An entry may be out of date; a newer one follows then.
     waiting: BinaryHeap<Reverse<(i64, u32)>>,
     gone: Vec<bool>,
     decreasing: bool,

@@ -1,4 +1,4 @@
-//! Guessed widths. Where no bound is proved, a short random walk over the net says how many tokens a place may come to have; the guess is checked at every
+//! Guessed widths. If no bound is proved, a short random walk over the net says how many tokens a place may come to have; the guess is checked at every
 //! firing, and whoever runs the net makes it larger where it was too small.
 
 use super::bounds::{Bounds, bits_for};

@@ -36,7 +36,7 @@ pub struct ControlState {
 pub struct Transition {
     /// The statement that is executed.
     pub act: Act,
-    /// Where it leads; none where the process ends.
+    /// The control state it leads to; none if the process ends.
     pub to: Option<usize>,
     /// The process goes on alone after it.
     pub keeps_control: bool,

@@ -24,7 +24,7 @@ const MORE_IN_ALL: u32 = 6;
 /// Restarts after which variables of one type are made wider together.
 const MANY: u32 = 4;
 
-/// Where a variable lives: in the globals, or in the slot of a process.
+/// The location of a variable: in the globals, or in the slot of a process.
 pub type Home = Option<usize>;
 
 /// A channel by what made it.
@@ -256,7 +256,7 @@ impl Learned {
     /// Makes wider what was too narrow. False where it was as wide as it can be.
     pub fn widen(&mut self, model: &Model, limit: Limit) -> bool {
         let wider = self.widen_one(model, limit);
-        // Where one thing was too narrow, others may be: a longer look finds them before they cost a run.
+        // If one limit was too narrow, others may be: a longer look finds them before they cost a run.
         self.effort += 1;
         self.look_further(model);
         wider
@@ -280,7 +280,7 @@ impl Learned {
     }
 
     fn widen_one(&mut self, model: &Model, limit: Limit) -> bool {
-        // What was too narrow twice is most likely far too narrow.
+        // A limit that was too narrow twice is most likely far too narrow.
         let met = self.met.entry(limit).or_insert(0);
         *met += 1;
         let doublings = |times: u32| [1, 4, 8, 32][times.min(3) as usize];
@@ -333,7 +333,7 @@ impl Learned {
                     self.slots.push(BTreeSet::new());
                 }
                 let new = self.slots[slot].insert(ty);
-                // Where a type came once it may come again: behind it, and in the slots of processes that were started as it was.
+                // A type that came once may come again: behind it, and in the slots of processes that were started as it was.
                 if self.effort > 2 {
                     let started = model.active.len().max(1);
                     let last = (slot + doublings.min(8)).min(254);

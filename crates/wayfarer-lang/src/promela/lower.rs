@@ -107,7 +107,7 @@ struct Lowering<'a> {
     rules: Vec<RuleOf>,
     /// Registers of the formula or command that is being written.
     registers: u32,
-    /// What follows each transition in the same command.
+    /// The continuation of each transition in the same command.
     chains: Rc<Chains<'a>>,
     /// Assertions that may fail in the middle of a command.
     asserted: Vec<FaultId>,

@@ -69,7 +69,7 @@ fn resets(model: &Model, ty: usize, id: LeafId) -> Option<Vec<Way>> {
     if between_steps(model, ty).into_iter().zip(&live).any(|(between, live)| between && *live) {
         return None;
     }
-    // Where it may hold something other than zero.
+    // Control states in which it may hold something other than zero.
     let mut dirty = vec![false; states.len()];
     let mut found = Vec::new();
     let mut changed = true;

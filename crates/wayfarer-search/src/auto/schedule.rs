@@ -292,7 +292,7 @@ impl Control for Quiet<'_> {
     }
 }
 
-/// The control of a turn beside the phase. Whatever ends the run interrupts it, and it ends early if memory is short.
+/// The control of a turn beside the phase. It is interrupted when the run ends, and it ends early if memory is short.
 struct Ending<'r> {
     inner: &'r mut dyn Control,
     signals: &'r Signals,

@@ -50,7 +50,7 @@ impl Pace {
         }
     }
 
-    /// A walker has left. What it found since its last milestone counts at the next one.
+    /// A walker has left. Violations it found since its last milestone count at the next one.
     pub(super) fn leave(&self, walker: usize, violations: usize) {
         let last = self.at[walker].0.load(Ordering::SeqCst);
         self.note(walker, last.saturating_add(1), violations);

@@ -261,7 +261,7 @@ impl Table {
         let mut until = shape.buckets();
         while until > 0 {
             // Bucket n goes to 2n and 2n + 1, or to 4n and the three after it. The upper buckets go past all that were
-            // not read yet, so they can be spread in any order. What is left is spread from the last bucket down.
+            // not read yet, so they can be spread in any order. The rest is spread from the last bucket down.
             let from = if hands > 1 && until > PART { until.div_ceil(parts) } else { 0 };
             sweep(from..until, if from > 0 { hands } else { 1 }, |buckets| self.spread(shape, grown, buckets));
             until = from;

@@ -37,7 +37,7 @@ impl Directory {
         (size_of::<AtomicU64>() << bits).max(LINE)
     }
 
-    /// Where it lies, and how many bytes it has.
+    /// Its address and its size in bytes.
     pub(super) fn block(&self) -> (usize, usize) {
         (self.base as usize, Self::bytes_for(self.bits))
     }

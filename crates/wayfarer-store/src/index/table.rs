@@ -359,7 +359,7 @@ impl Table {
         Some(grown)
     }
 
-    /// Where an entry that lies at home in `bucket` goes: to which half if the table is split, to which bucket, and with
+    /// The new place of an entry that lies at home in `bucket`: which half if the table is split, which bucket, and
     /// which hash bits.
     #[inline]
     pub(super) fn grown_entry(&self, grown: &Table, how: Growth, bucket: usize, print: u64) -> (bool, usize, u64) {

@@ -7,7 +7,7 @@ use wayfarer_gpu::{Asked, Audit, DeviceError, Law, Levels, Machine, Source, Walk
 use wayfarer_search::{Control, Progress, Rank, Sampler, Tally, Violation};
 use wayfarer_space::Word;
 
-/// What an audit on a GPU needs.
+/// The inputs of an audit on a GPU.
 pub(crate) struct Auditing<'a> {
     /// The kernels of an audit.
     pub(crate) machine: &'a dyn Machine,

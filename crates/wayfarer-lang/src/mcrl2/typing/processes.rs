@@ -6,7 +6,7 @@ use crate::mcrl2::ast::{self, ProcessKind as Kind};
 use crate::source::Span;
 use wayfarer_algebra::{ActionId, Process, ProcessDefinition, ProcessId, ProcessKind, SortId, Term, VariableId};
 
-/// What a name with arguments means.
+/// The meaning of a name with arguments.
 enum Meaning {
     Action(ActionId),
     Process(ProcessId),

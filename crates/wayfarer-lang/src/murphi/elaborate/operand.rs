@@ -50,7 +50,7 @@ impl Value {
         Value::new(expr, Ty::BOOLEAN, Interval::TRUTH)
     }
 
-    /// What the register holds, if it is constant.
+    /// The register's value, if it is constant.
     pub(super) fn as_constant(&self) -> Option<i64> {
         match self.expr {
             Expr::Const(value) => Some(value),

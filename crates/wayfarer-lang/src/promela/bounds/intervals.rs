@@ -12,7 +12,7 @@ pub(super) fn join(one: Range, other: Range) -> Range {
     (one.0.min(other.0), one.1.max(other.1))
 }
 
-/// What both have; none if that is nothing.
+/// The intersection of two ranges; none if it is empty.
 pub(super) fn meet(one: Range, other: Range) -> Option<Range> {
     let both = (one.0.max(other.0), one.1.min(other.1));
     (both.0 <= both.1).then_some(both)

@@ -31,9 +31,9 @@ pub(super) struct Element {
 pub(super) enum Kind {
     Act(Act),
     Goto(Target),
-    /// Where options meet.
+    /// The point where options meet.
     Dot,
-    /// Where a loop is left.
+    /// The point where a loop is left.
     Exit,
     If,
     Do,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
     Indivisible(SequenceId, Act),
 }
 
-/// Where a jump leads.
+/// The target of a jump.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
     Loop(usize),
@@ -423,7 +423,7 @@ impl Graph {
         }
     }
 
-    /// Where a jump leads.
+    /// The element that a jump leads to.
     pub(super) fn target(&self, target: &Target) -> Option<ElementId> {
         let exact = self.labels.iter().find(|(known, _)| same(known, target));
         let found = exact.or_else(|| {

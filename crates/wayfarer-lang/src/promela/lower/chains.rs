@@ -11,7 +11,7 @@ use crate::promela::model::{ActKind, Binary, LeafId, Model, Node, Place, Start, 
 /// The most statements of one run, on all its branches together.
 const LONGEST: usize = 60;
 
-/// What follows a transition.
+/// The continuation of a transition.
 #[derive(Clone, Debug)]
 pub(super) enum Tail<'m> {
     /// The process stands in a control state, or has ended.
@@ -62,7 +62,7 @@ impl<'m> Chains<'m> {
                     continue;
                 }
                 for (way, tail) in states[state].transitions.iter().zip(&tails[state]) {
-                    // Whoever sends in a rendezvous hands control over and stands behind the statement.
+                    // A process that sends in a rendezvous hands control over and stands behind the statement.
                     if let ActKind::Send { .. } = way.act.kind {
                         open.extend(way.to);
                     }
@@ -84,7 +84,7 @@ impl<'m> Chains<'m> {
         chains
     }
 
-    /// What follows a transition.
+    /// The continuation of a transition.
     pub(super) fn tail(&self, ty: usize, state: usize, number: usize) -> &Tail<'m> {
         &self.tails[ty][state][number]
     }
@@ -145,7 +145,8 @@ struct Maker<'m, 'l> {
 }
 
 impl<'m> Maker<'m, '_> {
-    /// What follows a transition. `path` are the control states on the way, and `left` is the number of statements that may still be added.
+    /// Builds the continuation of a transition. `path` are the control states on the way, and `left` is the number of statements
+    /// that may still be added.
     fn tail(&self, way: &'m Transition, path: &mut Vec<usize>, left: &mut usize) -> Tail<'m> {
         let stand = Tail::Stand { to: way.to, alone: way.keeps_control };
         let (Some(to), true, true) = (way.to, way.keeps_control, self.merges) else { return stand };

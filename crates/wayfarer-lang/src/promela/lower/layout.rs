@@ -1,4 +1,4 @@
-//! Where everything lies in the state.
+//! The layout of the state.
 
 use super::chains::Chains;
 use crate::promela::learned::{Home, Learned, Origin};
@@ -44,7 +44,7 @@ pub(super) enum LeafAt {
     Ramp(i64),
 }
 
-/// Where a channel keeps its messages.
+/// The layout of a channel's messages.
 pub(super) struct ChannelAt {
     pub(super) origin: Origin,
     pub(super) capacity: u32,

@@ -236,7 +236,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Where the channel is known, a message must have as many fields as it.
+    /// Checks that a message has as many fields as its channel, if the channel is known.
     pub(super) fn check_arity(&mut self, channel: &Reference, given: usize) -> Resolved<()> {
         let place = self.place(channel)?;
         if let crate::promela::model::Start::Channel(number) = self.model.leaf(place.leaf).initial

@@ -10,7 +10,7 @@ use std::sync::Arc;
 const DEEPEST: usize = 20;
 
 impl Resolver<'_> {
-    /// Declares variables in the innermost scope. Where they stand after the first statement their first values become statements.
+    /// Declares variables in the innermost scope. If they stand after the first statement, their first values become statements.
     pub(super) fn declare(&mut self, declaration: &Declaration, nodes: &mut Vec<Node>) -> Resolved<()> {
         for declarator in &declaration.variables {
             self.declare_one(declaration, declarator, nodes)?;

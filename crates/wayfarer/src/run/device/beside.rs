@@ -165,7 +165,7 @@ mod tests {
         assert_eq!((both.states, both.rules_fired, verdicts(&both)[0]), (there.states, there.rules_fired, covered));
         assert_eq!(fired(&both, "up"), fired(&there, "up") + fired(&here, "up"));
         assert!(both.remarks.iter().any(|remark| remark.contains("3 cores")), "{:?}", both.remarks);
-        // What the cores find is the result; what the GPU finds, or visits completely, stays.
+        // A violation that the cores find is the result; a violation or a complete visit by the GPU stays.
         let found = ran(&Plan { steps: Some(2000), properties: Vec::new(), ..plan("walk") });
         assert_eq!(found.verdict, Verdict::Violated);
         let both = together(there, found.clone(), 1);

@@ -116,7 +116,7 @@ impl Plan {
                 auditing.of(levels.search(), control, &progress).map_err(|error| error.to_string())
             });
             match done {
-                // What a walk met is shown only if the interpreter meets it on the same way; if it does not, no walk is to be trusted.
+                // A finding of a walk is shown only if the interpreter meets it on the same path; if it does not, no walk is to be trusted.
                 Ok(done) => match done.violation.as_ref().and_then(|met| doubt(space, met, settings.deadlock)) {
                     Some(why) => remark = Some(format!("there is no audit: what its walks met on the GPU could not be repeated: {why}")),
                     None => audited = done,
@@ -171,14 +171,14 @@ impl Plan {
         })
     }
 
-    /// What lanes that search for themselves are asked to do.
+    /// The parameters of lanes that search for themselves.
     fn order(&self, own: Own, bytes: u64) -> Order {
         let number = |name: &str| self.strategy.number(name);
         let depth = u64::from(self.depth.unwrap_or(u32::MAX));
         let searches = number("restarts").unwrap_or(0) + 1;
         let (renews, lanes) = match self.strategy.nature().device {
             OnDevice::Uniform { renews, .. } | OnDevice::Deep { renews, .. } => (renews, MOST_LANES),
-            // Where nothing else ends the run, each lane makes one search.
+            // If nothing else ends the run, each lane makes one search.
             OnDevice::Swarm => (self.time.is_some() || self.steps.is_some() || self.states.is_some(), MOST_LANES),
             _ => (false, searches.min(MOST_LANES)),
         };
