@@ -231,8 +231,9 @@ pub enum Stmt {
     Zero { place: Place, bits: u32 },
     /// Sorts `count` elements, `stride` bits apart, in descending order of their `bits` taken as one number (little
     /// end first over the words). The place has no indices beyond those given. This keeps unordered collections in
-    /// one canonical order.
-    Sort { place: Place, stride: u32, count: u32, bits: u32 },
+    /// one canonical order. `again` promises that the elements are in order in every state that the command is given,
+    /// so that they need be sorted only if the command changed them.
+    Sort { place: Place, stride: u32, count: u32, bits: u32, again: bool },
     /// The first branch whose condition is non-zero, otherwise the last block.
     If { branches: Vec<(Expr, Block)>, otherwise: Block },
     /// While the condition is non-zero; each round costs one unit of fuel.

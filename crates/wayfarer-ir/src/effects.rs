@@ -231,7 +231,7 @@ impl Tracer<'_> {
                 self.indices(place);
                 self.access(Access::Write, place, &Bits::first(*bits), None);
             }
-            Stmt::Sort { place, stride, count, bits } => {
+            Stmt::Sort { place, stride, count, bits, .. } => {
                 self.indices(place);
                 self.access(Access::Read, place, &Bits::first(*bits), Some((*stride, *count)));
                 self.access(Access::Write, place, &Bits::first(*bits), Some((*stride, *count)));

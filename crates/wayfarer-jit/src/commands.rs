@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use wayfarer_ir::effects::Effects;
 use wayfarer_ir::{FunctionId, Rule};
-use wayfarer_space::NARROW;
+use wayfarer_space::SIEVED;
 
 /// A family's commands are compiled with fixed parameters if instances times nodes are at most this, or if a command
 /// has at most [`SMALL_COMMAND`] nodes and there are at most [`MOST_SMALL_COMMANDS`].
@@ -109,7 +109,7 @@ impl Compiled {
         let rules = if own { first + member as usize..first + member as usize + 1 } else { first..first + family.instances as usize };
         let heat = &family.heat[if own { member as usize } else { 0 }];
         if heat.load(Ordering::Relaxed) < family.patience {
-            let address = self.compile_command(starts, number, &family.early, None, Effort::Little);
+            let address = self.compile_command(starts, number, &family.early, None, Effort::Least);
             heat.fetch_add(1, Ordering::Relaxed);
             if quick && address != INTERPRETED && !self.quick.is_empty() {
                 // From now on the firings are counted there.
@@ -165,7 +165,7 @@ impl Compiled {
     /// The words that a family's commands may change. The code of a command does not show what functions write that
     /// have code of their own.
     fn writes(&self, family: usize) -> Blocks {
-        if self.words <= NARROW {
+        if self.words <= SIEVED {
             return Blocks::ALL;
         }
         self.writes.get_or_init(|| {

@@ -164,6 +164,8 @@ pub(crate) struct Emitter<'a, 'f> {
     pub(crate) state: Area,
     pub(crate) activations: Vec<Activation>,
     pub(crate) environment: Option<Value>,
+    /// The address of the state that a command was given.
+    pub(crate) source: Option<Value>,
     /// Nodes emitted so far.
     pub(crate) written: usize,
     /// Nodes after which calls are no longer inlined.
@@ -197,6 +199,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             state: Area::nowhere(),
             activations: Vec::new(),
             environment: None,
+            source: None,
             written: 0,
             inline_until: 4_000,
             largest: 2_000_000,

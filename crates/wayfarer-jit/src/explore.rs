@@ -11,7 +11,7 @@ use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, NARROW, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, SIEVED, Space, States, Steps, Width, Word,
 };
 
 /// The number of groups of guards whose bits are kept on the stack.
@@ -137,8 +137,8 @@ impl Compiled {
         self.enabled(state, 0, scratch);
     }
 
-    pub(crate) fn ask_undecided(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
-        let mut bits = std::mem::take(&mut scratch.bits);
+    /// Removes the bits of the rules before `first_rule`.
+    pub(crate) fn remove_before(&self, first_rule: u64, bits: &mut [u64]) {
         for segment in &self.segments {
             for index in 0..segment.groups {
                 let at = (segment.group + index) * 2;
@@ -148,6 +148,19 @@ impl Compiled {
                     bits[at] &= from;
                     bits[at + 1] &= from;
                 }
+            }
+        }
+    }
+
+    pub(crate) fn ask_undecided(&self, state: &[Word], first_rule: u64, scratch: &mut Scratch) {
+        let mut bits = std::mem::take(&mut scratch.bits);
+        if first_rule > 0 {
+            self.remove_before(first_rule, &mut bits);
+        }
+        for segment in &self.segments {
+            for index in 0..segment.groups {
+                let at = (segment.group + index) * 2;
+                let base = u64::from(segment.first) + index as u64 * 64;
                 let mut undecided = std::mem::take(&mut bits[at + 1]);
                 while undecided != 0 {
                     let bit = undecided.trailing_zeros();
@@ -322,24 +335,21 @@ impl Space for Compiled {
             self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
             return Completeness::All;
         }
-        steps.sifted = steps.sieve.is_some() && self.words <= NARROW;
-        if self.lone {
-            self.with_scratch(|scratch| match self.words {
-                1 => self.expand_listed::<1>(batch, first, steps, scratch),
-                2 => self.expand_listed::<2>(batch, first, steps, scratch),
-                3 => self.expand_listed::<3>(batch, first, steps, scratch),
-                4 => self.expand_listed::<4>(batch, first, steps, scratch),
-                _ => self.expand_listed::<0>(batch, first, steps, scratch),
-            });
-            return Completeness::All;
+        steps.sifted = steps.sieve.is_some() && self.words <= SIEVED;
+        // Code of its own for each number of words up to [`SIEVED`].
+        macro_rules! expand {
+            ($expand:ident: $($words:literal)*) => {
+                self.with_scratch(|scratch| match self.words {
+                    $($words => self.$expand::<$words>(batch, first, steps, scratch),)*
+                    _ => self.$expand::<0>(batch, first, steps, scratch),
+                })
+            };
         }
-        self.with_scratch(|scratch| match self.words {
-            1 => self.expand_batch::<1>(batch, first, steps, scratch),
-            2 => self.expand_batch::<2>(batch, first, steps, scratch),
-            3 => self.expand_batch::<3>(batch, first, steps, scratch),
-            4 => self.expand_batch::<4>(batch, first, steps, scratch),
-            _ => self.expand_batch::<0>(batch, first, steps, scratch),
-        });
+        if self.lone {
+            expand!(expand_listed: 1 2 3 4 5 6 7 8);
+        } else {
+            expand!(expand_batch: 1 2 3 4 5 6 7 8);
+        }
         Completeness::All
     }
 

@@ -9,10 +9,10 @@ use crate::run::{Scratch, outcome};
 use crate::touched::{self, Blocks};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
-use wayfarer_space::{FaultStep, Fired, Firing, NARROW, Omitted, PropertyBits, Steps, Sum, Word, hash};
+use wayfarer_space::{FaultStep, Fired, Firing, Omitted, PropertyBits, SIEVED, Steps, Sum, Word, hash};
 
 // States of few words have code of their own.
-const _: () = assert!(NARROW == 4);
+const _: () = assert!(SIEVED == 8);
 
 impl Compiled {
     /// Fires the rules of a list, at most `most`. Returns how many there were. Steps of narrow states go through the sieve, if there is one.

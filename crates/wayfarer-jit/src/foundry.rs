@@ -39,7 +39,9 @@ impl std::error::Error for JitError {}
 /// The time that is spent on the code of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// Little, for code that may not run often.
+    /// The least, for code that is replaced if it runs often.
+    Least,
+    /// Little, for large code that may not run often.
     Little,
     Much,
 }
@@ -48,8 +50,8 @@ pub(crate) enum Effort {
 pub(crate) struct Foundry {
     module: Option<JITModule>,
     context: Context,
-    /// The code generator for little effort.
-    quick: OwnedTargetIsa,
+    /// The code generators for the least effort and for little.
+    quick: [OwnedTargetIsa; 2],
     builder_context: FunctionBuilderContext,
     bytes: usize,
     functions: usize,
@@ -67,7 +69,7 @@ pub type Meter = (fn() -> usize, fn(usize));
 impl Foundry {
     pub(crate) fn new() -> Result<Self, JitError> {
         let unsupported = |why: &dyn std::fmt::Display| JitError::Unsupported(why.to_string());
-        let isa = |level: &str| -> Result<OwnedTargetIsa, JitError> {
+        let isa = |level: &str, allocation: &str| -> Result<OwnedTargetIsa, JitError> {
             let mut flags = settings::builder();
             let options = [
                 ("use_colocated_libcalls", "false"),
@@ -76,14 +78,15 @@ impl Foundry {
                 ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
                 ("probestack_strategy", "inline"),
                 ("opt_level", level),
+                ("regalloc_algorithm", allocation),
             ];
             for (name, value) in options {
                 flags.set(name, value).map_err(|error| unsupported(&error))?;
             }
             cranelift_native::builder().map_err(|why| unsupported(&why))?.finish(settings::Flags::new(flags)).map_err(|error| unsupported(&error))
         };
-        let quick = isa("none")?;
-        let isa = isa("speed")?;
+        let quick = [isa("none", "single_pass")?, isa("none", "backtracking")?];
+        let isa = isa("speed", "backtracking")?;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         let views = {
@@ -137,29 +140,33 @@ impl Foundry {
         effort: Effort,
         build: impl FnOnce(FunctionBuilder) -> Result<(), E>,
     ) -> Result<Result<*const u8, E>, JitError> {
-        let Some((now, done)) = self.meter else { return self.make_unmetered(name, (parameters, results), effort, build) };
-        let before = now();
-        let made = self.make_unmetered(name, (parameters, results), effort, build);
-        done(before);
+        let metered = self.meter.map(|(now, done)| (now(), done));
+        let made = match self.write((parameters, results), build) {
+            Ok(()) => self.compile(name, effort).map(Ok),
+            Err(error) => Ok(Err(error)),
+        };
+        if let Some((before, done)) = metered {
+            done(before);
+        }
         made
     }
 
-    fn make_unmetered<E>(
-        &mut self,
-        name: &str,
-        (parameters, results): (usize, usize),
-        effort: Effort,
-        build: impl FnOnce(FunctionBuilder) -> Result<(), E>,
-    ) -> Result<Result<*const u8, E>, JitError> {
+    /// Puts the signature and the body of a function into the context, which stays empty if `build` gives up.
+    fn write<E>(&mut self, (parameters, results): (usize, usize), build: impl FnOnce(FunctionBuilder) -> Result<(), E>) -> Result<(), E> {
         let mut signature = Signature::new(self.target().default_call_conv);
         signature.params.resize(parameters, AbiParam::new(types::I64));
         signature.returns.resize(results, AbiParam::new(types::I64));
         self.context.func = Function::with_name_signature(UserFuncName::default(), signature);
-        if let Err(error) = build(FunctionBuilder::new(&mut self.context.func, &mut self.builder_context)) {
+        let built = build(FunctionBuilder::new(&mut self.context.func, &mut self.builder_context));
+        if built.is_err() {
             self.context.clear();
             self.builder_context = FunctionBuilderContext::new();
-            return Ok(Err(error));
         }
+        built
+    }
+
+    /// Compiles the function in the context.
+    fn compile(&mut self, name: &str, effort: Effort) -> Result<*const u8, JitError> {
         if cfg!(feature = "dump") {
             eprintln!("{name}: {}", self.context.func.display());
             self.context.set_disasm(true);
@@ -169,7 +176,8 @@ impl Foundry {
         let id = module.declare_function(name, Linkage::Local, &self.context.func.signature).map_err(|error| codegen(&error))?;
         let defined = match effort {
             Effort::Much => module.define_function(id, &mut self.context).map_err(Box::new),
-            Effort::Little => define_quickly(module, &*self.quick, id, &mut self.context),
+            Effort::Least => define_quickly(module, &*self.quick[0], id, &mut self.context),
+            Effort::Little => define_quickly(module, &*self.quick[1], id, &mut self.context),
         };
         defined.map_err(|error| match *error {
             cranelift_module::ModuleError::Compilation(error) => codegen(&format!("{error:?}")),
@@ -187,7 +195,7 @@ impl Foundry {
         let written = module.get_finalized_function(id);
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         let written = self.views.executable(written);
-        Ok(Ok(written))
+        Ok(written)
     }
 
     fn module(&self) -> &JITModule {

@@ -48,16 +48,14 @@ impl Compiled {
         }
         let mut bits = std::mem::take(&mut scratch.bits);
         self.keep_lowest(&mut bits[..self.groups * 2]);
+        if first_rule > 0 {
+            self.remove_before(first_rule, &mut bits);
+        }
         let mut left = Vec::new();
         for segment in &self.segments {
             for index in 0..segment.groups {
                 let at = (segment.group + index) * 2;
                 let base = u64::from(segment.first) + index as u64 * 64;
-                if first_rule > base {
-                    let from = u64::MAX.checked_shl((first_rule - base).min(64) as u32).unwrap_or(0);
-                    bits[at] &= from;
-                    bits[at + 1] &= from;
-                }
                 let (word, faults) = (bits[at + 1], &scratch.faults);
                 left.extend(faults.iter().copied().filter(|(rule, _)| {
                     let place = u64::from(*rule).wrapping_sub(base);

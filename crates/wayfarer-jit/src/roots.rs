@@ -42,6 +42,7 @@ pub(crate) fn command(
     let (state, out, environment) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
     let words = setting.program.words;
     emitter.environment = Some(environment);
+    emitter.source = Some(state);
     if words <= WORDS_IN_VARIABLES {
         let source = Area::fixed(state, words);
         emitter.state = emitter.area_in_variables(Home::At(out), words);

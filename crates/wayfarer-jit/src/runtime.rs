@@ -13,12 +13,45 @@ pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64,
     let words = (shift + (count - 1) * stride + bits).div_ceil(64);
     // SAFETY: guaranteed by the caller.
     let memory = unsafe { std::slice::from_raw_parts_mut(address, words as usize) };
+    sort_from(memory, 0, shift, stride, count, bits);
+}
+
+/// The same, if the elements at `before` are in order: only if any of those at `address` differs from them.
+///
+/// # Safety
+/// The elements must be memory that the caller may read and write, and those at `before` memory that it may read.
+pub(crate) unsafe extern "C" fn sort_again(address: *mut u64, shift: u64, stride: u64, count: u64, bits: u64, before: *const u64) {
+    let end = shift + (count - 1) * stride + bits;
+    let words = end.div_ceil(64) as usize;
+    // SAFETY: guaranteed by the caller.
+    let (memory, before) = unsafe { (std::slice::from_raw_parts_mut(address, words), std::slice::from_raw_parts(before, words)) };
+    let Some(mut word) = memory.iter().zip(before).position(|(new, old)| new != old) else { return };
+    let mut differs = memory[word] ^ before[word];
+    if word == 0 {
+        // Bits before the first element.
+        differs &= u64::MAX << (shift % 64);
+    }
+    while differs == 0 {
+        word += 1;
+        if word == words {
+            return;
+        }
+        differs = memory[word] ^ before[word];
+    }
+    let bit = word as u64 * 64 + u64::from(differs.trailing_zeros());
+    if bit < end {
+        sort_from(memory, ((bit - shift) / stride) as usize, shift, stride, count, bits);
+    }
+}
+
+/// Sorts elements; those before the one at `from` are in order.
+fn sort_from(memory: &mut [u64], from: usize, shift: u64, stride: u64, count: u64, bits: u64) {
     // Insertion sort: after a command, the elements are sorted except for one or two.
     if bits > 64 {
         sort_runs(memory, (shift / 64) as usize, (stride / 64) as usize, count as usize, (bits / 64) as usize);
         return;
     }
-    let Some(first) = first_unsorted(memory, shift as usize, stride as usize, count as usize, bits) else { return };
+    let Some(first) = first_unsorted(memory, from, shift as usize, stride as usize, count as usize, bits) else { return };
     let (shift, stride, count) = (shift as usize, stride as usize, count as usize);
     for end in first..count {
         let at = shift + end * stride;
@@ -41,11 +74,11 @@ pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64,
     }
 }
 
-/// The first element that is greater than the one before it. Empty slots are zero and come last: behind the first of
-/// them only whether anything is left needs to be known.
-fn first_unsorted(memory: &[u64], shift: usize, stride: usize, count: usize, bits: u64) -> Option<usize> {
-    let mut before = u64::MAX;
-    for index in 0..count {
+/// The first element that is greater than the one before it; those before the one at `from` are in order. Empty slots
+/// are zero and come last: behind the first of them only whether anything is left needs to be known.
+fn first_unsorted(memory: &[u64], from: usize, shift: usize, stride: usize, count: usize, bits: u64) -> Option<usize> {
+    let mut before = if from == 0 { u64::MAX } else { load(memory, shift + (from - 1) * stride, bits) };
+    for index in from..count {
         let here = load(memory, shift + index * stride, bits);
         if here > before {
             return Some(index);
@@ -144,6 +177,19 @@ mod tests {
                 unsafe { sort(memory.as_mut_ptr(), shift, stride, count, bits) };
                 let found: Vec<Vec<u64>> = (0..count).map(|index| element(&memory, index)).collect();
                 assert_eq!(found, expected, "{count} elements of {bits} bits, {stride} apart, from {shift}");
+                // Sorted again after changes, at the places of elements and elsewhere.
+                let mut again = memory.clone();
+                for _ in 0..rng.below(3) {
+                    let word = rng.below(words as u64) as usize;
+                    again[word] = if rng.below(3) == 0 { 0 } else { again[word] ^ rng.below(u64::MAX) & rng.below(u64::MAX) };
+                }
+                let mut fully = again.clone();
+                // SAFETY: the elements lie in these memories.
+                unsafe {
+                    sort(fully.as_mut_ptr(), shift, stride, count, bits);
+                    sort_again(again.as_mut_ptr(), shift, stride, count, bits, memory.as_ptr());
+                }
+                assert_eq!(again, fully, "{count} elements of {bits} bits, {stride} apart, from {shift}, sorted again");
                 for words in [&mut around, &mut memory] {
                     for index in 0..count {
                         let at = (shift + index * stride) as usize;

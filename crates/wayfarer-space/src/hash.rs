@@ -67,6 +67,7 @@ pub struct Sum(u128);
 
 impl Sum {
     /// The sum of a state.
+    #[inline]
     pub fn of(words: &[Word]) -> Self {
         let mut sum = 0u128;
         let (first, rest) = words.split_at(words.len().min(FACTORS.len()));
@@ -83,8 +84,11 @@ impl Sum {
     #[inline]
     #[must_use]
     pub fn replace(self, index: usize, old: Word, new: Word) -> Self {
-        let factor = u128::from(FACTORS.get(index).copied().unwrap_or_else(|| random(index)));
-        Sum(self.0.wrapping_add(u128::from(new) * factor).wrapping_sub(u128::from(old) * factor))
+        let factor = FACTORS.get(index).copied().unwrap_or_else(|| random(index));
+        // The difference of both products, with one multiplication.
+        let borrowed = if new < old { factor } else { 0 };
+        let product = u128::from(new.wrapping_sub(old)) * u128::from(factor);
+        Sum(self.0.wrapping_add(product).wrapping_sub(u128::from(borrowed) << 64))
     }
 
     /// The hash of a state of this many words.

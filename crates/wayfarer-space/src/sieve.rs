@@ -2,8 +2,10 @@
 //! states that were found a moment ago, because two independent steps taken in either order lead from
 //! neighbours to the same state. Such steps need only be counted.
 
-use crate::{NARROW, Width, Word};
+use crate::{Width, Word};
 
+/// The most words of a state of fixed length that a sieve holds.
+pub const SIEVED: usize = 8;
 /// The size of a sieve in bytes: small enough for a core's own cache.
 const BYTES: usize = 1 << 16;
 /// Words per entry if lengths vary, initially and at most. One of them holds the state's length.
@@ -37,7 +39,7 @@ impl Sieve {
     /// An empty sieve. Sieves exist for states of few words and for states of varying length.
     pub fn new(width: Width) -> Option<Self> {
         match width {
-            Width::Fixed(words @ 1..=NARROW) => Some(Sieve::with((BYTES / 8 / words).next_power_of_two(), words, true)),
+            Width::Fixed(words @ 1..=SIEVED) => Some(Sieve::with((BYTES / 8 / words).next_power_of_two(), words, true)),
             Width::Fixed(_) => None,
             Width::Varying => Some(Sieve::with(BYTES / 8 / STRIDES[0], STRIDES[0], false)),
         }
@@ -155,17 +157,21 @@ mod tests {
             let is_fresh = |sieve: &mut Sieve, state: &[Word]| sieve.is_fresh_of::<3>(state.try_into().unwrap());
             sifts_soundly(Sieve::with(entries, 3, true), draw, is_fresh);
         }
-        for words in 2..=NARROW {
+        for words in 2..=SIEVED {
             // The state that stands in the first entry of an empty sieve belongs elsewhere, and all others are absent.
             let mut sieve = Sieve::new(Width::Fixed(words)).unwrap();
             let mut one = vec![0; words];
             one[0] = 1;
             for state in [one, vec![0; words]] {
-                let mut is_fresh = || match words {
-                    2 => sieve.is_fresh_of::<2>(state[..].try_into().unwrap()),
-                    3 => sieve.is_fresh_of::<3>(state[..].try_into().unwrap()),
-                    _ => sieve.is_fresh_of::<4>(state[..].try_into().unwrap()),
-                };
+                macro_rules! ask {
+                    ($($width:literal)*) => {
+                        match words {
+                            $($width => sieve.is_fresh_of::<$width>(state[..].try_into().unwrap()),)*
+                            _ => unreachable!("a width"),
+                        }
+                    };
+                }
+                let mut is_fresh = || ask!(2 3 4 5 6 7 8);
                 assert!(is_fresh() && !is_fresh());
             }
         }

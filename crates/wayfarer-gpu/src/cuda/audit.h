@@ -2,8 +2,8 @@
 // Walks of an audit, one in each lane: each keeps one state, which is then looked for in the store. The law of a walk does not depend on the search. The last
 // state of a walk that can go no further is the one it keeps.
 
-// What is kept of a walk between two kernels, each at its own place among those of all walks; then its state. The host says where its stream stands and which
-// step is kept.
+// The words of a walk between two kernels, each at its own place among those of all walks; then its state. The host sets the position of its stream and the step
+// that it keeps.
 enum { AUDIT_COUNTER, AUDIT_KEEPS, AUDIT_STEPS, AUDIT_PRIORITIES, AUDIT_PHASE, AUDIT_STATE };
 enum { PHASE_WAITS, PHASE_WALKS, PHASE_OVER };
 // How a step is drawn: uniformly over the enabled firings, over the set of successors, or over the firings of the higher of two priorities that lead to another

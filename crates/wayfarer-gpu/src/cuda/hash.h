@@ -9,7 +9,7 @@ WF_INLINE u64 mix(u64 value) {
   return value ^ value >> 32;
 }
 
-// Where a state goes, and bits that tell states apart there.
+// The address of a state, and bits that tell states apart there.
 WF_INLINE u64 hash_address(const u64* t, u64 salt) {
   u64 hash = 0x9e3779b97f4a7c15ull ^ salt;
 #pragma unroll

@@ -4,7 +4,7 @@
 //   IDEAL 1   uniform over the set of eligible states: those with the least random numbers, which are functions of the states
 //   IDEAL 0   a reservoir that counts a state again each time it comes back
 
-// What was chosen for the next level so far.
+// The states chosen for the next level so far.
 struct Chosen {
   u64 *states, *hashes;
   u32* parents;

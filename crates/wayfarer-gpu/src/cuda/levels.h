@@ -19,7 +19,7 @@ WF_OUTLINE void tell(const Params& p, u64* told, u32 property, u32 fault, u32 ru
   tell_each(p, told, property, fault, rule, [&](u32 kind, u32 about, u32 fault) { return note(p, kind, about, fault, t); });
 }
 
-// What a level has of each state: the state itself, or its place if it lies in the arena. A tag may follow.
+// The entry of a state in a level: the state itself, or its place if it lies in the arena. A tag may follow.
 #if STORE == 2
 enum { ENTRY = 1 };
 WF_INLINE const u64* state_of(const Params& p, const u64* entry) { return p.arena + entry[0] * TIGHT; }
@@ -35,7 +35,7 @@ WF_INLINE void judge(const Params& p, u64* s, u32 rule, const u64* t) {
   u64 told[PROPERTY_WORDS];
   u32 property = 0, fault = 0;
   if (check(s, told, property, fault)) {
-    // What is handed on by address lies in memory; the originals need not.
+    // Words that are passed by address must lie in memory; the originals need not.
     u64 shown[PROPERTY_WORDS], state[TIGHT];
     copy_words(shown, told, PROPERTY_WORDS);
     copy_words(state, t, TIGHT);
@@ -90,7 +90,7 @@ WF_INLINE bool goes_on(const Params& p, u64 levels, u64& end) {
   return further;
 }
 
-// What became of a firing that led to a state that is passed through.
+// The result of a firing that led to a state that is passed through.
 #define PASSED (-1)
 
 #if PASSES

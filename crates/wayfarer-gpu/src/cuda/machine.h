@@ -1,5 +1,5 @@
 
-// What kernels need of the machine they run on. In C++ a warp has one lane, and nothing runs beside it.
+// The features of the machine that kernels use. In C++ a warp has one lane, and nothing runs beside it.
 struct alignas(16) Pair {
   u64 a, b;
 };
@@ -69,7 +69,7 @@ WF_INLINE Pair claim_pair(u64* at, Pair value) {
 }
 #endif
 
-// What a kernel is given. The host has the same list.
+// The parameters of a kernel. The host has the same list.
 struct Params {
   const u64* in;      // sources, tight
   u64 in_stride;      // words from one to the next; one more than a tight state where each carries a tag

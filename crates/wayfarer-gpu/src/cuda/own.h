@@ -2,7 +2,7 @@
 // Many small searches side by side, one in each lane, each with memory of its own: the states it visited, or the way it went. What a search meets shows in a
 // state to which the lane's memory still has the way, so a lane that noted something rests until the host has read it.
 
-// What is kept of a lane between two kernels, each at its own place among those of all lanes.
+// The words of a lane between two kernels, each at its own place among those of all lanes.
 enum { KEPT_COUNTER, KEPT_ROUND, KEPT_BEGUN, KEPT_SIZE, KEPT_AT, KEPT_FIRST, KEPT_LAST, KEPT_CHOSEN, KEPT_CONSIDERED, KEPT_DEPTH, KEPT_SALT, KEPT_DONE, KEPT_STATE };
 #define KEPT(what) p.lanes[(u64)(what) * p.lane_count + number]
 
@@ -44,7 +44,7 @@ WF_INLINE bool judge_own(const Params& p, u64* n, u32 rule, u64 round, u64 numbe
   return tell_own(p, shown, property, fault, rule, round, number, place, state);
 }
 
-// What became of all firings of a state.
+// The results of all firings of a state.
 struct Made {
   bool any, changes, failed, noted;
 };
@@ -143,7 +143,7 @@ WF_INLINE u32 add_visited(const Params& p, Visited& v, const u64* t, u64& size, 
   return (u32)size++;
 }
 
-// What the lanes of a kernel did together.
+// Counts of all lanes of a kernel together.
 struct Sums {
   u64 steps, ended, stuck, discarded, inserted, active, longest;
 };
@@ -157,7 +157,7 @@ WF_INLINE void add_up(const Params& p, const Sums& sums) {
   atomic_max(p.counts + LONGEST, sums.longest);
 }
 
-// What all searches keep of a lane until the next kernel.
+// The values of a lane that all searches keep until the next kernel.
 struct Kept {
   u64 counter, round, begun, size, at;
   bool done;

@@ -1,4 +1,4 @@
-// What generated code stands on. The same text compiles as CUDA C and as C++: there a warp has one lane, and a kernel is a function.
+// The base of generated code: types, results and arithmetic. The same text compiles as CUDA C and as C++: there a warp has one lane, and a kernel is a function.
 
 typedef unsigned long long u64;
 typedef long long i64;
@@ -28,7 +28,7 @@ WF_INLINE u32 count_ones(u64 a) { return (u32)__builtin_popcountll(a); }
 WF_INLINE u32 lowest_one(u64 a) { return (u32)__builtin_ctzll(a); }
 #endif
 
-// What a guard, a command or a function ends with. A guard or a property also gives TRUE, which no command does.
+// The results of guards, commands and functions. A guard or a property also gives TRUE, which no command does.
 #define DONE 0
 #define FALSE 0
 #define TRUE 1

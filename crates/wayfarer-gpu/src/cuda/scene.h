@@ -1,5 +1,5 @@
 
-// What running code takes along besides the state: what it covered, and what is left of its limits.
+// The data of running code besides the state: the covers it reached, and the rest of its limits.
 struct Scene {
   u64 fuel;
   u32 depth, frames;

@@ -66,7 +66,7 @@ WF_KERNEL(wf_own) {
         u64 n[WORDS];
         unpack(key, n);
         noted |= judge_own(p, n, drawn_rule, round, number, size - 1, key);
-        // What lies deeper than the stack goes is entered and not expanded.
+        // A state deeper than the stack goes is entered and not expanded.
         if (size < p.capacity && size < p.restart) {
           copy_words(stack + size * TIGHT, key, TIGHT);
           size++;

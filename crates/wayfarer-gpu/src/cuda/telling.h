@@ -1,5 +1,5 @@
 
-// What all searches count and tell.
+// Counters and reports of all searches.
 
 // Small tables of counters are summed up in each block.
 enum { TALLIED = RULES <= 8192 };

@@ -1,7 +1,7 @@
 
 // Random walks, one in each lane. A walk can be walked again anywhere, from its lane's number and from where its stream stood when it began. No path is kept.
 
-// What is kept of a lane between two kernels, each at its own place among those of all lanes; then its state.
+// The words of a lane between two kernels, each at its own place among those of all lanes; then its state.
 enum { LANE_COUNTER, LANE_ORIGIN, LANE_LENGTH, LANE_ROUND, LANE_STATE };
 enum { WALK_NOTE = 6 };
 

@@ -31,7 +31,7 @@ impl Coder<'_> {
                     self.line(&format!("zero_words({}, {});", spot.words(), bits / 64));
                 }
             }
-            Stmt::Sort { place, stride, count, bits } => {
+            Stmt::Sort { place, stride, count, bits, .. } => {
                 let spot = self.spot(place, false);
                 let (base, bit) = (&spot.base, spot.bit());
                 if *bits <= 64 {

@@ -269,10 +269,10 @@ impl Writer<'_> {
             let types = &self.generator.program.types;
             match ty.map(|ty| &types[ty.0 as usize]) {
                 Some(Type::Bag { stride, capacity, slot_bits, .. }) => {
-                    return Some(Stmt::Sort { place, stride: *stride, count: *capacity, bits: *slot_bits });
+                    return Some(Stmt::Sort { place, stride: *stride, count: *capacity, bits: *slot_bits, again: false });
                 }
                 Some(Type::Array { element, stride, count, .. }) => {
-                    return Some(Stmt::Sort { place, stride: *stride, count: *count, bits: types[element.0 as usize].bits() });
+                    return Some(Stmt::Sort { place, stride: *stride, count: *count, bits: types[element.0 as usize].bits(), again: false });
                 }
                 _ => {}
             }

@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
                 let spot = self.spot(at, place)?;
                 self.scratch.memory.zero(spot, *bits);
             }
-            Stmt::Sort { place, stride, count, bits } => {
+            Stmt::Sort { place, stride, count, bits, .. } => {
                 let spot = self.spot(at, place)?;
                 self.scratch.memory.sort(spot, *stride, *count, *bits);
             }

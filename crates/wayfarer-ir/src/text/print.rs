@@ -85,7 +85,10 @@ impl Lines {
             Stmt::Store { place: to, bits, value } => self.line(format!("(store {bits} {} {})", place(to), expr(value))),
             Stmt::Copy { to, from, bits } => self.line(format!("(copy {bits} {} {})", place(to), place(from))),
             Stmt::Zero { place: to, bits } => self.line(format!("(zero {bits} {})", place(to))),
-            Stmt::Sort { place: to, stride, count, bits } => self.line(format!("(sort {} {stride} {count} {bits})", place(to))),
+            Stmt::Sort { place: to, stride, count, bits, again } => {
+                let name = if *again { "resort" } else { "sort" };
+                self.line(format!("({name} {} {stride} {count} {bits})", place(to)));
+            }
             Stmt::If { branches, otherwise } => self.list("if", |out| {
                 for (condition, block) in branches {
                     out.list(expr(condition), |out| out.block(block));

@@ -147,7 +147,10 @@ fn read_statement_here(node: &Node) -> Read<Stmt> {
             let bits = items.number()?;
             Stmt::Zero { place: items.place()?, bits }
         }
-        "sort" => Stmt::Sort { place: items.place()?, stride: items.number()?, count: items.number()?, bits: items.number()? },
+        "sort" | "resort" => {
+            let again = word == "resort";
+            Stmt::Sort { place: items.place()?, stride: items.number()?, count: items.number()?, bits: items.number()?, again }
+        }
         "if" => {
             let mut branches = Vec::new();
             let otherwise = loop {

@@ -217,7 +217,7 @@ impl<'v, 'a> Code<'v, 'a> {
                 self.place(from, *bits, None);
             }
             Stmt::Zero { place, bits } => self.place(place, *bits, None),
-            Stmt::Sort { place, stride, count, bits } => {
+            Stmt::Sort { place, stride, count, bits, .. } => {
                 self.place(place, *bits, Some((*stride, *count)));
                 if stride < bits {
                     self.wrong("sorted elements overlap");

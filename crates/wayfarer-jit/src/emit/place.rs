@@ -287,8 +287,9 @@ impl Emitter<'_, '_> {
         self.take_from_memory(spot.area, spot.range(bits));
     }
 
-    /// Sorts elements in descending order, by calling the runtime.
-    pub(crate) fn sort(&mut self, spot: Spot, stride: u32, count: u32, bits: u32) {
+    /// Sorts elements in descending order, by calling the runtime. With `again`, only if they differ from those of the
+    /// state that the command was given.
+    pub(crate) fn sort(&mut self, spot: Spot, stride: u32, count: u32, bits: u32, again: bool) {
         if count < 2 || spot.area.words == 0 {
             return;
         }
@@ -298,7 +299,14 @@ impl Emitter<'_, '_> {
         let (address, shift) = self.reference(spot, whole);
         let numbers = [stride, count, bits].map(|number| self.builder.ins().iconst(types::I64, i64::from(number)));
         let [stride, count, bits] = numbers;
-        self.call_out(crate::runtime::sort as *const () as usize, &[address, shift, stride, count, bits]);
+        match (self.source, spot.area.far()) {
+            (Some(source), Some(home)) if again && spot.area.state => {
+                let distance = self.builder.ins().isub(address, home);
+                let before = self.builder.ins().iadd(source, distance);
+                self.call_out(crate::runtime::sort_again as *const () as usize, &[address, shift, stride, count, bits, before]);
+            }
+            _ => self.call_out(crate::runtime::sort as *const () as usize, &[address, shift, stride, count, bits]),
+        }
         self.touch(spot.area, range);
         self.take_from_memory(spot.area, range);
     }

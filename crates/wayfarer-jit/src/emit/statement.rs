@@ -50,9 +50,9 @@ impl Emitter<'_, '_> {
                 let spot = self.spot(place)?;
                 self.zero(spot, *bits);
             }
-            Stmt::Sort { place, stride, count, bits } => {
+            Stmt::Sort { place, stride, count, bits, again } => {
                 let spot = self.spot(place)?;
-                self.sort(spot, *stride, *count, *bits);
+                self.sort(spot, *stride, *count, *bits, *again);
             }
             Stmt::If { branches, otherwise } => return self.choice(branches, otherwise),
             Stmt::While { condition, body, fuel } => return self.repeat(condition, body, *fuel),

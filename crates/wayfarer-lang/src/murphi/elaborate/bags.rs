@@ -83,7 +83,7 @@ impl<'a> Elaborator<'a> {
                     (register, count)
                 })
                 .collect();
-            let sort = Stmt::Sort { place, stride: bag.stride, count: bag.capacity, bits: bag.slot_bits };
+            let sort = Stmt::Sort { place, stride: bag.stride, count: bag.capacity, bits: bag.slot_bits, again: true };
             block.push(loops.into_iter().rev().fold(sort, |body, (register, count)| Stmt::For {
                 register,
                 from: Expr::Const(0),
