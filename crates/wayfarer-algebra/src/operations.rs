@@ -9,6 +9,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
+use std::ops;
 
 /// Numbers of more bits are not made by `exp`.
 const MOST_BITS: u64 = 1 << 20;
@@ -116,14 +117,9 @@ impl Machine<'_> {
         let values = &data.values;
         if let (Some(one), Some(other)) = (one.small(), other.small()) {
             let result = match operation {
-                Add => Some(one + other),
-                Subtract => Some(one - other),
-                Multiply => Some(one * other),
-                Minimum => Some(one.min(other)),
-                Maximum => Some(one.max(other)),
                 Quotient if other > 0 => Some(one.div_euclid(other)),
                 Remainder if other > 0 => Some(one.rem_euclid(other)),
-                _ => None,
+                _ => combine(operation, one, other),
             };
             if let Some(result) = result {
                 return Ok(Some(values.integer64(result)?));
@@ -135,32 +131,21 @@ impl Machine<'_> {
                 self.burn((one.bits() / 64).saturating_mul(other.bits() / 64) as usize)?;
             }
             let result = match operation {
-                Add => Some(one + other),
-                Subtract => Some(one - other),
-                Multiply => Some(one * other),
-                Minimum => Some(one.min(other)),
-                Maximum => Some(one.max(other)),
                 Quotient if other.is_positive() => Some(one.div_floor(&other)),
                 Remainder if other.is_positive() => Some(one.mod_floor(&other)),
-                Power if !other.is_negative() => return self.power(&BigRational::from_integer(one), &other),
                 Power => return self.power(&BigRational::from_integer(one), &other),
                 Divide if !other.is_zero() => return Ok(Some(values.rational(BigRational::new(one, other))?)),
-                _ => None,
+                _ => combine(operation, one, other),
             };
             return Ok(result.map(|result| values.integer(result)).transpose()?);
         }
         let (Some(one), Some(other)) = (values.as_rational(one), values.as_rational(other)) else { return Ok(None) };
         let result = match operation {
-            Add => one + other,
-            Subtract => one - other,
-            Multiply => one * other,
-            Minimum => one.min(other),
-            Maximum => one.max(other),
-            Divide if !other.is_zero() => one / other,
+            Divide if !other.is_zero() => Some(one / other),
             Power if other.is_integer() => return self.power(&one, &other.to_integer()),
-            _ => return Ok(None),
+            _ => combine(operation, one, other),
         };
-        Ok(Some(values.rational(result)?))
+        Ok(result.map(|result| values.rational(result)).transpose()?)
     }
 
     fn power(&self, base: &BigRational, exponent: &BigInt) -> Result<Option<Value>, Halt> {
@@ -270,5 +255,17 @@ impl Machine<'_> {
             }
             _ => None,
         })
+    }
+}
+
+/// The operations that all numbers have in common; none for others.
+fn combine<N: Ord + ops::Add<Output = N> + ops::Sub<Output = N> + ops::Mul<Output = N>>(operation: Operation, one: N, other: N) -> Option<N> {
+    match operation {
+        Operation::Add => Some(one + other),
+        Operation::Subtract => Some(one - other),
+        Operation::Multiply => Some(one * other),
+        Operation::Minimum => Some(one.min(other)),
+        Operation::Maximum => Some(one.max(other)),
+        _ => None,
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::component::Component;
 use crate::machine::Halt;
-use crate::steps::{Joiner, Step};
+use crate::steps::{Joiner, Step, Taker};
 use crate::system::System;
 use crate::value::Value;
 use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
@@ -193,7 +193,7 @@ impl System {
             step.moves.iter().for_each(|(component, local)| next[*component] = *local);
             fast.push((self.plain_label(&step), next));
         };
-        self.each_step(locals, &mut Joiner::default(), &mut take, &mut |_| failed = true);
+        self.each_step(locals, &mut Joiner::default(), &mut Taker { take: &mut take, fail: &mut |_| failed = true });
         match self.plain_steps(locals) {
             Err(_) => failed,
             Ok(mut plain) => {
@@ -301,7 +301,7 @@ impl<'a> AlgebraSpace<'a> {
             take(count, &step);
             count += 1;
         };
-        self.system.each_step(&locals, &mut Joiner::default(), &mut counted, &mut |_| {});
+        self.system.each_step(&locals, &mut Joiner::default(), &mut Taker { take: &mut counted, fail: &mut |_| {} });
     }
 
     /// Whether the plain semantics knows a step as well.
@@ -315,7 +315,7 @@ impl<'a> AlgebraSpace<'a> {
             }
             count += 1;
         };
-        self.system.each_step(&locals, &mut joiner, &mut take, &mut |_| {});
+        self.system.each_step(&locals, &mut joiner, &mut Taker { take: &mut take, fail: &mut |_| {} });
         let Some((label, moves)) = label else { return false };
         self.system.plain_steps_of(&locals, Some(&moves)).is_ok_and(|steps| steps.contains(&(label, next)))
     }
@@ -426,24 +426,21 @@ impl Space for AlgebraSpace<'_> {
             self.layout.read(state, &mut locals);
             let mut count = 0;
             let mut failed = Vec::new();
-            is_complete &= self.system.each_step(
-                &locals,
-                &mut joiner,
-                &mut |step| {
-                    let firing = Firing { rule: self.rule(&step), outcome: count };
-                    count += 1;
-                    if firing.outcome < from.outcome {
-                        return;
-                    }
-                    next.copy_from_slice(state);
-                    if step.moves.iter().all(|(component, local)| self.layout.write(&mut next, *component, *local)) {
-                        steps.push(source as u32, firing, state, &next);
-                    } else {
-                        steps.faults.push(FaultStep { source: source as u32, firing, fault: System::TOO_NARROW });
-                    }
-                },
-                &mut |(summand, halt)| failed.push(self.system.fault(summand, halt)),
-            );
+            let mut take = |step: Step| {
+                let firing = Firing { rule: self.rule(&step), outcome: count };
+                count += 1;
+                if firing.outcome < from.outcome {
+                    return;
+                }
+                next.copy_from_slice(state);
+                if step.moves.iter().all(|(component, local)| self.layout.write(&mut next, *component, *local)) {
+                    steps.push(source as u32, firing, state, &next);
+                } else {
+                    steps.faults.push(FaultStep { source: source as u32, firing, fault: System::TOO_NARROW });
+                }
+            };
+            let mut fail = |(summand, halt)| failed.push(self.system.fault(summand, halt));
+            is_complete &= self.system.each_step(&locals, &mut joiner, &mut Taker { take: &mut take, fail: &mut fail });
             for fault in failed {
                 let firing = Firing { rule: self.system.terminate_rule(), outcome: count };
                 count += 1;

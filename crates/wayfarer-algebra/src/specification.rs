@@ -219,6 +219,13 @@ pub enum Term {
     Where(Vec<(VariableId, Term)>, Box<Term>),
 }
 
+impl Term {
+    /// Adds all variables that occur in it and are not bound in it.
+    pub fn add_free(&self, variables: &mut Vec<VariableId>) {
+        crate::code::free(self, variables);
+    }
+}
+
 /// A conditional equation, read from left to right.
 #[derive(Clone, Debug)]
 pub struct Equation {

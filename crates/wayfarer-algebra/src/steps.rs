@@ -22,6 +22,14 @@ pub(crate) struct Step<'a> {
 /// A step that could not be taken: the summand and why.
 pub(crate) type Failed = (u32, Halt);
 
+/// The receiver of the steps out of a state.
+pub(crate) struct Taker<'t> {
+    /// Called for every step.
+    pub(crate) take: &'t mut dyn FnMut(Step),
+    /// Called for whatever could not be evaluated.
+    pub(crate) fail: &'t mut dyn FnMut(Failed),
+}
+
 /// Room that is used again from state to state.
 #[derive(Default)]
 pub(crate) struct Joiner<'a> {
@@ -67,9 +75,8 @@ impl System {
         self.rules.len() as u32
     }
 
-    /// Calls `take` for every step out of a state that is given by its local states, and `fail` for whatever could not be evaluated. False if there are too many steps to make them
-    /// all.
-    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) -> bool {
+    /// Gives the taker every step out of a state that is given by its local states. False if there are too many steps to make them all.
+    pub(crate) fn each_step<'a>(&'a self, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) -> bool {
         joiner.offers.clear();
         joiner.left = MOST_STEPS;
         let mut is_ended = true;
@@ -77,43 +84,36 @@ impl System {
             let offers = component.offers(self, *local);
             is_ended &= offers.is_some_and(|offers| offers.is_ended);
             if let Some(failed) = offers.and_then(|offers| offers.halt) {
-                fail(failed);
+                (taker.fail)(failed);
             }
             joiner.offers.push(offers);
         }
         if is_ended {
-            take(Step { rule: self.terminate_rule(), actions: &[], moves: &[(0, Component::END)], shown: &[] });
+            (taker.take)(Step { rule: self.terminate_rule(), actions: &[], moves: &[(0, Component::END)], shown: &[] });
             return true;
         }
         if let Some(lazy) = &self.lazy {
-            return self.walk_steps(lazy, locals, joiner, take, fail);
+            return self.walk_steps(lazy, locals, joiner, taker);
         }
         for component in 0..locals.len() {
             let Some(offers) = joiner.offers[component] else { continue };
             for (kind, _) in &offers.kinds {
                 for vector in &self.leading[component][*kind as usize] {
-                    self.join(&self.vectors[*vector as usize], locals, joiner, take, fail);
+                    self.join(&self.vectors[*vector as usize], locals, joiner, taker);
                 }
             }
         }
         joiner.left > 0
     }
 
-    fn join<'a>(
-        &'a self,
-        vector: &CompiledVector,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) {
+    fn join<'a>(&'a self, vector: &CompiledVector, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) {
         for (component, kind) in &vector.parts[1..] {
             if list_of(joiner, *component, *kind).is_none() {
                 return;
             }
         }
         if vector.parts.len() > PARTS || !joiner.joins.is_costly(vector.number) {
-            return self.search(vector, locals, joiner, take, fail);
+            return self.search(vector, locals, joiner, taker);
         }
         let mut key = (vector.number, [0; PARTS]);
         for (place, (component, _)) in key.1.iter_mut().zip(&vector.parts) {
@@ -126,48 +126,34 @@ impl System {
                 }
                 joiner.moves.clear();
                 joiner.moves.extend(vector.parts.iter().zip(next).map(|((component, _), next)| (*component, *next)));
-                take(Step { rule: vector.rule, actions: &vector.actions, moves: &joiner.moves, shown });
+                (taker.take)(Step { rule: vector.rule, actions: &vector.actions, moves: &joiner.moves, shown });
             }
             return;
         }
         let (mut kept, mut failed) = (joiner.joins.begin(key), false);
         let mut note = |step: Step| {
             kept.note(&step);
-            take(step);
+            (taker.take)(step);
         };
-        self.search(vector, locals, joiner, &mut note, &mut |failure| {
+        let mut note_failure = |failure: Failed| {
             failed = true;
-            fail(failure);
-        });
+            (taker.fail)(failure);
+        };
+        self.search(vector, locals, joiner, &mut Taker { take: &mut note, fail: &mut note_failure });
         if !failed && joiner.left > 0 {
             joiner.joins.keep(kept);
         }
     }
 
     /// Finds the steps of a vector.
-    fn search<'a>(
-        &'a self,
-        vector: &CompiledVector,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) {
+    fn search<'a>(&'a self, vector: &CompiledVector, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) {
         joiner.begin(vector);
-        self.choose(vector, 0, locals, joiner, take, fail);
+        self.choose(vector, 0, locals, joiner, taker);
     }
 
     /// Chooses an offer for each part from `part` on; those that wait for arguments come last.
-    fn choose<'a>(
-        &'a self,
-        vector: &CompiledVector,
-        part: usize,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) {
-        let Some((component, kind)) = vector.parts.get(part) else { return self.resolve(vector, locals, joiner, take, fail) };
+    fn choose<'a>(&'a self, vector: &CompiledVector, part: usize, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) {
+        let Some((component, kind)) = vector.parts.get(part) else { return self.resolve(vector, locals, joiner, taker) };
         let Some(list) = list_of(joiner, *component, *kind) else { return };
         for offer in list {
             if joiner.left == 0 {
@@ -177,13 +163,13 @@ impl System {
                 Offer::Ready { tuples, next } => {
                     let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
                     joiner.chosen[part] = Some((tuples, *next));
-                    self.choose(vector, part + 1, locals, joiner, take, fail);
+                    self.choose(vector, part + 1, locals, joiner, taker);
                     joiner.chosen[part] = None;
                     forget(set, &mut joiner.groups);
                 }
                 Offer::Open { summand, known } => {
                     joiner.waiting.push((part, *summand, known));
-                    self.choose(vector, part + 1, locals, joiner, take, fail);
+                    self.choose(vector, part + 1, locals, joiner, taker);
                     joiner.waiting.pop();
                 }
             }
@@ -191,16 +177,9 @@ impl System {
     }
 
     /// Gives those that wait for arguments what the others have, the one that gets most first.
-    pub(crate) fn resolve<'a>(
-        &'a self,
-        vector: &CompiledVector,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) {
+    pub(crate) fn resolve<'a>(&'a self, vector: &CompiledVector, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) {
         if joiner.waiting.is_empty() {
-            return self.emit(vector, joiner, take);
+            return self.emit(vector, joiner, taker.take);
         }
         if let [(part, summand, own)] = joiner.waiting[..]
             && let Some((mask, count, tuples)) = told(vector, part, &joiner.groups)
@@ -209,7 +188,7 @@ impl System {
             joiner.waiting.clear();
             let (component, _) = vector.parts[part];
             let received = self.components[component].receive_tuples(self, locals[component], summand, mask, &tuples[..count]);
-            self.go_on(vector, part, summand, received, locals, joiner, take, fail);
+            self.go_on(vector, (part, summand), received, locals, joiner, taker);
             joiner.waiting.push((part, summand, own));
             return;
         }
@@ -245,28 +224,25 @@ impl System {
         let (part, summand, own) = joiner.waiting.remove(best);
         let (component, _) = vector.parts[part];
         let received = self.components[component].receive(self, locals[component], summand, mask, &values);
-        self.go_on(vector, part, summand, received, locals, joiner, take, fail);
+        self.go_on(vector, (part, summand), received, locals, joiner, taker);
         joiner.waiting.insert(best, (part, summand, own));
     }
 
     /// Goes on with each of a part's offers, now that it has received its arguments.
-    #[allow(clippy::too_many_arguments)]
     fn go_on<'a>(
         &'a self,
         vector: &CompiledVector,
-        part: usize,
-        summand: u32,
+        (part, summand): (usize, u32),
         received: Result<&'a [Offer], Halt>,
         locals: &[u32],
         joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
+        taker: &mut Taker,
     ) {
         match received {
             Err(halt) => {
                 let component = vector.parts[part].0;
                 let location = self.components[component].frames(locals[component]).first().copied().unwrap_or(0);
-                fail((self.summands[location as usize][summand as usize].number, halt));
+                (taker.fail)((self.summands[location as usize][summand as usize].number, halt));
             }
             Ok(list) => {
                 for offer in list {
@@ -276,7 +252,7 @@ impl System {
                     let Offer::Ready { tuples, next } = offer else { continue };
                     let Some(set) = agree(vector, part, tuples, &mut joiner.groups) else { continue };
                     joiner.chosen[part] = Some((tuples, *next));
-                    self.resolve(vector, locals, joiner, take, fail);
+                    self.resolve(vector, locals, joiner, taker);
                     joiner.chosen[part] = None;
                     forget(set, &mut joiner.groups);
                 }

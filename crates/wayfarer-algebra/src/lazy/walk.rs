@@ -7,7 +7,7 @@ use super::{Communication, Lazy, Need, Node, Parallel};
 use crate::component::{Offer, Offers};
 use crate::network::Source;
 use crate::specification::ActionId;
-use crate::steps::{Failed, Joiner, Step, agree};
+use crate::steps::{Failed, Joiner, Taker, agree};
 use crate::system::{CompiledVector, System};
 use crate::value::Value;
 
@@ -47,28 +47,22 @@ struct Walk<'a, 'w> {
 type Then<'a, 'w, 't> = &'t mut dyn FnMut(&mut Walk<'a, 'w>);
 
 impl System {
-    /// Calls `take` for every step out of a state, and `fail` for whatever could not be evaluated. False if there are more steps than are made.
-    pub(crate) fn walk_steps<'a>(
-        &'a self,
-        lazy: &'a Lazy,
-        locals: &[u32],
-        joiner: &mut Joiner<'a>,
-        take: &mut dyn FnMut(Step),
-        fail: &mut dyn FnMut(Failed),
-    ) -> bool {
+    /// Gives the taker every step out of a state. False if there are more steps than are made.
+    pub(crate) fn walk_steps<'a>(&'a self, lazy: &'a Lazy, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) -> bool {
         let offers = std::mem::take(&mut joiner.offers);
         // A summand that cannot be evaluated takes part in many steps.
         let mut failures: Vec<Failed> = Vec::new();
         let mut fail_once = |failed: Failed| {
             if !failures.contains(&failed) {
                 failures.push(failed);
-                fail(failed);
+                (taker.fail)(failed);
             }
         };
+        let mut once = Taker { take: taker.take, fail: &mut fail_once };
         let mut walk = Walk { system: self, offers: &offers, parts: Vec::new(), seen: Vec::new(), unequal: Vec::new(), left: joiner.left };
         lazy.walk(&lazy.root, &mut walk, &mut |walk| {
             if walk.left > 0 {
-                lazy.finish(walk, locals, joiner, take, &mut fail_once);
+                lazy.finish(walk, locals, joiner, &mut once);
             }
         });
         let is_complete = walk.left > 0;
@@ -281,7 +275,7 @@ impl Lazy {
     }
 
     /// Hands on a complete step. Parts that wait for arguments receive them first.
-    fn finish<'a>(&self, walk: &mut Walk<'a, '_>, locals: &[u32], joiner: &mut Joiner<'a>, take: &mut dyn FnMut(Step), fail: &mut dyn FnMut(Failed)) {
+    fn finish<'a>(&self, walk: &mut Walk<'a, '_>, locals: &[u32], joiner: &mut Joiner<'a>, taker: &mut Taker) {
         let mut visible: Vec<&Seen> = walk.seen.iter().filter(|seen| !seen.hidden).collect();
         visible.sort_by_key(|seen| (self.names[seen.action.index()], seen.action));
         let actions: Vec<ActionId> = visible.iter().map(|seen| seen.action).collect();
@@ -313,7 +307,7 @@ impl Lazy {
                 Offer::Open { summand, known } => joiner.waiting.push((part, *summand, known)),
             }
         }
-        walk.system.resolve(&vector, locals, joiner, take, fail);
+        walk.system.resolve(&vector, locals, joiner, taker);
         walk.left = joiner.left;
     }
 }

@@ -224,12 +224,12 @@ impl Typing {
         let (function, patterns) = self.head(left, equation.left.span)?;
         let mut bound = Vec::new();
         for pattern in &patterns {
-            free(pattern, &mut bound);
+            pattern.add_free(&mut bound);
         }
         let mut used = Vec::new();
-        free(&right, &mut used);
+        right.add_free(&mut used);
         if let Some(condition) = &condition {
-            free(condition, &mut used);
+            condition.add_free(&mut used);
         }
         // Variables that are bound inside the right side are no variables of the section.
         if let Some(stray) = used.iter().find(|variable| !bound.contains(variable) && self.scope.iter().any(|(_, known)| known == *variable)) {
@@ -265,24 +265,6 @@ fn mentioned(sort: &ast::Sort, names: &mut Vec<String>) {
         }
         SortKind::Struct(constructors) => {
             constructors.iter().flat_map(|constructor| &constructor.arguments).for_each(|(_, sort)| mentioned(sort, names));
-        }
-    }
-}
-
-/// All variables that occur in a term.
-fn free(term: &Term, out: &mut Vec<wayfarer_algebra::VariableId>) {
-    match term {
-        Term::Variable(variable) => out.push(*variable),
-        Term::Boolean(_) | Term::Number(_) | Term::Value(_) => {}
-        Term::Call(_, arguments) | Term::Operation(_, arguments) => arguments.iter().for_each(|term| free(term, out)),
-        Term::Apply(head, arguments) => {
-            free(head, out);
-            arguments.iter().for_each(|term| free(term, out));
-        }
-        Term::Lambda(_, body) | Term::Quantified { body, .. } | Term::Comprehension { body, .. } => free(body, out),
-        Term::Where(definitions, body) => {
-            definitions.iter().for_each(|(_, term)| free(term, out));
-            free(body, out);
         }
     }
 }
