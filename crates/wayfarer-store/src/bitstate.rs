@@ -13,7 +13,7 @@
 //! it is new, but never both that it is known. No worker waits for another.
 
 use crate::memory::lines::sync::AtomicU64;
-use crate::memory::lines::{Lines, PAGE_LINES, WORDS};
+use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{FINGERPRINTS, any, as_given};
 use crate::spec::{Accepts, Entry, Parameter, widened};
 use crate::{Abilities, Account, Candidates, DeviceKeeps, ExactStore, Fidelity, Figures, Forget, Handle, Recall, Remember, Seat, StoreRow, Visit};
@@ -170,7 +170,7 @@ impl BitstateStore {
         sums.set += set;
         sums.powers += powers;
         drop(sums);
-        if len as usize > self.lines.len() / PAGE_LINES && !self.large.swap(true, Ordering::Relaxed) {
+        if self.lines.is_crowded(len) && !self.large.swap(true, Ordering::Relaxed) {
             // Until here a small model has touched small pages only.
             self.lines.offer_large_pages(0..self.lines.len());
             self.lines.gather_large_pages();

@@ -14,7 +14,7 @@
 //! its bucket is full, both may be told that it is new.
 
 use crate::memory::lines::sync::AtomicU64;
-use crate::memory::lines::{Lines, PAGE_LINES, WORDS};
+use crate::memory::lines::{Lines, WORDS};
 use crate::rows::{FINGERPRINTS, any, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter, widened};
 use crate::{
@@ -439,7 +439,7 @@ impl Remember for CacheStore {
         }
         if filled + collisions > 0 {
             let held = self.held.fetch_add(filled, Ordering::Relaxed) + filled;
-            if held as usize > self.lines.len() / PAGE_LINES && !self.large.swap(true, Ordering::Relaxed) {
+            if self.lines.is_crowded(held) && !self.large.swap(true, Ordering::Relaxed) {
                 // Until here a small model has touched small pages only.
                 self.lines.offer_large_pages(0..self.lines.len());
                 self.lines.gather_large_pages();

@@ -135,12 +135,15 @@ impl<'a> CompactStore<'a> {
 
     /// An empty store in at most `bytes` bytes that takes them from the account only as its table grows. It gives up
     /// bits if it cannot grow, and turns into a filter if too few bits would be left, so it is never full. Stores with
-    /// different salts err about different states. None if `bytes` is below [`LEAST`](CompactStore::LEAST) or the
-    /// system refuses.
+    /// different salts err about different states. It takes fewer bytes if the system refuses as many, and is None if
+    /// `bytes` is below [`LEAST`](CompactStore::LEAST) or the system refuses any.
     pub fn elastic(bytes: usize, salt: u64, account: &'a dyn Account) -> Option<Self> {
-        let lines = Self::lines_in(64, bytes)?;
-        let left = (lines / FIRST).checked_ilog2().unwrap_or(0).max((lines / FEWEST).ilog2().min(4));
-        let lines = Lines::reserve((lines >> left << left) as usize)?;
+        // The store that this one follows may still hold most of a limited address space.
+        let sizes = std::iter::successors(Some(bytes), |bytes| Some(bytes / 4 * 3));
+        let (lines, left) = sizes.map_while(|bytes| Self::lines_in(64, bytes)).find_map(|lines| {
+            let left = (lines / FIRST).checked_ilog2().unwrap_or(0).max((lines / FEWEST).ilog2().min(4));
+            Some((Lines::reserve((lines >> left << left) as usize)?, left))
+        })?;
         let first = (lines.len() as u64) >> left;
         account.charge(first as usize * LINE);
         let floor = ((first as f64).log2() as u32 + LEAST_KEPT).max(*Self::BITS.start());

@@ -300,6 +300,16 @@ impl<'a> DifferenceStore<'a> {
         }
     }
 
+    /// Makes the tight forms of the group of candidates that begins at `from`, fetches the memory that they need, and returns their hashes.
+    #[inline]
+    fn gather<'s>(&self, seat: &mut DifferenceSeat, steps: &'s Steps, from: usize) -> &'s [Hash] {
+        let until = steps.len().min(from + GROUP);
+        let hashes = &steps.hashes[from..until];
+        self.prefetch(hashes);
+        self.packing.pack_some(&steps.states, from..until, &mut seat.tight);
+        hashes
+    }
+
     /// Fetches home buckets into the cache, then the heads and records that are most likely to be compared.
     fn prefetch(&self, hashes: &[Hash]) {
         for hash in hashes {
@@ -552,11 +562,7 @@ impl Remember for DifferenceStore<'_> {
         let words = self.packing.words();
         self.index.enter(&seat.index);
         for from in (0..candidates.steps.len()).step_by(GROUP) {
-            let until = candidates.steps.len().min(from + GROUP);
-            let hashes = &candidates.steps.hashes[from..until];
-            self.prefetch(hashes);
-            self.packing.pack_some(&candidates.steps.states, from..until, &mut seat.tight);
-            for (at, hash) in hashes.iter().enumerate() {
+            for (at, hash) in self.gather(seat, candidates.steps, from).iter().enumerate() {
                 let tight = &seat.tight[at * words..(at + 1) * words];
                 let search = &mut seat.search;
                 search.compare(self, candidates.parent(from + at).map(|parent| parent.0), tight);
@@ -575,11 +581,7 @@ impl Remember for DifferenceStore<'_> {
         let mut new = 0;
         self.index.enter(&seat.index);
         for from in (0..candidates.steps.len()).step_by(GROUP) {
-            let until = candidates.steps.len().min(from + GROUP);
-            let hashes = &candidates.steps.hashes[from..until];
-            self.prefetch(hashes);
-            self.packing.pack_some(&candidates.steps.states, from..until, &mut seat.tight);
-            for (at, hash) in hashes.iter().enumerate() {
+            for (at, hash) in self.gather(seat, candidates.steps, from).iter().enumerate() {
                 let index = from + at;
                 if mask.is_some_and(|mask| !mask[index]) {
                     visits.push(Visit::Skipped);

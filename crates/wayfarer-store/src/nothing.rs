@@ -1,24 +1,13 @@
 //! A store that remembers nothing: for random walks, which need no memory. Every state is new to it.
 
-use crate::rows::{any, as_given, little};
+use crate::rows::{NOTHING, any, as_given, little};
 use crate::spec::Entry;
-use crate::{Abilities, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, StoreSpec, Visit};
+use crate::{Candidates, Fidelity, Forget, Handle, Recall, Remember, Seat, StoreRow, StoreSpec, Visit};
 
 /// The row of `nothing`.
 pub(crate) static ROW: StoreRow = StoreRow {
     entry: Entry { name: "nothing", help: "no states at all, for walks", parameters: &[] },
-    abilities: Abilities {
-        remembers: false,
-        exact: false,
-        recalls: false,
-        in_order: false,
-        locates: false,
-        empties: false,
-        evicts: false,
-        varying: true,
-        shared: false,
-        device: DeviceKeeps::Nothing,
-    },
+    abilities: NOTHING,
     agree: any,
     least: little,
     settle: as_given,

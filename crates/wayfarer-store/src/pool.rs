@@ -10,11 +10,9 @@
 //! One worker owns a pool. The lock inside is there for the trait and is never waited for.
 
 use crate::memory::slab::Slab;
-use crate::rows::{any, little, usual_words};
+use crate::rows::{NOTHING, any, little, usual_words};
 use crate::spec::{Accepts, Entry, Given, Parameter};
-use crate::{
-    Abilities, Account, Candidates, DeviceKeeps, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit,
-};
+use crate::{Abilities, Account, Candidates, Fidelity, Forget, Handle, Recall, Remember, Replacement, Room, Seat, StoreRow, StoreSpec, Visit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wayfarer_space::{Packing, Rng, States, Word};
 
@@ -33,18 +31,7 @@ pub(crate) static ROW: StoreRow = StoreRow {
             ),
         ],
     },
-    abilities: Abilities {
-        remembers: true,
-        exact: false,
-        recalls: true,
-        in_order: false,
-        locates: true,
-        empties: true,
-        evicts: false,
-        varying: true,
-        shared: false,
-        device: DeviceKeeps::Nothing,
-    },
+    abilities: Abilities { remembers: true, recalls: true, locates: true, empties: true, ..NOTHING },
     agree: any,
     least: little,
     settle,

@@ -65,9 +65,9 @@ pub(crate) const WHOLE: Abilities = Abilities {
     device: DeviceKeeps::Nothing,
 };
 
-/// For rows: keeps fingerprints, which may be equal for different states.
-pub(crate) const FINGERPRINTS: Abilities = Abilities {
-    remembers: true,
+/// For rows: keeps nothing, of states of any width.
+pub(crate) const NOTHING: Abilities = Abilities {
+    remembers: false,
     exact: false,
     recalls: false,
     in_order: false,
@@ -75,9 +75,12 @@ pub(crate) const FINGERPRINTS: Abilities = Abilities {
     empties: false,
     evicts: false,
     varying: true,
-    shared: true,
+    shared: false,
     device: DeviceKeeps::Nothing,
 };
+
+/// For rows: keeps fingerprints, which may be equal for different states.
+pub(crate) const FINGERPRINTS: Abilities = Abilities { remembers: true, shared: true, ..NOTHING };
 
 /// A store that can be chosen by name.
 pub(crate) struct StoreRow {

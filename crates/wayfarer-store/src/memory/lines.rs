@@ -31,8 +31,11 @@ pub(crate) mod sync {
 pub(crate) const WORDS: usize = 8;
 const LINE: usize = 64;
 const LARGE_PAGE: usize = 2 << 20;
-/// Lines in a small page: with one state for each, a large page behind them wastes nothing.
-pub(crate) const PAGE_LINES: usize = 64;
+/// Lines in a small page.
+const PAGE_LINES: usize = 64;
+/// States for each small page from which on a table lies in large pages. With the first state of each page all memory is touched, but copying it into large
+/// pages takes as long as finding a few states for each.
+const GATHERED: usize = 8;
 
 /// A cache line.
 pub(crate) type Line = [AtomicU64; WORDS];
@@ -66,9 +69,20 @@ impl Lines {
     }
 
     /// Reserves `len` lines (at least one) outside the program's allocator, so that they are not counted there. Their
-    /// user tells the account how many it uses. None if the system refuses.
+    /// user tells the account how many it uses. None if the system refuses, or would refuse everything else then.
     pub(crate) fn reserve(len: usize) -> Option<Lines> {
-        Lines::of(len.max(1), true)
+        let lines = Lines::of(len.max(1), true)?;
+        // Where addresses are limited, a failed allocation elsewhere ends the program.
+        let others = Layout::from_size_align(lines.layout.size() / 4 + 4 * LARGE_PAGE, 16).ok()?;
+        // The compiler would leave out memory that nobody looks at.
+        // SAFETY: the layout has a size above zero; the memory is not used and given back at once.
+        let probe = std::hint::black_box(unsafe { System.alloc(others) });
+        if probe.is_null() {
+            return None;
+        }
+        // SAFETY: it was taken with this layout from the same allocator and is given back once.
+        unsafe { System.dealloc(probe, others) };
+        Some(lines)
     }
 
     fn of(len: usize, reserved: bool) -> Option<Lines> {
@@ -124,6 +138,11 @@ impl Lines {
     /// Bytes taken from the account.
     pub(crate) fn bytes(&self) -> usize {
         self.layout.size()
+    }
+
+    /// Whether a table that states are scattered over holds enough of them for large pages to pay.
+    pub(crate) fn is_crowded(&self, states: u64) -> bool {
+        states as usize / GATHERED > self.len / PAGE_LINES
     }
 
     /// Offers the whole large pages among these lines to the system as large pages, so that random reads miss the address cache less often.

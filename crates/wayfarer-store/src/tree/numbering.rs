@@ -1,7 +1,7 @@
 //! Finds the numbers of a state's parts and sides in the tree, and its words from them.
 
 use super::nodes::{NodeSeat, Nodes, Number, mix};
-use super::pairs::Pairs;
+use super::pairs::{Pairs, inverse};
 use super::sequence::Entry;
 use super::shape::{Leaf, Shape};
 use crate::Account;
@@ -271,20 +271,11 @@ fn scramble(value: u32, bits: u32) -> u32 {
 /// The inverse of [`scramble`].
 fn unscramble(value: u32, bits: u32) -> u32 {
     let half = bits.div_ceil(2);
-    let folded = value.wrapping_mul(inverse(0x85EB_CA77)) & ones(bits);
+    // The low half of an inverse among numbers of 64 bits is the inverse among those of 32.
+    let (first, second) = const { (inverse(0x9E37_79B1) as u32, inverse(0x85EB_CA77) as u32) };
+    let folded = value.wrapping_mul(second) & ones(bits);
     // Folding by half of the bits or more undoes itself.
-    (folded ^ folded >> half).wrapping_mul(inverse(0x9E37_79B1)) & ones(bits)
-}
-
-/// The odd number that undoes multiplying by this one, by Newton's rule: each round doubles the bits that are right.
-const fn inverse(odd: u32) -> u32 {
-    let mut found = odd;
-    let mut round = 0;
-    while round < 5 {
-        found = found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found)));
-        round += 1;
-    }
-    found
+    (folded ^ folded >> half).wrapping_mul(first) & ones(bits)
 }
 
 #[cfg(test)]

@@ -287,7 +287,7 @@ const STIR: (u64, u64) = (0xD6E8_FEB8_6659_FD93, inverse(0xD6E8_FEB8_6659_FD93))
 const BYTES: u64 = 0x0101_0101_0101_0101;
 
 /// The odd number that undoes multiplying by this one, by Newton's rule: each round doubles the bits that are right.
-const fn inverse(odd: u64) -> u64 {
+pub(super) const fn inverse(odd: u64) -> u64 {
     let mut found = odd;
     let mut round = 0;
     while round < 6 {
