@@ -21,6 +21,7 @@ mod noting;
 mod planting;
 mod schedule;
 
+use crate::crew::Load;
 use crate::explore::{Entering, conclude};
 use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
@@ -116,6 +117,7 @@ pub(crate) fn explore_in_phases<'a>(
         done: Outcome::new(space.rules()),
         phases: Vec::new(),
         whole: auto.account.used() + auto.memory,
+        load: Load::new(auto.account),
     };
     let store = run.all(control);
     run.finish(store)
@@ -132,6 +134,7 @@ struct Run<'a> {
     phases: Vec<Phase>,
     /// The bytes that were in use when the run began, plus its budget.
     whole: usize,
+    load: Load<'a>,
 }
 
 /// The first store: one that never errs.
@@ -340,7 +343,8 @@ impl<'a> Run<'a> {
         let (starts, at) = from.map_or((true, Level::default()), |waiting| (waiting.starts, waiting.level_of()));
         let entering = Entering { first: starts, record: None };
         let account = self.auto.account;
-        let breadth = Breadth { space, store, settings, account, workers, shared: &board, charged: false, from: at, entering };
+        let load = &self.load;
+        let breadth = Breadth { space, store, settings, account, load, workers, shared: &board, charged: false, from: at, entering };
         let (mut outcome, depth) = Schedule::new(&mut self.arms, store, seat, so_far, control).within(most).run(breadth);
         let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
@@ -375,6 +379,7 @@ impl<'a> Run<'a> {
             store,
             settings: &settings,
             account: self.auto.account,
+            load: &self.load,
             workers,
             shared: waiting,
             charged: true,
@@ -446,6 +451,7 @@ impl<'a> Run<'a> {
     /// The size of an elastic store in bytes, next to `besides` bytes in use and a frontier of `frontier` bytes:
     /// between a third and three quarters of the memory.
     fn store_bytes(&self, besides: usize, frontier: f64) -> usize {
+        let besides = besides + self.load.weight();
         let memory = self.whole - besides.min(self.whole / 2);
         ((memory as f64 - frontier) as usize).clamp(memory / 3, memory / 4 * 3)
     }

@@ -5,11 +5,14 @@
 //! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
 //! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
 
+mod load;
 mod strides;
 
-use crate::{Account, Control, Progress, Stop};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::record::Union;
+use crate::{Control, Progress, Stop};
+pub(crate) use load::Load;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use strides::Pace;
 pub(crate) use strides::Strides;
@@ -86,11 +89,10 @@ pub(crate) struct Crew {
     /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
     /// workers do not slow each other down.
     progress: Vec<Place>,
-    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the largest number is shown: at least as many were visited.
+    /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the union of their records says it, and where
+    /// there is none the largest number is shown: at least as many were visited.
     disjoint: bool,
-    /// The bytes of a round of a single state, if that is much, and the number of workers other than the first that make such rounds.
-    weight: AtomicUsize,
-    lifting: AtomicUsize,
+    union: Option<Arc<Union>>,
     /// How far walkers have come.
     pace: Pace,
 }
@@ -144,8 +146,7 @@ impl Crew {
             ended: AtomicBool::new(false),
             progress: (0..workers).map(|_| Default::default()).collect(),
             disjoint: true,
-            weight: AtomicUsize::new(0),
-            lifting: AtomicUsize::new(0),
+            union: None,
             pace: Pace::new(workers),
         }
     }
@@ -155,30 +156,14 @@ impl Crew {
         Crew { disjoint, ..self }
     }
 
+    /// The same, in which the union of the workers' records says how many states were visited.
+    pub(crate) fn united(self, union: Option<Arc<Union>>) -> Self {
+        Crew { disjoint: false, union, ..self }
+    }
+
     /// How many violations are enough.
     pub(crate) fn most(&self) -> usize {
         self.most
-    }
-
-    /// Notes that a round of one state takes this many bytes.
-    pub(crate) fn weigh(&self, bytes: usize) {
-        self.weight.fetch_max(bytes, Ordering::Relaxed);
-    }
-
-    /// Whether one more worker may make rounds within the budget. It counts until it [rests](Crew::rest).
-    pub(crate) fn lifts(&self, account: &dyn Account) -> bool {
-        let lifting = self.lifting.fetch_add(1, Ordering::Relaxed) + 1;
-        let weight = self.weight.load(Ordering::Relaxed);
-        let lifts = weight == 0 || account.allows(weight.saturating_mul(lifting));
-        if !lifts {
-            self.rest();
-        }
-        lifts
-    }
-
-    /// A worker no longer makes rounds, and holds nothing of them.
-    pub(crate) fn rest(&self) {
-        self.lifting.fetch_sub(1, Ordering::Relaxed);
     }
 
     fn gate(&self) -> MutexGuard<'_, Gate> {
@@ -289,7 +274,8 @@ impl Control for Leader<'_> {
         note(&self.crew.progress[0], progress);
         let sum = |at: usize| self.crew.progress.iter().map(|worker| worker.0[at].load(Ordering::Relaxed)).sum();
         let most = || self.crew.progress.iter().map(|worker| worker.0[0].load(Ordering::Relaxed)).max();
-        let states = if self.crew.disjoint { sum(0) } else { most().unwrap_or(progress.states) };
+        let united = self.crew.union.as_ref().map_or(0, |union| union.states());
+        let states = if self.crew.disjoint { sum(0) } else { most().unwrap_or(progress.states).max(united) };
         let all = Progress { states, fired: sum(1), steps: sum(2), ..*progress };
         self.inner.ask(&all).or_else(|| self.crew.stop())
     }

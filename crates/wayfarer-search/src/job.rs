@@ -1,11 +1,12 @@
 //! A job is a search to be carried out: space, strategy, store, number of workers and limits. Every search begins here and ends in one outcome.
 
 use crate::auto::explore_in_phases;
-use crate::crew::{Crew, Ended, Strides, together};
+use crate::crew::{Crew, Ended, Load, Strides, together};
 use crate::explore::{Entering, Work, conclude, work};
 use crate::frontier::{Board, Pool, Shared};
-use crate::strategies::{Bfs, Level, Place};
-use crate::{Account, Auto, Control, Limits, Outcome, Progress, Record, Settings, Stop, Store, Strategy};
+use crate::record::Union;
+use crate::strategies::{Bfs, Level};
+use crate::{Account, Auto, Control, Fidelity, Limits, Outcome, Progress, Record, Settings, Stop, Store, Strategy};
 use std::sync::{Arc, Mutex, PoisonError};
 use wayfarer_space::Space;
 
@@ -100,11 +101,13 @@ impl<'j, 'p> Job<'j, 'p> {
                 let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
                 let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
                 let shared = if recalls { board() } else { pool() };
+                let load = Load::new(account);
                 let breadth = Breadth {
                     space,
                     store,
                     settings,
                     account,
+                    load: &load,
                     workers,
                     shared: &*shared,
                     charged: !recalls,
@@ -130,6 +133,7 @@ pub(crate) struct Breadth<'b, 'a> {
     pub(crate) store: &'b dyn Store,
     pub(crate) settings: &'b Settings,
     pub(crate) account: &'b dyn Account,
+    pub(crate) load: &'b Load<'b>,
     pub(crate) workers: usize,
     /// The frontier.
     pub(crate) shared: &'b (dyn Shared<'a> + 'a),
@@ -148,8 +152,8 @@ impl Breadth<'_, '_> {
 
     /// The same by one worker, whose work `drive` carries on. It says why the work ends, if it does not end by itself.
     pub(crate) fn alone(self, drive: impl FnOnce(&mut Work, &mut Bfs) -> Option<Stop>) -> (Outcome, u32) {
-        let Breadth { space, store, settings, shared, from, entering, .. } = self;
-        let mut bfs = Bfs::part(shared.part(0), 0, None, from, &settings.limits);
+        let Breadth { space, store, settings, load, shared, from, entering, .. } = self;
+        let mut bfs = Bfs::part(shared.part(0), 0, (None, Some(load)), from, &settings.limits);
         let outcome = match Work::new(space, store, &mut bfs, settings, entering) {
             Some(mut work) => {
                 let stop = drive(&mut work, &mut bfs);
@@ -163,7 +167,7 @@ impl Breadth<'_, '_> {
 
     /// The same by several workers.
     fn crewed(self, control: &mut dyn Control) -> (Outcome, u32) {
-        let Breadth { space, store, settings, account, workers, shared, charged, from, entering: Entering { first, record } } = self;
+        let Breadth { space, store, settings, account, load, workers, shared, charged, from, entering: Entering { first, record } } = self;
         let bytes = if charged { workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP) } else { 0 };
         account.charge(bytes);
         // In a pass that begins again, all workers find states that the record already knows.
@@ -172,7 +176,7 @@ impl Breadth<'_, '_> {
         // Who comes first goes on with the record.
         let record = Mutex::new(record);
         let run = |worker: usize, control: &mut dyn Control| {
-            let mut bfs = Bfs::part(shared.part(worker), worker, Some(Place { crew: &crew, account }), from, &settings.limits);
+            let mut bfs = Bfs::part(shared.part(worker), worker, (Some(&crew), Some(load)), from, &settings.limits);
             let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
             let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, record });
             let (level, own) = bfs.leave();
@@ -192,7 +196,8 @@ impl Breadth<'_, '_> {
 
 /// Several workers, each for itself.
 fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
-    let crew = Crew::new(workers, settings.max_errors.max(1)).counting(false);
+    let union = (settings.record > 0).then(|| Arc::new(Union::new(settings.record)));
+    let crew = Crew::new(workers, settings.max_errors.max(1)).united(union.clone());
     // Each makes its share of the steps, the first those that are left over.
     let share = |worker: usize| match settings.limits.steps {
         u64::MAX => u64::MAX,
@@ -201,19 +206,27 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     let run = |worker: usize, control: &mut dyn Control| {
         let Some((store, mut strategy)) = make(worker) else {
             crew.leave(worker, 0);
-            return Ended { done: (worker, Outcome::new(space.rules()).without_room()), ends_all: None, progress: Progress::default() };
+            let done = (worker, Outcome::new(space.rules()).without_room(), Fidelity::Exact);
+            return Ended { done, ends_all: None, progress: Progress::default() };
         };
         let settings = Settings { limits: Limits { steps: share(worker), ..settings.limits }, record_always: true, ..settings.clone() };
-        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), Entering::default());
+        let record = union.clone().map(|union| Record::new(settings.record, space.packing().clone()).sharing(union));
+        let entering = Entering { record, ..Entering::default() };
+        let mut outcome = work(space, &*store, &mut *strategy, &settings, &mut Strides::new(&crew, worker, control), entering);
         crew.leave(worker, outcome.violations.len());
         // Handles mean nothing outside the worker's own store.
         outcome.settle_trails(space, &*store);
         // Workers may visit the same states; only a record tells them apart.
         outcome.exhaustive = false;
         let ends_all = Some(outcome.stop).filter(|stop| matches!(stop, Stop::Time | Stop::Interrupted));
-        Ended { ends_all, progress: stood(&outcome), done: (worker, outcome) }
+        // Over a store that forgets, a state that came back was new again.
+        let progress = Progress { states: outcome.covered.value as u64, ..stood(&outcome) };
+        Ended { ends_all, progress, done: (worker, outcome, store.so_far()) }
     };
-    let outcomes = together(&crew, control, run).into_iter().map(|(worker, mut outcome)| {
+    let done = together(&crew, control, run);
+    let omitted: Option<f64> = done.iter().map(|(_, _, fidelity)| omissions(*fidelity)).sum();
+    let counts: Vec<u64> = done.iter().map(|(_, outcome, _)| outcome.states).collect();
+    let outcomes = done.into_iter().map(|(worker, mut outcome, _)| {
         outcome.violations.truncate(crew.counting_violations(worker));
         outcome
     });
@@ -222,7 +235,21 @@ fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, con
     let mut outcome = absorbed(outcomes, space, settings);
     // The same states may wait in several frontiers.
     outcome.frontier = longest;
+    if omitted.is_some() {
+        // No store forgot anything, so what each worker took for new it counted once.
+        outcome.omissions = omitted;
+        outcome.covered = outcome.covered.given(&counts, matches!(outcome.stop, Stop::Exhausted | Stop::Accepted));
+    }
     outcome
+}
+
+/// The states that a store is expected to have taken for known ones; none if it forgot some.
+fn omissions(fidelity: Fidelity) -> Option<f64> {
+    match fidelity {
+        Fidelity::Exact => Some(0.0),
+        Fidelity::Lossy(expected) => Some(expected),
+        Fidelity::Amnesic => None,
+    }
 }
 
 /// The merged outcome of all workers.

@@ -175,7 +175,8 @@ pub struct Outcome {
     pub reached: PropertyBits,
     /// A fault that is a limit of representation, if there was one.
     pub limit: Option<(Firing, Fault)>,
-    /// Over stores that err: how many states the passes that ran dry are together expected to have omitted, or the first pass so far.
+    /// Over stores that err: how many states the passes that ran dry are together expected to have omitted, or the first pass so far, or
+    /// the stores of workers that search apart.
     pub omissions: Option<f64>,
     /// Whether breadth-first search over a store that does not err found the violations, so that no shorter witnesses exist.
     pub shortest: bool,

@@ -7,7 +7,11 @@
 //! Below its largest value the record knows exactly which states were admitted, so an audit judges by it; and because a state below that value was below it
 //! from the beginning, the record also knows how often each of its states was met.
 
+mod union;
+
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+pub(crate) use union::Union;
 use wayfarer_space::{Hash, Packing, States, Width, Word};
 use wayfarer_store::Slab;
 
@@ -25,6 +29,17 @@ impl Estimate {
     pub(crate) fn at_most(self, most: u64) -> Estimate {
         Estimate { value: self.value.min(most as f64), ..self }
     }
+
+    /// The estimate of a union, given how many states each of several workers counted: there are at least as many. If all were `done` and counted the
+    /// same number, and the estimate agrees with it, they counted the same states.
+    pub(crate) fn given(self, counts: &[u64], done: bool) -> Estimate {
+        let most = counts.iter().copied().max().unwrap_or(0) as f64;
+        let same = done && counts.iter().all(|count| *count as f64 == most);
+        if same && (self.value - most).abs() <= 3.0 * self.error * most {
+            return Estimate { value: most, error: 0.0 };
+        }
+        Estimate { value: self.value.max(most), ..self }
+    }
 }
 
 /// The k states with the smallest second hash.
@@ -36,6 +51,8 @@ pub struct Record {
     /// The same values, each at or behind its place; free places hold [`FREE`]. At most half are in use.
     known: Vec<Known>,
     states: Slab,
+    /// The union with the records of other workers, if it is followed.
+    union: Option<Arc<Union>>,
 }
 
 /// A value that is kept.
@@ -49,12 +66,19 @@ struct Known {
 
 /// No value: one that would be this is kept as the next smaller.
 const FREE: u64 = u64::MAX;
+/// The fewest states that a record holds.
+const LEAST: usize = 8;
 const NONE: Known = Known { value: FREE, slot: 0, met: 0 };
 
 impl Record {
     /// An empty record of at most `most` states of the given packing.
     pub fn new(most: usize, packing: Packing) -> Self {
-        Record { most: most.max(8), values: BinaryHeap::new(), known: vec![NONE; 64], states: Slab::new(packing) }
+        Record { most: most.max(LEAST), values: BinaryHeap::new(), known: vec![NONE; 64], states: Slab::new(packing), union: None }
+    }
+
+    /// The same, which tells a union what it takes in.
+    pub(crate) fn sharing(self, union: Arc<Union>) -> Self {
+        Record { union: Some(union), ..self }
     }
 
     /// The number of states that a record holds in a run of `bytes` bytes: enough for an error below one percent if
@@ -66,7 +90,7 @@ impl Record {
 
     /// The bytes that a record of `most` states may take.
     pub fn bytes_for(most: usize, packing: &Packing) -> usize {
-        most.max(8) * (16 + 64 + 2 * packing.words() * size_of::<Word>())
+        most.max(LEAST) * (16 + 64 + 2 * packing.words() * size_of::<Word>())
     }
 
     /// A state was admitted.
@@ -104,9 +128,9 @@ impl Record {
         // The states that the other record left out were at least as large as the largest it kept.
         if other.values.len() == other.most {
             let largest = other.largest();
-            while self.values.len() > 8 && self.largest() > largest {
+            while self.values.len() > LEAST && self.largest() > largest {
                 self.drop_largest();
-                self.most = self.values.len().max(8);
+                self.most = self.values.len().max(LEAST);
             }
         }
     }
@@ -149,11 +173,7 @@ impl Record {
 
     /// How many distinct states were met.
     pub fn estimate(&self) -> Estimate {
-        if self.values.len() < self.most {
-            return Estimate { value: self.values.len() as f64, error: 0.0 };
-        }
-        let share = self.largest() as f64 / 2f64.powi(64);
-        Estimate { value: (self.most - 1) as f64 / share, error: 1.0 / ((self.most - 2) as f64).sqrt() }
+        estimate(self.values.len(), self.most, self.largest())
     }
 
     #[inline]
@@ -171,6 +191,9 @@ impl Record {
         if let Ok(at) = self.find(value) {
             self.known[at].met = self.known[at].met.saturating_add(met);
             return None;
+        }
+        if let Some(union) = &self.union {
+            union.add(value);
         }
         let slot = if self.values.len() == self.most { self.drop_largest()? } else { self.values.len() as u32 };
         if slot as usize == self.states.slots() {
@@ -229,6 +252,15 @@ impl Record {
     }
 }
 
+/// The number of distinct values, of which the smallest are kept, `most` of them if there are as many.
+fn estimate(kept: usize, most: usize, largest: u64) -> Estimate {
+    if kept < most {
+        return Estimate { value: kept as f64, error: 0.0 };
+    }
+    let share = largest as f64 / 2f64.powi(64);
+    Estimate { value: (most - 1) as f64 / share, error: 1.0 / ((most - 2) as f64).sqrt() }
+}
+
 /// The key by which the record orders states.
 fn value(hash: Hash) -> u64 {
     hash.second().min(FREE - 1)
@@ -272,6 +304,32 @@ mod tests {
         let mut small = record_of(0..100, 1, 512);
         small.absorb(&record_of(50..200, 3, 512));
         assert_eq!(small.estimate(), Estimate { value: 200.0, error: 0.0 });
+    }
+
+    #[test]
+    fn a_union_follows_what_records_hold_together() {
+        let union = Arc::new(Union::new(512));
+        let whole = record_of(0..30_000, 1, 512).estimate();
+        for range in [0..20_000, 10_000..30_000, 5_000..6_000] {
+            let mut record = Record::new(512, Packing::whole(1)).sharing(Arc::clone(&union));
+            let mut before = union.states();
+            for value in range {
+                record.observe(hash(&[value]), &[value]);
+                // Only the first estimate may be below what was counted before it.
+                assert!(union.states() >= before || before < 512, "{} after {before}", union.states());
+                before = union.states();
+            }
+        }
+        assert_eq!(union.states(), whole.value as u64);
+    }
+
+    #[test]
+    fn what_workers_counted_bounds_the_estimate_of_their_union() {
+        let about = Estimate { value: 990.0, error: 0.01 };
+        assert_eq!(about.given(&[1000, 1000], true), Estimate { value: 1000.0, error: 0.0 });
+        assert_eq!(about.given(&[1000, 1000], false), Estimate { value: 1000.0, error: 0.01 });
+        assert_eq!(about.given(&[1000, 980], true), Estimate { value: 1000.0, error: 0.01 });
+        assert_eq!(about.given(&[700, 700], true), about);
     }
 
     #[test]

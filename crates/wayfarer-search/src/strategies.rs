@@ -21,7 +21,7 @@ mod walk;
 pub(crate) mod walking;
 
 pub use bfs::Bfs;
-pub(crate) use bfs::{Level, Place};
+pub(crate) use bfs::Level;
 pub use dfs::Dfs;
 pub use highway::Highway;
 pub use rbfs::{Rbfs, Rules};

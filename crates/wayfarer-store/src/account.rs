@@ -18,6 +18,16 @@ pub trait Account: Sync {
         let _ = bytes;
     }
 
+    /// These bytes will be taken without asking: until the promise is [kept](Account::keep), nobody else is allowed them.
+    fn promise(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
+    /// Bytes that were promised are in use now, or no longer needed.
+    fn keep(&self, bytes: usize) {
+        let _ = bytes;
+    }
+
     /// Whether it wants to be told how many bytes are held, because it only knows what it has allowed. Asked now and then; `asked` counts the calls.
     fn wants_settling(&self, asked: u32) -> bool {
         let _ = asked;

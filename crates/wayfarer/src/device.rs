@@ -14,6 +14,9 @@ use wayfarer_gpu::{Asked, DeviceError, Reached, What};
 use wayfarer_search::{Cause, Deadlock, Finding, Lost, Settings};
 use wayfarer_space::{Fault, Firing, PropertyBits, Space, States};
 
+/// The most findings of one round that are examined, for searches that report ways.
+const MOST: usize = 64;
+
 /// The events that a device must report, so that it reports nothing irrelevant.
 pub(crate) fn asked(settings: &Settings, properties: u32, rules: u32) -> Asked {
     let words = (properties as usize).div_ceil(64).max(1);

@@ -112,6 +112,8 @@ pub struct Budget {
     ledger: Option<Ledger>,
     /// Bytes that do not count: in a small budget, the memory that the model needs in any case.
     excused: AtomicUsize,
+    /// Bytes that will be taken without asking. Nobody else is allowed them, and they are not in use.
+    promised: AtomicUsize,
 }
 
 /// The bytes allowed and the bytes held.
@@ -143,7 +145,8 @@ fn reserve(limit: usize) -> usize {
 impl Budget {
     /// A budget of `limit` bytes, `besides` of which are held outside the allocator (code, stacks, system tables).
     pub fn new(limit: usize, besides: usize) -> Self {
-        Budget { limit, besides, code: AtomicUsize::new(0), reserve: reserve(limit), before: 0, ledger: None, excused: AtomicUsize::new(0) }
+        let (code, excused, promised) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        Budget { limit, besides, code, reserve: reserve(limit), before: 0, ledger: None, excused, promised }
     }
 
     /// A budget of `limit` bytes for a run inside a program that does other things, too: earlier allocations do not
@@ -204,7 +207,8 @@ impl Budget {
 
 impl Account for Budget {
     fn allows(&self, bytes: usize) -> bool {
-        let fits = self.used().saturating_add(bytes).saturating_add(self.reserve) <= self.limit;
+        let promised = self.promised.load(Ordering::Relaxed);
+        let fits = self.used().saturating_add(bytes).saturating_add(promised).saturating_add(self.reserve) <= self.limit;
         if let Some(ledger) = self.ledger.as_ref().filter(|_| fits) {
             ledger.allowed.fetch_add(bytes, Ordering::Relaxed);
             ledger.peak.fetch_max(ledger.used(), Ordering::Relaxed);
@@ -228,6 +232,14 @@ impl Account for Budget {
         if self.ledger.is_none() {
             TAKEN.fetch_sub(bytes, Ordering::Relaxed);
         }
+    }
+
+    fn promise(&self, bytes: usize) {
+        self.promised.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn keep(&self, bytes: usize) {
+        self.promised.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     fn wants_settling(&self, asked: u32) -> bool {

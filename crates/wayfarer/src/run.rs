@@ -24,21 +24,30 @@ use wayfarer_space::{PropertyBits, PropertyKind, Rng, Space, Word};
 /// The remark on a violation that an audit met.
 const MET_BY_AUDIT: &str = "the search itself found nothing; the random walks of the audit after it met this violation";
 
+/// The things that a plan is run on.
+#[derive(Clone, Copy)]
+pub(crate) struct Attempt<'a> {
+    pub(crate) subject: &'a dyn Subject,
+    /// Whether the run ends at the first limit of representation, because a wider form of the subject may not have it.
+    pub(crate) end_at_limit: bool,
+    pub(crate) budget: &'a Budget,
+}
+
 impl Plan {
     /// Runs the plan on a subject, such as a program. `control` is asked after every round; this function keeps the
     /// plan's own time budget.
     pub fn check(&self, subject: &dyn Subject, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
-        self.attempt(subject, false, budget, control)
+        self.attempt(Attempt { subject, end_at_limit: false, budget }, control)
     }
 
-    /// The same. With `end_at_limit` the run ends at the first limit of representation, because a wider form of the
-    /// subject may not have it.
-    pub(crate) fn attempt(&self, subject: &dyn Subject, end_at_limit: bool, budget: &Budget, control: &mut dyn Control) -> Result<Report, RunError> {
+    /// The same.
+    pub(crate) fn attempt(&self, attempt: Attempt, control: &mut dyn Control) -> Result<Report, RunError> {
+        let Attempt { subject, end_at_limit, budget } = attempt;
         if self.strategy == StrategySpec::default() && self.store.is_some() || self.deadlock.is_none() {
             let plan = Plan { deadlock: self.deadlock.or(Some(subject.deadlock())), ..self.clone().settled() };
-            return plan.attempt(subject, end_at_limit, budget, control);
+            return plan.attempt(attempt, control);
         }
-        if let Some(report) = self.elsewhere(subject, end_at_limit, budget, control)? {
+        if let Some(report) = self.elsewhere(attempt, control)? {
             return Ok(report);
         }
         let started = Instant::now();
@@ -99,7 +108,7 @@ impl Plan {
             let time = self.time.map(|time| time.saturating_sub(explored));
             drop((strategy, last, store));
             let plan = Plan { symmetry: SymmetryChoice::Off, time, ..self.clone() };
-            let mut report = plan.attempt(subject, end_at_limit, budget, control)?;
+            let mut report = plan.attempt(attempt, control)?;
             report.symmetry_note = subject.refuted_symmetry();
             return Ok(report);
         }
@@ -180,7 +189,7 @@ impl Plan {
 
     /// Runs the plan on a GPU if that is requested and worthwhile.
     #[cfg(not(feature = "gpu"))]
-    fn elsewhere(&self, _: &dyn Subject, _: bool, _: &Budget, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
+    fn elsewhere(&self, _: Attempt, _: &mut dyn Control) -> Result<Option<Report>, RunError> {
         match self.device {
             crate::DeviceChoice::Gpu(_) => Err(RunError::Device { message: "this program was built without the feature `gpu`".to_string() }),
             _ => Ok(None),
@@ -364,8 +373,7 @@ fn expected_omissions(outcome: &Outcome, chosen: &StoreSpec, store: &dyn Store) 
         // A later phase that found no room to begin forgot nothing.
         Fidelity::Amnesic if !outcome.phases.is_empty() => Some(outcome.omissions.unwrap_or(0.0)),
         // Workers that search apart keep stores of their own, and this one stands for none of them.
-        Fidelity::Amnesic if chosen.abilities().exact => Some(0.0),
-        Fidelity::Amnesic => None,
+        Fidelity::Amnesic => outcome.omissions.or(chosen.abilities().exact.then_some(0.0)),
     }
 }
 

@@ -179,7 +179,7 @@ impl Writer<'_> {
             let FaultFacts { message, at, .. } = words.fault(fault, self.plan);
             let mut step = StepReport { fault: Some(format!("{message} ({at})")), ..self.step(last, firing) };
             // Nothing changes, so only this shows which element was chosen.
-            words.chosen(last, firing).iter().for_each(|(name, element)| step.rule.push_str(&format!("; {name} is {element}")));
+            words.chosen(last, firing).iter().for_each(|(name, element)| step.rule.push_str(&format!("; element {name} is {element}")));
             steps.push(step);
         }
         WitnessReport { length: raw.len(), raw_length, shortest, start: words.start(raw.start), start_state, steps, raw }

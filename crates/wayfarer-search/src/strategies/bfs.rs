@@ -6,7 +6,7 @@
 
 use super::batch::Batch;
 use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
-use crate::crew::{Crew, Met};
+use crate::crew::{Crew, Load, Met};
 use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
@@ -37,6 +37,8 @@ const LAG: usize = 2;
 /// including growth by doubling.
 const MANY: usize = 4096;
 const STEP: usize = 160;
+/// The share of a large round's memory that a worker may take in addition while it works.
+const GROWS: usize = 4;
 
 /// The work of a level that is worth waking a worker for: words written while its states are expanded, about.
 const FEED: u64 = 2048;
@@ -46,7 +48,11 @@ const STEP_WORDS: usize = 3;
 /// Breadth-first search of one worker, alone or in a crew.
 pub struct Bfs<'a> {
     frontier: Box<dyn Frontier + 'a>,
-    crew: Option<Place<'a>>,
+    crew: Option<&'a Crew>,
+    /// The memory of large rounds, if someone keeps it within a budget.
+    load: Option<&'a Load<'a>>,
+    /// The bytes of it that this worker was promised and does not hold yet.
+    promised: usize,
     worker: usize,
     /// Whether the others of the crew were not called to this level.
     alone: bool,
@@ -66,14 +72,6 @@ pub struct Bfs<'a> {
     /// Whether a state may have many successors: it is not known yet, or the last one had.
     heavy: bool,
     shift: Shift,
-}
-
-/// A place in a crew.
-#[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
-    pub(crate) crew: &'a Crew,
-    /// Asked whether there is room for one more worker's rounds, if these are large.
-    pub(crate) account: &'a dyn Account,
 }
 
 /// Whether a worker of a crew makes rounds in this level.
@@ -100,19 +98,27 @@ pub(crate) struct Level {
 impl<'a> Bfs<'a> {
     /// A search over a store that gives states back in the order of insertion; it does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
-        Bfs::part(Board::new(1, None).part(0), 0, None, Level::default(), limits)
+        Bfs::part(Board::new(1, None).part(0), 0, (None, None), Level::default(), limits)
     }
 
     /// A search that keeps the waiting states itself, for stores that do not give them back. It asks `account` before its frontier grows.
     pub fn queued(limits: &Limits, packing: Packing, account: &'a dyn Account) -> Self {
-        Bfs::part(Arc::new(Pool::new(packing, account, 1)).part(0), 0, None, Level::default(), limits)
+        Bfs::part(Arc::new(Pool::new(packing, account, 1)).part(0), 0, (None, None), Level::default(), limits)
     }
 
-    /// One worker's part of a search.
-    pub(crate) fn part(frontier: Box<dyn Frontier + 'a>, worker: usize, crew: Option<Place<'a>>, level: Level, limits: &Limits) -> Self {
+    /// One worker's part of a search, in a crew or alone.
+    pub(crate) fn part(
+        frontier: Box<dyn Frontier + 'a>,
+        worker: usize,
+        (crew, load): (Option<&'a Crew>, Option<&'a Load<'a>>),
+        level: Level,
+        limits: &Limits,
+    ) -> Self {
         Bfs {
             frontier,
             crew,
+            load,
+            promised: 0,
             worker,
             alone: crew.is_none(),
             leads: worker == 0,
@@ -130,6 +136,7 @@ impl<'a> Bfs<'a> {
 
     /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.
     pub(crate) fn leave(mut self) -> (Level, u64) {
+        self.rest();
         self.frontier.leave();
         (self.level, self.own())
     }
@@ -183,7 +190,7 @@ impl<'a> Bfs<'a> {
         }
         let turn = match self.crew {
             None => Some(self.turns + 1),
-            Some(Place { crew, .. }) if self.alone && self.fed(found, crew.workers()) == 1 => crew.go_on_alone(),
+            Some(crew) if self.alone && self.fed(found, crew.workers()) == 1 => crew.go_on_alone(),
             Some(_) => None,
         };
         let Some(turn) = turn else { return false };
@@ -195,21 +202,24 @@ impl<'a> Bfs<'a> {
     /// Whether this worker makes rounds in this level. The first of a crew always does.
     fn works(&mut self) -> bool {
         if self.shift == Shift::Open {
-            let works = self.leads || self.crew.is_none_or(|place| place.crew.lifts(place.account));
-            self.shift = if works { Shift::Works } else { Shift::Rests };
+            let room = self.load.map_or(Some(0), |load| if self.leads { Some(load.lift_anyway()) } else { load.lift() });
+            self.promised = room.unwrap_or(0);
+            self.shift = if room.is_some() { Shift::Works } else { Shift::Rests };
         }
         self.shift == Shift::Works
     }
 
     /// The level is over, and nothing of this worker's rounds is left.
     fn rest(&mut self) {
-        if self.shift == Shift::Works
-            && !self.leads
-            && let Some(place) = self.crew
-        {
-            place.crew.rest();
-        }
+        self.keep(0);
         self.shift = Shift::Open;
+    }
+
+    /// The worker holds what it was promised, or does without, except for the last `left` bytes of it.
+    fn keep(&mut self, left: usize) {
+        let Some(load) = self.load.filter(|_| self.promised > left) else { return };
+        load.settle(self.promised - left);
+        self.promised = left;
     }
 
     fn take(&mut self, store: &dyn Store, selection: &mut Selection) {
@@ -253,9 +263,11 @@ impl Strategy for Bfs<'_> {
         if sources > 0 {
             self.weight = (steps * (words + STEP_WORDS)).div_ceil(sources).max(1) as u64;
             self.heavy = steps > MANY && sources == 1;
-            if let Some(place) = self.crew.filter(|_| self.heavy) {
-                place.crew.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
+            if let Some(load) = self.load.filter(|_| self.heavy) {
+                load.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
             }
+            // A later round may be larger, and the frontier grows within one.
+            self.keep(self.load.map_or(0, Load::weight) / GROWS);
         }
         self.batch.learn_wide(sources, steps, words);
     }
@@ -269,7 +281,7 @@ impl Strategy for Bfs<'_> {
     }
 
     fn meet(&mut self, found: usize, ask: &mut dyn FnMut() -> Option<Stop>) -> Meeting {
-        let Some(Place { crew, .. }) = self.crew else { return Meeting::Over };
+        let Some(crew) = self.crew else { return Meeting::Over };
         self.rest();
         self.frontier.hand_over();
         let met = crew.meet(self.worker, found, ask, &mut |turn| {

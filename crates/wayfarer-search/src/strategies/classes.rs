@@ -38,11 +38,12 @@ impl Close {
     }
 }
 
-/// For rows: a search that closes states knows when it has visited everything; that takes one worker.
+/// For rows: a search that closes states knows when it has visited everything; that takes one worker. What it meets again it does not meet by chance.
 pub(super) fn closing(given: &Given, needs: Need) -> Nature {
     let closes = given.is("close", "on");
     let crewing = if closes { Crewing::Alone } else { Crewing::Apart };
-    Nature { needs, crewing, exhaustive: closes && !given.is("from", "visited"), counts_depth: true, ..RANDOM }
+    let draws = !closes && !given.is("close", "delete");
+    Nature { needs, crewing, exhaustive: closes && !given.is("from", "visited"), draws, counts_depth: true, ..RANDOM }
 }
 
 /// For rows: the exact store, or a pool if V has to forget closed states.

@@ -325,4 +325,28 @@ fn states_that_several_searches_meet_are_told_once() {
     assert!(outcome.states > 2 * there, "{}", outcome.states);
     assert!((there / 2..=there).contains(&told.0), "{} of {there}", told.0);
     assert!(outcome.frontier <= there);
+    // Walkers forget at once, so that every visit is new to them. None of it is told, also not by one who is done.
+    let walkers = |worker: usize| Some((Box::new(NoStore) as Box<dyn Store>, Box::new(Walk::new(1, worker as u64)) as Box<dyn Strategy>));
+    let mut told = Told(0);
+    Job::apart(&graph, &walkers, 4, &settings).run(&mut told);
+    assert!((there / 2..=there).contains(&told.0), "{} of {there}", told.0);
+}
+
+#[test]
+fn the_outside_is_told_what_several_searches_met_together() {
+    let mut rng = Rng::new(26, "crews");
+    let graph = random(&mut rng, 50_000, 3);
+    let settings =
+        Settings { limits: Limits { steps: 80_000, ..Limits::default() }, deadlock: Deadlock::Off, record: 1 << 10, ..Settings::default() };
+    let part = |worker: usize| {
+        let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
+        Some((Box::new(store) as Box<dyn Store>, Box::new(Urs::new(1 << 20, worker as u64)) as Box<dyn Strategy>))
+    };
+    let mut told = Told(0);
+    let outcome = Job::apart(&graph, &part, 4, &settings).run(&mut told);
+    // Each worker met half of them; the largest number of one worker was told before.
+    let (told, covered) = (told.0 as f64, outcome.covered.value);
+    assert!(outcome.states as f64 > 1.2 * covered, "{} and {covered}", outcome.states);
+    assert!((0.9..=1.0).contains(&(told / covered)), "{told} of {covered}");
+    assert_eq!(outcome.omissions, Some(0.0));
 }

@@ -1,14 +1,12 @@
 //! Searches on a GPU that every lane makes for itself.
 
-use super::{cause, judge_starts, limit, lost, reached};
+use super::{MOST, cause, judge_starts, limit, lost, reached};
 use wayfarer_gpu::{Asked, Lanes, Machine, Order, Own, Source};
 use wayfarer_search::{Away, Control, Details, Device, Estimate, Fidelity, Figures, Finding, Lost, Standing, Stop};
 use wayfarer_space::{Space, States, Word};
 
 /// The number of lanes, if there is memory for them. It is part of what a seed means.
 pub(crate) const MOST_LANES: u64 = 1 << 17;
-/// The most findings of one round that are examined.
-const MOST: usize = 64;
 
 /// Searches on a GPU that every lane makes for itself.
 pub(crate) struct OwnOnDevice<'m> {

@@ -1,14 +1,12 @@
 //! Random walks on a GPU.
 
-use super::{cause, judge_starts, limit, lost, reached};
+use super::{MOST, cause, judge_starts, limit, lost, reached};
 use wayfarer_gpu::{Asked, Machine, Met, Source, Walks};
 use wayfarer_search::{Away, Control, Details, Device, Fidelity, Figures, Finding, Lost, Standing, Stop};
 use wayfarer_space::{Fired, Rng, Space, States, Word};
 
 /// The number of parallel walks, if no more are requested. It is part of what a seed means.
 pub(crate) const LANES: u64 = 1 << 20;
-/// The most findings of one round that are examined.
-const MOST: usize = 64;
 
 /// Random walks on a GPU.
 pub(crate) struct WalksOnDevice<'m> {

@@ -256,8 +256,8 @@ pub const OPTIONS: &[PlanOption] = &[
         heading: SEARCH,
         help: "Where the search runs: auto, cpu, gpu, or gpu:1 for the second GPU",
         default: "auto",
-        more: "`auto` begins on the CPU and moves to a GPU if there is one and the search lasts longer than a few seconds; models that a GPU cannot run, and \
-               searches that it does not have, stay on the CPU. `gpu` says why it is not possible. On a GPU there are breadth-first search over `exact`, \
+        more: "`auto` begins on the CPU and moves to a GPU if there is one, the search lasts longer than a few seconds and --memory has room for the GPU's \
+               driver (256 MiB); models that a GPU cannot run, and searches that it does not have, stay on the CPU. `gpu` says why it is not possible. On a GPU there are breadth-first search over `exact`, \
                `compact` and `bitstate`, walks, random searches and highways.",
         compared: true,
         choices: || ["auto", "cpu", "gpu"].map(String::from).to_vec(),

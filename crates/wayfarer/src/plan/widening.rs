@@ -3,6 +3,7 @@
 //! restarts are few.
 
 use crate::memory::Budget;
+use crate::run::Attempt;
 use crate::{Plan, Report, RunError, Subject};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ impl Plan {
         let mut remarks = Vec::new();
         loop {
             let time = self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
-            let mut report = Plan { time, ..self.clone() }.attempt(&**subject, end_at_limit, budget, control)?;
+            let mut report = Plan { time, ..self.clone() }.attempt(Attempt { subject: &**subject, end_at_limit, budget }, control)?;
             let limit = report.limit.filter(|_| end_at_limit && report.stop == Stop::Limit);
             let Some(limit) = limit else {
                 report.restarts = remarks.len() as u32;

@@ -5,8 +5,7 @@ mod carrying;
 mod moving;
 mod repeating;
 
-use super::{expected_omissions, is_empty};
-use crate::memory::Budget;
+use super::{Attempt, expected_omissions, is_empty};
 use crate::report::{Report, Times};
 use crate::subject::Subject;
 use crate::watch::Deadline;
@@ -21,25 +20,19 @@ use wayfarer_space::{Firing, Space, States, Steps};
 
 impl Plan {
     /// Runs the plan on a GPU if that is requested and worthwhile.
-    pub(super) fn elsewhere(
-        &self,
-        subject: &dyn Subject,
-        end_at_limit: bool,
-        budget: &Budget,
-        control: &mut dyn Control,
-    ) -> Result<Option<Report>, RunError> {
+    pub(super) fn elsewhere(&self, attempt: Attempt, control: &mut dyn Control) -> Result<Option<Report>, RunError> {
         match self.device {
             DeviceChoice::Cpu => Ok(None),
-            DeviceChoice::Gpu(number) => match self.on_device_and_cores(subject, number, end_at_limit, budget, control) {
+            DeviceChoice::Gpu(number) => match self.on_device_and_cores(number, attempt, control) {
                 Err(Refused::Symmetry(why)) => {
                     let here = Plan { device: DeviceChoice::Cpu, ..self.clone() };
-                    let mut report = here.attempt(subject, end_at_limit, budget, control)?;
+                    let mut report = here.attempt(attempt, control)?;
                     report.remarks.push(format!("the search up to symmetry ran on the CPU: {why}"));
                     Ok(Some(report))
                 }
                 other => Ok(Some(other?)),
             },
-            DeviceChoice::Auto => self.moving(subject, end_at_limit, budget, control),
+            DeviceChoice::Auto => self.moving(attempt, control),
         }
     }
 
@@ -84,14 +77,8 @@ impl Plan {
     }
 
     /// Runs the plan on the GPU of this number.
-    fn on_device(
-        &self,
-        subject: &dyn Subject,
-        number: u32,
-        end_at_limit: bool,
-        budget: &Budget,
-        control: &mut dyn Control,
-    ) -> Result<Report, Refused> {
+    fn on_device(&self, number: u32, attempt: Attempt, control: &mut dyn Control) -> Result<Report, Refused> {
+        let Attempt { subject, end_at_limit, budget } = attempt;
         let started = Instant::now();
         if let Some(why) = self.refusal(subject) {
             return Err(refused(why));

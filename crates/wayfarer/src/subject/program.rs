@@ -368,7 +368,7 @@ fn symmetry(plan: &Plan, program: &Program) -> Result<(Option<Scalarsets>, Optio
     }
     match Doubts::of(program, &symmetry) {
         Some(doubts) => {
-            let remark = format!("symmetry is used and checked during the run, because {why}");
+            let remark = format!("symmetry is used and checked during the run (--symmetry on leaves out the checks, which take time), because {why}");
             Ok((Some(Scalarsets { symmetry, doubts: Some(doubts) }), Some(remark)))
         }
         None => Ok((None, Some(format!("symmetry is not used: {why}")))),

@@ -1,10 +1,8 @@
 //! The CPU's cores beside a GPU. A GPU searches by levels and comes to deep states late; meanwhile the cores walk at random, which leads deep at once and takes no
 //! memory. A violation that they meet ends the search. If neither finds anything, rules that they fired and covers that they reached count.
 
-use super::Refused;
-use crate::memory::Budget;
+use super::{Attempt, Refused};
 use crate::report::{CheckVerdict, Report};
-use crate::subject::Subject;
 use crate::{DeviceChoice, Plan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -16,24 +14,17 @@ const ALONE: Duration = Duration::from_secs(1);
 
 impl Plan {
     /// Runs the plan on a GPU, with the CPU's cores beside it if the plan leaves the strategy open.
-    pub(super) fn on_device_and_cores(
-        &self,
-        subject: &dyn Subject,
-        number: u32,
-        end_at_limit: bool,
-        budget: &Budget,
-        control: &mut dyn Control,
-    ) -> Result<Report, Refused> {
-        let Some(plan) = self.beside() else { return self.on_device(subject, number, end_at_limit, budget, control) };
+    pub(super) fn on_device_and_cores(&self, number: u32, attempt: Attempt, control: &mut dyn Control) -> Result<Report, Refused> {
+        let Some(plan) = self.beside() else { return self.on_device(number, attempt, control) };
         let (halt, found) = (AtomicBool::new(false), AtomicBool::new(false));
         let search = || {
-            let report = plan.attempt(subject, end_at_limit, budget, &mut Halted(&halt)).ok();
+            let report = plan.attempt(attempt, &mut Halted(&halt)).ok();
             found.store(report.as_ref().is_some_and(|report| report.verdict == Verdict::Violated), Ordering::Relaxed);
             report
         };
         std::thread::scope(|scope| {
             let mut both = Both { inner: control, scope, search: &search, begun: None, runs: None, found: &found };
-            let there = self.on_device(subject, number, end_at_limit, budget, &mut both);
+            let there = self.on_device(number, attempt, &mut both);
             halt.store(true, Ordering::Relaxed);
             let here = both.runs.and_then(|thread| thread.join().ok()).flatten();
             let (Ok(there), Some(here)) = (&there, here) else { return there };
@@ -134,6 +125,7 @@ impl<'scope, F: Fn() -> Option<Report> + Sync> Control for Both<'scope, '_, '_, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::Budget;
     use crate::{LoadOptions, open_text};
     use wayfarer_search::Unbounded;
 

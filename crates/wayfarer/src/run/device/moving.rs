@@ -2,15 +2,14 @@
 //! beside it; if the levels are wide enough to keep a GPU busy, the search then starts again there, which makes up for the lost time within a fraction of a second.
 //! If there is no GPU, or it cannot run the model, or turns out to be slower, the search continues on the CPU.
 
-use super::{Refused, slots};
+use super::{Attempt, Refused, slots};
 use crate::memory::Budget;
 use crate::report::Report;
-use crate::subject::Subject;
 use crate::{DeviceChoice, Plan, RunError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wayfarer_gpu::{Device, Search, Source};
-use wayfarer_search::{Control, OnDevice, Progress, Stop, StoreSpec, Verdict};
+use wayfarer_search::{Account, Control, OnDevice, Progress, Stop, StoreSpec, Verdict};
 
 /// The time after which the model is compiled for a GPU, beside the search on the CPU.
 const COMPILING: Duration = Duration::from_secs(2);
@@ -18,18 +17,15 @@ const COMPILING: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The least number of states that wait to be expanded in a search that a GPU takes over. Narrower levels leave most of its lanes idle.
 const WIDE: u64 = 100_000;
+/// The memory of the host that the driver of a GPU takes: we measured 84 MiB with a small model, and larger ones take more.
+const DRIVER: usize = 256 << 20;
 /// The time after which a search on the GPU must have been faster than the CPU was.
 const TRIAL: Duration = Duration::from_secs(3);
 
 impl Plan {
     /// Begins on the CPU, and moves if the search takes long and its levels are wide.
-    pub(super) fn moving(
-        &self,
-        subject: &dyn Subject,
-        end_at_limit: bool,
-        budget: &Budget,
-        control: &mut dyn Control,
-    ) -> Result<Option<Report>, RunError> {
+    pub(super) fn moving(&self, attempt: Attempt, control: &mut dyn Control) -> Result<Option<Report>, RunError> {
+        let subject = attempt.subject;
         let Some(program) = subject.for_device().filter(|_| self.store.is_none() && self.refusal(subject).is_none()) else { return Ok(None) };
         if self.strategy.nature().device != OnDevice::Levels || self.states.is_some() || self.steps.is_some() || self.profile {
             return Ok(None);
@@ -37,10 +33,20 @@ impl Plan {
         let started = Instant::now();
         let here = Plan { device: DeviceChoice::Cpu, ..self.clone() };
         let make = || self.source(subject, program).ok().map(|(source, _)| (source, self.store()));
-        let mut watch = Moving { inner: control, make: &make, started, asked: 0, compiling: Compiling::NotYet, moves: false };
-        let report = here.attempt(subject, end_at_limit, budget, &mut watch)?;
+        let mut watch = Moving {
+            inner: control,
+            make: &make,
+            budget: attempt.budget,
+            driver: None,
+            started,
+            asked: 0,
+            compiling: Compiling::NotYet,
+            moves: false,
+        };
+        let report = here.attempt(attempt, &mut watch)?;
+        let Moving { moves, driver: _driver, .. } = watch;
         // If all violations are asked for, those found so far do not end the search.
-        if !watch.moves || report.verdict != Verdict::NotFound && !self.all_violations {
+        if !moves || report.verdict != Verdict::NotFound && !self.all_violations {
             return Ok(Some(report));
         }
         let rest = |started: Instant| self.time.map(|time| time.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
@@ -48,7 +54,7 @@ impl Plan {
         let least = report.states as f64 / report.times.exploring.max(1e-3);
         drop(report);
         let mut pace = Pace { inner: control, begun: None, least, judged: false, slow: false };
-        let message = match there.on_device_and_cores(subject, 0, end_at_limit, budget, &mut pace) {
+        let message = match there.on_device_and_cores(0, attempt, &mut pace) {
             Ok(_) if pace.slow => "the GPU was slower".to_string(),
             Ok(mut report) => {
                 // The time on the CPU is part of the time of the run.
@@ -60,7 +66,7 @@ impl Plan {
             Err(Refused::Run(RunError::Device { message }) | Refused::Symmetry(message)) => message,
             Err(Refused::Run(other)) => return Err(other),
         };
-        let mut report = Plan { time: rest(started), ..here }.attempt(subject, end_at_limit, budget, control)?;
+        let mut report = Plan { time: rest(started), ..here }.attempt(attempt, control)?;
         report.remarks.push(format!("the search began again on the CPU: {message}"));
         Ok(Some(report))
     }
@@ -74,25 +80,41 @@ enum Compiling {
     Done,
 }
 
+/// The driver's memory, as part of a budget.
+struct Driver<'a>(&'a Budget);
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        self.0.refund(DRIVER);
+    }
+}
+
 /// Ends a search on the CPU when it has taken long enough and a GPU can take it over.
-struct Moving<'a> {
+struct Moving<'a, 'b> {
     inner: &'a mut dyn Control,
     /// Makes the source of the model, if a GPU can run it.
     make: &'a dyn Fn() -> Option<(Source, StoreSpec)>,
+    /// Must have room for the driver.
+    budget: &'b Budget,
+    driver: Option<Driver<'b>>,
     started: Instant,
     asked: u32,
     compiling: Compiling,
     moves: bool,
 }
 
-impl Moving<'_> {
+impl Moving<'_, '_> {
     /// Whether a GPU is ready to take over.
     fn is_ready(&mut self) -> bool {
         match &self.compiling {
             Compiling::NotYet => {
                 self.compiling = match (self.make)() {
-                    Some((source, store)) => Compiling::Runs(std::thread::spawn(move || prepares(&source, &store))),
-                    None => Compiling::Done,
+                    Some((source, store)) if self.budget.allows(DRIVER) => {
+                        self.budget.charge(DRIVER);
+                        self.driver = Some(Driver(self.budget));
+                        Compiling::Runs(std::thread::spawn(move || prepares(&source, &store)))
+                    }
+                    _ => Compiling::Done,
                 };
                 false
             }
@@ -112,7 +134,7 @@ fn prepares(source: &Source, store: &StoreSpec) -> bool {
     device.prepare(source, Search::Levels(slots)).is_ok()
 }
 
-impl Control for Moving<'_> {
+impl Control for Moving<'_, '_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         if let Some(stop) = self.inner.ask(progress) {
             return Some(stop);
