@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::{Exit, Failure, memory, model, outputs, sizes};
 use serde_json::json;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wayfarer::Plan;
 use wayfarer::memory::Budget;
 use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page};
@@ -21,13 +21,13 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     for strategy in &options.strategies.0 {
         strategy.suits(&strategy.default_store()).map_err(|needs| Failure::wrong(format!("`{strategy}` needs {needs}")))?;
     }
-    let page_file = options.html.as_deref().map(|file| outputs::outlet(file, "--html", &[&options.model.model])).transpose()?;
+    let page_file = options.output.html.as_deref().map(|file| outputs::outlet(file, "--html", &[&options.model.model])).transpose()?;
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     // One thread: parallel runs would share the memory, and their times would mean nothing.
     let plan = Plan { memory: Some(limit), threads: 1, ..given.clone() };
     let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
     let question = Comparison { subject: opened.subject, plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
-    let watcher = Watcher::new(&signals, options.quiet);
+    let watcher = Watcher::new(&signals, options.output.quiet);
     let done = carry_out(&Desk::new(false, given.seed, 1, &watcher), &question);
     watcher.finish();
     let findings = done.map_err(|error| match error {
@@ -39,7 +39,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
         outputs::write(file, "--html", &page(&findings.title, introduction, std::slice::from_ref(&findings)))?;
         complain(&format!("page written to {}\n", file.path().display()));
     }
-    let text = if options.json { format!("{}\n", json!({ "schema": 1, "comparison": findings })) } else { findings.text(width(), style()) };
+    let text = if options.output.json { format!("{}\n", json!({ "schema": 1, "comparison": findings })) } else { findings.text(width(), style()) };
     print(&text).map_err(Failure::failed)?;
     Ok(Exit::Well)
 }
@@ -71,9 +71,8 @@ impl Watch for Watcher<'_> {
     }
 
     fn progress(&self, share: f64) {
-        let every = if self.style == Style::Terminal { Duration::from_millis(200) } else { Duration::from_secs(10) };
         let Ok(mut shown) = self.shown.lock() else { return };
-        if self.style == Style::Quiet || shown.0.elapsed() < every {
+        if self.style == Style::Quiet || shown.0.elapsed() < self.style.every() {
             return;
         }
         let seconds = self.started.elapsed().as_secs_f64();

@@ -46,7 +46,7 @@ fn list(json: bool) -> Result<Exit, Failure> {
 }
 
 fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<PathBuf>) -> Result<Exit, Failure> {
-    let page_file = options.html.as_deref().map(|file| outputs::outlet(file, "--html", &[])).transpose()?;
+    let page_file = options.output.html.as_deref().map(|file| outputs::outlet(file, "--html", &[])).transpose()?;
     let shelf = match &folder {
         Some(folder) => {
             Some(Shelf::open(folder).map_err(|error| Failure::failed(format!("cannot make the folder `{}`: {error}", folder.display())))?)
@@ -60,7 +60,7 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
         let folder = options.corpus.as_deref().unwrap_or(Path::new("")).display();
         Failure::wrong(format!("cannot read the folder `{folder}` of --corpus: {error}"))
     })?;
-    let watcher = Watcher::new(&signals, options.quiet, chosen, options.quick);
+    let watcher = Watcher::new(&signals, options.output.quiet, chosen, options.quick);
     let bench = Bench {
         options,
         permits: Arc::new(Permits::new(threads)),
@@ -74,8 +74,8 @@ fn run(chosen: &[&'static Experiment], options: &LabOptions, folder: Option<Path
     if let Some(shelf) = &bench.shelf {
         shelf.list(&all).map_err(|error| Failure::failed(format!("cannot write to the folder: {error}")))?;
     }
-    give(page_file.as_ref(), options.json, options.quick, options.seed, &all)?;
-    if !options.json {
+    give(page_file.as_ref(), options.output.json, options.quick, options.seed, &all)?;
+    if !options.output.json {
         print(&format!("{}\n", summary(&all))).map_err(Failure::failed)?;
     }
     Ok(Exit::Well)
@@ -109,7 +109,7 @@ impl Bench<'_> {
                     // In the order of the list, each as soon as all before it are there.
                     while let Some(Some(findings)) = done.get(shown.load(Ordering::Relaxed)) {
                         shown.fetch_add(1, Ordering::Relaxed);
-                        if !self.options.json {
+                        if !self.options.output.json {
                             self.watcher.clear();
                             let _ = print(&format!("{}\n", findings.text(width(), style())));
                         }

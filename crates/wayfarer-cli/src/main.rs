@@ -155,13 +155,15 @@ impl Failure {
 /// Help goes to the standard output and is not an error; anything else is.
 fn usage(error: &clap::Error) -> ExitCode {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    // A closed pipe is no reason to complain.
-    let _ = error.print();
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
         && std::path::Path::new(word).is_file()
     {
-        output::complain(&format!("\n`{word}` is a file. To check it: wayfarer check {}\n", wayfarer::options::quoted(word)));
+        // The command whose name is nearest to that of a file is no help.
+        output::complain(&format!("error: `{word}` is a file and not a command. To check it: wayfarer check {}\n", wayfarer::options::quoted(word)));
+    } else {
+        // A closed pipe is no reason to complain.
+        let _ = error.print();
     }
     ExitCode::from(if asked { Exit::Well } else { Exit::Wrong } as u8)
 }

@@ -171,6 +171,7 @@ impl Subject {
         or_simulated(exact, question, watcher, share, |watcher| {
             self.explicit(|graph| {
                 share::fitting(simulation(question), share.all, |simulation| {
+                    watcher.simulating(simulation.runs);
                     simulate_cover_times(graph, algorithm, simulation, &mut |progress| watcher.look(progress))
                 })
             })
@@ -199,6 +200,7 @@ impl Subject {
         or_simulated(exact, question, watcher, share, |watcher| {
             self.explicit(|graph| {
                 share::fitting(simulation(question), share.all, |simulation| {
+                    watcher.simulating(simulation.runs);
                     simulate_coverage(graph, algorithm, capacity, steps, simulation, &mut |progress| watcher.look(progress))
                 })
             })
@@ -322,7 +324,12 @@ fn reason(error: &TheoryError) -> String {
             let size = |bytes: u64| sizes::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
             format!("it needs at least {} of memory where --memory leaves it {}", size(*bytes), size(*allowed))
         }
-        TheoryError::TooManyNodes { nodes, most } => format!("{} are more than the {most} over whose sets it goes", sizes::counted(*nodes, "node")),
+        TheoryError::TooManyNodes { nodes, most } => {
+            format!(
+                "an exact answer needs every set of nodes that can be covered, and {} are too many for that (at most {most})",
+                sizes::counted(*nodes, "node")
+            )
+        }
         other => other.to_string(),
     }
 }

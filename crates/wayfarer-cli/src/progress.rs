@@ -39,6 +39,16 @@ impl Style {
             false => Style::Plain,
         }
     }
+
+    /// The time until the first line: soon, so that a user sees that something happens.
+    pub(crate) fn first(self) -> Duration {
+        if self == Style::Terminal { TERMINAL_EVERY } else { PLAIN_FIRST }
+    }
+
+    /// The time from one line to the next.
+    pub(crate) fn every(self) -> Duration {
+        if self == Style::Terminal { TERMINAL_EVERY } else { PLAIN_EVERY }
+    }
 }
 
 /// The control of a run that a person watches.
@@ -59,7 +69,6 @@ impl<'a> Watcher<'a> {
     /// Starts to watch.
     pub(crate) fn new(signals: &'a Signals, budget: &'a Budget, style: Style, time: Option<Duration>) -> Self {
         let started = Instant::now();
-        let first = if style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_FIRST };
         let tick = Arc::new(AtomicBool::new(false));
         let done = Arc::new(AtomicBool::new(false));
         let (raise, over) = (tick.clone(), done.clone());
@@ -79,7 +88,7 @@ impl<'a> Watcher<'a> {
             style,
             started,
             until: time.and_then(|time| started.checked_add(time)),
-            due: started + first,
+            due: started + style.first(),
             drawn: false,
             last: (started, Progress::default()),
             tick,
@@ -96,7 +105,7 @@ impl<'a> Watcher<'a> {
             self.show(now, progress, true);
         } else if self.style != Style::Quiet && now >= self.due {
             self.show(now, progress, false);
-            self.due = now + if self.style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_EVERY };
+            self.due = now + self.style.every();
         }
         self.until.is_some_and(|until| now >= until).then_some(Stop::Time)
     }

@@ -143,7 +143,7 @@ fn tables(findings: &mut Findings, sides: &[Side]) {
         Column::new("found").form(Form::Percent),
         Column::new("states"),
         Column::new("steps"),
-        Column::new("seconds"),
+        Column::new("seconds").form(Form::Fixed),
         Column::new("witness"),
         Column::new("before shortening"),
         Column::new("visits to known states").form(Form::Percent),

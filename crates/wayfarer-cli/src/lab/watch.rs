@@ -5,11 +5,8 @@ use crate::progress::Style;
 use crate::signals::Signals;
 use crate::sizes;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wayfarer_lab::{Experiment, Watch};
-
-const TERMINAL_EVERY: Duration = Duration::from_millis(200);
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 pub(super) struct Watcher<'a> {
     signals: &'a Signals,
@@ -151,11 +148,11 @@ impl Watch for Watched<'_> {
                 // A line that is wider than the terminal could not be drawn over.
                 let line: String = line.chars().take(super::width().saturating_sub(1)).collect();
                 complain(&format!("\r\x1b[K{line}"));
-                (state.drawn, state.due) = (true, now + TERMINAL_EVERY);
+                state.drawn = true;
             } else {
                 complain(&format!("{line}\n"));
-                state.due = now + PLAIN_EVERY;
             }
+            state.due = now + watcher.style.every();
         });
     }
 }

@@ -1,10 +1,10 @@
 //! The options of `compare`.
 
 use super::ModelOptions;
+use super::lab::FindingsOutput;
 use super::plan::{Compared, PlanArgs};
 use crate::sizes::parse_depth;
 use clap::Args;
-use std::path::PathBuf;
 use std::str::FromStr;
 use wayfarer::StrategySpec;
 
@@ -73,17 +73,8 @@ pub(crate) struct CompareOptions {
     #[command(flatten)]
     pub(crate) run: PlanArgs<Compared>,
 
-    /// Write one self-contained page, for a browser or for print
-    #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Print one JSON object on the standard output, and nothing else there
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
-
-    /// Show no progress
-    #[arg(long, short, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) output: FindingsOutput,
 }
 
 #[cfg(test)]

@@ -100,6 +100,13 @@ pub(crate) struct LabOptions {
     #[arg(long, help_heading = "Output")]
     pub(crate) again: bool,
 
+    #[command(flatten)]
+    pub(crate) output: FindingsOutput,
+}
+
+/// The output of experiments and comparisons.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FindingsOutput {
     /// Write one self-contained page, for a browser or for print
     #[arg(long, value_name = "FILE", help_heading = "Output", value_hint = clap::ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,

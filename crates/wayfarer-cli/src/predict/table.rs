@@ -18,7 +18,8 @@ fn nodes_of(percent: u64, nodes: u32) -> u64 {
 
 /// The table as text.
 pub(super) fn text(subject: &Subject, answers: &[Answer], question: &Question, paint: Paint) -> String {
-    let density = subject.density.map_or(String::new(), |density| format!(", density factor {density:.3}"));
+    let density =
+        subject.density.map_or(String::new(), |density| format!(", density factor {density:.3} (degree over height of a tree of this size)"));
     let nodes = counted(u64::from(subject.nodes), "node");
     let mut out = format!("{}: {nodes}, height {}{density}\n\n", paint.strong(&subject.name), count(u64::from(subject.height)));
     let mut rows = vec![row("mean steps to cover", answers.iter().map(|answer| heading(answer, is_exact(&answer.cover))))];
@@ -87,8 +88,17 @@ fn minimum(answer: &Answer) -> Option<f64> {
 
 fn number(value: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
-        None => format!("{value:.3}"),
-        Some((low, high)) => format!("{value:.1} ({low:.1} to {high:.1})"),
+        None => grouped(value, 3),
+        Some((low, high)) => format!("{} ({} to {})", grouped(value, 1), grouped(low, 1), grouped(high, 1)),
+    }
+}
+
+/// A number that is not negative, with separators and this many decimals.
+fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.').map(|(whole, rest)| (whole.parse(), rest)) {
+        Some((Ok(whole), rest)) => format!("{}.{rest}", count(whole)),
+        _ => text,
     }
 }
 
@@ -131,7 +141,7 @@ fn notes(subject: &Subject, answers: &[Answer]) -> Vec<String> {
                 answer.algorithm,
                 probability(full.reached)
             )),
-            (None, Some(steps)) => notes.push(format!("{}: a run waits {} for cover", answer.algorithm, counted(steps, "step"))),
+            (None, Some(steps)) => notes.push(format!("{}: a run is given up after {}", answer.algorithm, counted(steps, "step"))),
             _ => {}
         }
     }

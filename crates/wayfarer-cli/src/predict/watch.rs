@@ -5,18 +5,16 @@ use crate::progress::Style;
 use crate::signals::Signals;
 use crate::sizes;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wayfarer::theory::Progress;
-
-const TERMINAL_EVERY: Duration = Duration::from_millis(200);
-const PLAIN_FIRST: Duration = Duration::from_secs(2);
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// The watch of one computation.
 pub(super) struct Watcher<'a> {
     signals: &'a Signals,
     style: Style,
     what: String,
+    /// The number of runs of a simulation that is under way.
+    runs: Option<u32>,
     started: Instant,
     due: Instant,
     until: Option<Instant>,
@@ -27,12 +25,17 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(signals: &'a Signals, quiet: bool, what: String) -> Self {
         let started = Instant::now();
         let style = Style::fitting(quiet);
-        Watcher { signals, style, what, started, due: started + first(style), until: None, drawn: false }
+        Watcher { signals, style, what, runs: None, started, due: started + style.first(), until: None, drawn: false }
     }
 
     /// Ends the computation at this instant, if there is one.
     pub(super) fn until(&mut self, until: Option<Instant>) {
         self.until = until;
+    }
+
+    /// A simulation of so many runs begins. One with more may follow, so the line names their number.
+    pub(super) fn simulating(&mut self, runs: u32) {
+        self.runs = Some(runs);
     }
 
     /// Whether the user asked to end.
@@ -50,8 +53,9 @@ impl<'a> Watcher<'a> {
         }
         let asked = self.signals.take_line();
         if asked || self.style != Style::Quiet && now >= self.due {
-            self.due = now + every(self.style);
-            let line = format!("{}: {} · {}", self.what, done(progress), sizes::clock((now - self.started).as_secs_f64()));
+            self.due = now + self.style.every();
+            let runs = self.runs.map_or_else(String::new, |runs| format!(" by {}", sizes::counted(u64::from(runs), "run")));
+            let line = format!("{}{runs}: {} · {}", self.what, done(progress), sizes::clock((now - self.started).as_secs_f64()));
             if self.style == Style::Terminal {
                 complain(&format!("\r\x1b[K{line}"));
                 self.drawn = true;
@@ -81,13 +85,4 @@ fn done(progress: Progress) -> String {
         0 => format!("{} so far", sizes::counted(progress.done, "set")),
         total => format!("{} %", 100 * progress.done.min(total) / total),
     }
-}
-
-/// The time until the first line: soon, so that a user sees that something happens.
-fn first(style: Style) -> Duration {
-    if style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_FIRST }
-}
-
-fn every(style: Style) -> Duration {
-    if style == Style::Terminal { TERMINAL_EVERY } else { PLAIN_EVERY }
 }

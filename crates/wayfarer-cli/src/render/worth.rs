@@ -4,8 +4,11 @@
 use super::View;
 use crate::output::{Paint, wrapped};
 use crate::sizes::{count, rough};
-use wayfarer::search::Sampler;
+use wayfarer::search::{Sampler, Tally};
 use wayfarer::{Confidence, Report, SamplerReport, Stop};
+
+/// Fewer walks than these bound nothing of interest, if other walks do.
+const FEW: u64 = 30;
 
 /// The whole block; empty if something was found or everything visited.
 pub(super) fn block(report: &Report, view: &View) -> String {
@@ -23,6 +26,11 @@ pub(super) fn block(report: &Report, view: &View) -> String {
 /// The evidence, one sentence for each kind.
 fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
     let mut out = Vec::new();
+    // What the first line of the report rests on comes first.
+    let done = matches!(report.stop, Stop::Exhausted | Stop::Confident | Stop::Accepted);
+    if done {
+        out.extend(omissions(confidence, done));
+    }
     match confidence.headline() {
         Some(headline) => out.push(audit(confidence, headline)),
         None if report.stop == Stop::Interrupted => out.push("There was no audit, because the run was interrupted.".to_string()),
@@ -53,12 +61,22 @@ fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
             false => format!("By Chao's estimate there are many more than {} states.", about(report.states as f64)),
         });
     }
+    if !done {
+        out.extend(omissions(confidence, done));
+    }
+    out
+}
+
+/// What the search itself expects to have missed. A search that was cut short missed more than its store did.
+fn omissions(confidence: &Confidence, done: bool) -> Vec<String> {
+    let mut out = Vec::new();
     if let Some(probability) = confidence.omission_probability {
         let bound = if probability < 0.001 { "below 0.001".to_string() } else { format!("of at most {:.3}", (1e3 * probability).ceil() / 1e3) };
         out.push(format!("By the samples of rbfs, a state was missed in one step with a probability {bound}."));
     }
     match confidence.expected_omissions {
         Some(0.0) => {}
+        Some(expected) if expected < 0.01 && !done => {}
         Some(expected) if expected < 0.01 => out.push("The store is expected to have missed no state (fewer than 0.01 on average).".to_string()),
         Some(expected) => out.push(format!("The store is expected to have taken about {} new states for known ones.", few(expected))),
         None => out.push("The store forgets states: one may have been visited and forgotten again.".to_string()),
@@ -70,14 +88,17 @@ fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
 fn audit(confidence: &Confidence, headline: &SamplerReport) -> String {
     let meaning = "This bounds what such walks reach, not how many states there are";
     let fixed = || confidence.audit.iter().filter(|report| report.tally.sampler.is_fixed());
-    if fixed().all(|report| report.tally.judged > 0) {
+    let sieved = confidence.audit.iter().find(|report| matches!(report.tally.sampler, Sampler::Sieved { .. }) && report.tally.judged > 0);
+    let least = if sieved.is_some() { FEW } else { 1 };
+    if fixed().all(|report| report.tally.judged >= report.tally.walks.min(least)) {
+        let Tally { walks, judged, .. } = headline.tally;
+        let few = if judged < walks { format!("; {} of its {} walks could be judged", count(judged), count(walks)) } else { String::new() };
         return format!(
-            "With 95 % confidence, at most {} of the random walks made after the search end in a state that was not visited (the worst of {} samplers). {meaning}.",
+            "With 95 % confidence, at most {} of the random walks made after the search end in a state that was not visited (the worst of {} samplers{few}). {meaning}.",
             percent(headline.missing_at_most),
             fixed().count()
         );
     }
-    let sieved = confidence.audit.iter().find(|report| matches!(report.tally.sampler, Sampler::Sieved { .. }) && report.tally.judged > 0);
     match sieved {
         Some(sieved) => format!(
             "The store keeps no record of most states, so the walks were continued until they met a recorded one: with 95 % confidence, at most {} of these ends were not \

@@ -97,7 +97,8 @@ fn a_reader_that_goes_away_is_no_reason_to_panic() {
 fn a_model_in_place_of_a_command_suggests_check() {
     let folder = Folder::new();
     let file = folder.file("model.m", COUNTER);
-    wayfarer(&[&file]).exits(2).complains(&format!("To check it: wayfarer check {file}"));
+    let done = wayfarer(&[&file]).exits(2).complains(&format!("To check it: wayfarer check {file}"));
+    assert!(!done.err.contains("similar subcommand"), "{}", done.err);
     wayfarer(&["no-such-thing"]).exits(2);
 }
 

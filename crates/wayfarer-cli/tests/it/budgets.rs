@@ -170,3 +170,18 @@ fn a_limit_on_address_space_is_named() {
     let gibibytes: f64 = plan.split(' ').next().unwrap().parse().unwrap();
     assert!(plan.contains(" GiB of memory for auto") && gibibytes >= 2.0, "{plan}");
 }
+
+/// The store of fingerprints is made while the full store still holds most of the address space.
+#[cfg(target_os = "linux")]
+#[test]
+fn auto_goes_on_over_fingerprints_under_a_limit_on_address_space() {
+    let folder = crate::Folder::new();
+    let file = folder.file("model.m", BIG.replace("num: 0..N-1", "num: 0..16777215"));
+    for kibibytes in [170_000, 180_000, 190_000] {
+        let line = format!("ulimit -v {kibibytes}; exec \"$0\" check \"$1\" --quiet --json --const N=12 --audit off");
+        let done = std::process::Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]).output().unwrap();
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(report["states"], 2_985_984, "{kibibytes}: {report:#}");
+    }
+}

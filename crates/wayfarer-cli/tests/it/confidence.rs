@@ -163,10 +163,31 @@ fn a_store_that_forgot_nothing_does_not_say_that_it_forgets() {
 }
 
 #[test]
+fn threads_that_each_counted_all_states_do_not_estimate_them() {
+    let model = counters(200).replace("60", "199");
+    // The record holds 16,384 states, so that 40,000 were estimated.
+    let over = ["--strategy", "rbfs", "--memory", "256M", "--threads", "3"];
+    let found = report(&model, &over);
+    assert_eq!((&found["stop"], &found["states"], &found["states_error"]), (&"accepted".into(), &40_000.into(), &0.0.into()), "{found:#}");
+    let done = check(&model, &over).exits(0).prints("explored  40,000 states,");
+    assert!(!done.out.contains("forgets"), "{}", done.out);
+    // The evidence behind the first line stands before that of the walks, few of which can be judged.
+    let (samples, walks) = (done.out.find("By the samples of rbfs,"), done.out.find("walks could be judged"));
+    assert!(samples.is_some() && samples < walks, "{}", done.out);
+    // A search that was cut short missed states, whatever its store did.
+    let short = ["--strategy", "bfs", "--store", "compact", "--depth", "9", "--memory", "256M"];
+    let done = check(&model, &short).exits(0).prints("not every state was expanded");
+    assert!(!done.out.contains("missed no state"), "{}", done.out);
+}
+
+#[test]
 fn searches_that_avoid_known_states_estimate_nothing_from_meeting_them() {
     // Chao's estimate from a highway's visits was hundreds of times the number of states.
     let narrow = report(&counters(61), &["--strategy", "highway:width=8", "--threads", "1", "--steps", "3k"]);
     assert!(narrow["confidence"]["least_states"].is_null(), "{narrow:#}");
+    // So was that of a search that closes states, which it would come back to.
+    let closing = report(&counters(61), &["--strategy", "urs:close=on", "--store", "pool", "--threads", "1"]);
+    assert_eq!((&closing["states"], &closing["confidence"]["least_states"]), (&3721.into(), &Value::Null), "{closing:#}");
     let drawn = report(&counters(61), &["--strategy", "walk", "--threads", "1", "--steps", "200k"]);
     let least = &drawn["confidence"]["least_states"];
     let bound = |name: &str| least[name].as_f64().unwrap();

@@ -28,10 +28,11 @@ fn full_cover_of_trees_takes_what_the_notes_say() {
     }
     wayfarer(&["predict", "tree", "--height", "2", "--degree", "2"])
         .exits(0)
-        .prints("T(2, 2): 7 nodes, height 2, density factor 1.000")
+        .prints("T(2, 2): 7 nodes, height 2, density factor 1.000 (degree over height of a tree of this size)")
         .prints("urs, exact   sdrs, exact")
         .prints("100 %, 7 nodes          26.278        30.933")
         .prints("all figures are exact");
+    wayfarer(&["predict", "tree", "--height", "4", "--degree", "3"]).exits(0).prints("100 %, 121 nodes     2,173.824     2,324.155");
 }
 
 #[test]

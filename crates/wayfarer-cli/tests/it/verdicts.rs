@@ -243,7 +243,7 @@ fn a_step_that_fails_names_the_element_it_chose() {
         startstate undefine net; m.size := 7; m.urgent := true; end;\n\
         rule \"send\" multisetcount(i: net[2], true) = 0 ==> multisetadd(m, net[2]); end;\n\
         ruleset n: 1..2 do choose i: net[n] do rule \"take\" true ==> assert \"small\" net[n][i].size < 5; end; end; end;";
-    check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; i is {size: 7, urgent: true}");
+    check(text, &[]).exits(1).prints("take, n: 2, i: ").prints("; element i is {size: 7, urgent: true}");
 }
 
 /// A size that the search contradicts is said to be wrong.
