@@ -47,6 +47,8 @@ struct Request {
     wayfarer: PathBuf,
     work: PathBuf,
     runs: usize,
+    /// Rows of `crowds` are measured if their name contains this.
+    only: String,
     parts: Vec<String>,
 }
 
@@ -96,7 +98,7 @@ fn main() -> ExitCode {
         Ok(request) => request,
         Err(message) => {
             eprintln!("bench: {message}");
-            eprintln!("usage: wayfarer-bench --corpus FOLDER [--runs N] [{}]", PARTS.map(|(part, _)| part).join("] ["));
+            eprintln!("usage: wayfarer-bench --corpus FOLDER [--runs N] [--only ROW] [{}]", PARTS.map(|(part, _)| part).join("] ["));
             return ExitCode::from(2);
         }
     };
@@ -126,6 +128,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
         wayfarer: target.join("wayfarer"),
         work: target.join("bench-work"),
         runs: 5,
+        only: String::new(),
         parts: Vec::new(),
     };
     let mut arguments = arguments;
@@ -135,6 +138,7 @@ fn parse(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
             "--corpus" => request.corpus = PathBuf::from(value()?),
             "--wayfarer" => request.wayfarer = PathBuf::from(value()?),
             "--runs" => request.runs = value()?.parse().map_err(|_| "--runs needs a number".to_string())?,
+            "--only" => request.only = value()?,
             part if PARTS.iter().any(|(name, _)| *name == part) => request.parts.push(part.to_string()),
             other => return Err(format!("unknown argument `{other}`")),
         }

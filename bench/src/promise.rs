@@ -97,7 +97,10 @@ pub(crate) fn measure_threads(request: &Request, results: &mut Results) {
     for strategy in ["auto", "bfs"] {
         for threads in THREADS {
             let options = ["--strategy", strategy, "--threads", threads];
-            row(request, results, &promise, &format!("{strategy}, {threads} threads"), &options, &mut broken);
+            let name = format!("{strategy}, {threads} threads");
+            if name.contains(&request.only) {
+                row(request, results, &promise, &name, &options, &mut broken);
+            }
         }
     }
     conclude(&broken);

@@ -3,9 +3,8 @@
 use crate::Request;
 use crate::results::Results;
 use crate::speed::{ours, report};
-use crate::walk::{WANTED, rate};
+use crate::walk::{Wanted, models, rate};
 use serde_json::json;
-use wayfarer::{LoadOptions, Plan, load, space_of};
 
 /// Enough steps that the start-up of a process does not matter.
 const STEPS: &str = "20000000";
@@ -16,16 +15,7 @@ const SLOWER: f64 = 1.5;
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("\nsteps per CPU second of searches that choose firings, whole process, one core, best of {} interleaved runs", request.runs);
     println!("{:<24} {:<22} {:>10} {:>10} {:>20}", "model", "strategy", "M/s", "wanted", "bare walk is faster");
-    for (file, wanted) in WANTED {
-        let path = request.corpus.join("murphi").join(file);
-        let loaded = match load(&path.to_string_lossy(), &LoadOptions::default()) {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                println!("{file}: {error}");
-                continue;
-            }
-        };
-        let space = space_of(&loaded.program, &Plan::default());
+    for Wanted { file, path, space, rate: wanted } in models(request) {
         let strategies = ["walk:choice=firings", "urs:choice=firings"];
         let (mut bare, mut best) = (0f64, [0f64; 2]);
         for run in 0..request.runs {

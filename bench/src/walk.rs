@@ -4,25 +4,35 @@ use crate::Request;
 use crate::process::own_cpu;
 use crate::results::Results;
 use serde_json::json;
+use std::path::PathBuf;
 use wayfarer::space::{Fired, PropertyBits, Rng, Space, Steps};
-use wayfarer::{LoadOptions, load};
+use wayfarer::{LoadOptions, Plan, load, space_of};
 
 /// Models, and their target rates in million steps per CPU second.
-pub(crate) const WANTED: [(&str, f64); 2] = [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)];
+const WANTED: [(&str, f64); 2] = [("cm-mux-mcslock1.m", 10.0), ("d-German_node3.m", 5.0)];
+
+/// A model with a target rate.
+pub(crate) struct Wanted {
+    pub(crate) file: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) space: Box<dyn Space>,
+    /// The target in million steps per CPU second.
+    pub(crate) rate: f64,
+}
+
+/// The models with target rates. Prints the reason if one cannot be loaded.
+pub(crate) fn models(request: &Request) -> impl Iterator<Item = Wanted> {
+    WANTED.into_iter().filter_map(|(file, rate)| {
+        let path = request.corpus.join("murphi").join(file);
+        let loaded = load(&path.to_string_lossy(), &LoadOptions::default()).map_err(|error| println!("{file}: {error}")).ok()?;
+        Some(Wanted { file, path, space: space_of(&loaded.program, &Plan::default()), rate })
+    })
+}
 
 /// Prints the rate of a walk that restarts at a deadlock.
 pub(crate) fn measure(request: &Request, results: &mut Results) {
     println!("\nrandom walk, steps per CPU second, one core, invariants checked, best of {} runs", request.runs);
-    for (file, wanted) in WANTED {
-        let path = request.corpus.join("murphi").join(file);
-        let loaded = match load(&path.to_string_lossy(), &LoadOptions::default()) {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                println!("{file}: {error}");
-                continue;
-            }
-        };
-        let space = wayfarer::space_of(&loaded.program, &wayfarer::Plan::default());
+    for Wanted { file, space, rate: wanted, .. } in models(request) {
         let best = (0..request.runs).map(|run| rate(&*space, run as u64)).fold(0.0, f64::max);
         println!("{file:<24} {:>8.2} M/s   (at least {wanted} M/s wanted)", best / 1e6);
         results.add(json!({ "part": "walk", "model": file, "steps_per_cpu_second": best }));
