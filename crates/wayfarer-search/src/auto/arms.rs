@@ -32,6 +32,10 @@ const TURN: u64 = 4096;
 /// The arms make one step for `ALONG` steps of the phases while the search is exhaustive, and one for `AHEAD` steps once it is saturated.
 const ALONG: u64 = 64;
 const AHEAD: u64 = 1;
+/// A step of an arm asks the guards of all rules, as an expansion does, whose work counts for all its steps. If an expansion makes more
+/// steps than this, a step of an arm counts for several, and a turn has fewer of them, but at least `SHORTEST`.
+const USUAL: u64 = 16;
+const SHORTEST: u64 = 64;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
 const HEAD_START: u64 = 1 << 16;
 /// How long an exhaustive search goes on after an arm has found a violation, because a violation that it finds itself
@@ -53,7 +57,11 @@ pub(super) struct Arms<'a> {
     saturated: bool,
     turns: u64,
     steps: u64,
-    /// Steps that they may make beyond their share of the phases' steps.
+    /// The work of these steps, in steps of the phases.
+    work: u64,
+    /// The work of a step.
+    each: u64,
+    /// Work that they may do beyond their share of the phases' steps.
     granted: u64,
     met: Option<Met>,
     /// Rounds of the phases so far: from time to time the account is told how much is held.
@@ -97,6 +105,8 @@ impl<'a> Arms<'a> {
             saturated: false,
             turns: 0,
             steps: 0,
+            work: 0,
+            each: 1,
             granted: 0,
             met: None,
             asked: 0,
@@ -166,12 +176,17 @@ impl<'a> Arms<'a> {
         self.granted += TURN;
     }
 
-    /// The steps of the phases at which the next turn is due: when the arms' share of them is a turn more than the arms have made. After a violation they rest.
+    /// An expansion of the phase makes so many steps.
+    pub(super) fn learn(&mut self, steps: u64) {
+        self.each = (steps / USUAL).max(1);
+    }
+
+    /// The steps of the phases at which the next turn is due: when the arms' share of them is a turn more than the arms' work so far. After a violation they rest.
     pub(super) fn due(&self) -> u64 {
         if self.met.is_some() || self.arms.iter().all(|arm| arm.over) {
             return u64::MAX;
         }
-        steps_for((self.steps + TURN).saturating_sub(self.granted), if self.saturated { AHEAD } else { ALONG })
+        steps_for((self.work + TURN).saturating_sub(self.granted), if self.saturated { AHEAD } else { ALONG })
     }
 
     /// The violation for which an exhaustive phase looks for a shorter witness, if there is one.
@@ -201,7 +216,8 @@ impl<'a> Arms<'a> {
         let candidates = self.arms.iter_mut().filter(|arm| !arm.over);
         let arm = candidates.max_by(|one, other| promise(one).total_cmp(&promise(other)))?;
         let before = arm.strategy.steps();
-        let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(TURN), ..self.settings.limits };
+        let length = (TURN / self.each).max(SHORTEST);
+        let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(length), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
         let noting = Noting::new(&*arm.store, self.space.width());
         // While the store of the phase is exact, the arms' record is not needed.
@@ -215,10 +231,11 @@ impl<'a> Arms<'a> {
         arm.over = outcome.stop != Stop::Steps;
         let steps = outcome.steps - before.unwrap_or(0);
         arm.found = arm.found * FADING + discovered as f64;
-        arm.spent = arm.spent * FADING + steps.max(TURN / 8) as f64;
+        arm.spent = arm.spent * FADING + steps.max(length / 8) as f64;
         arm.turns = arm.turns * FADING + 1.0;
         arm.discovered += discovered;
-        self.steps += steps.max(1);
+        self.steps += steps;
+        self.work += steps.max(1).saturating_mul(self.each);
         outcome.settle_trails(self.space, &*arm.store);
         let stop = match outcome.stop {
             Stop::Time | Stop::Interrupted => Some(outcome.stop),
@@ -257,7 +274,7 @@ impl<'a> Arms<'a> {
     /// The arms' figures for the report.
     pub(super) fn figures(&self) -> Figures {
         let mut figures = Figures::default();
-        if self.steps > 0 {
+        if self.work > 0 {
             figures = figures.sum("steps of random searches beside", self.steps as f64);
             for arm in self.arms.iter().filter(|arm| arm.begun) {
                 figures = figures.sum(format!("visits of {} to unknown states, about", arm.spec.name()), arm.discovered as f64);

@@ -57,6 +57,9 @@ fn alternate(phase: &mut Work, bfs: &mut Bfs, turns: &mut Turns, control: &mut P
             return stop;
         }
         let total = control.total(&phase.progress(bfs));
+        if let Some(each) = steps_each(&total) {
+            turns.arms.learn(each);
+        }
         let stop = turns.next(total.steps, &mut Quiet { inner: control.inner, total });
         control.signals.tell(turns.arms);
         if stop.is_some() {
@@ -92,6 +95,9 @@ fn beside(phase: Breadth, turns: &mut Turns, control: &mut PhaseControl) -> (Out
 fn follow(turns: &mut Turns, signals: &Signals, control: &mut dyn Control) -> Option<Stop> {
     while let Some(steps) = signals.wait(turns.due()) {
         signals.busy.store(true, Ordering::Relaxed);
+        if let Some(each) = Some(signals.each.load(Ordering::Relaxed)).filter(|each| *each > 0) {
+            turns.arms.learn(each);
+        }
         let stop = turns.next(turns.before + steps, &mut Ending { inner: control, signals });
         signals.tell(turns.arms);
         signals.busy.store(false, Ordering::Relaxed);
@@ -101,6 +107,12 @@ fn follow(turns: &mut Turns, signals: &Signals, control: &mut dyn Control) -> Op
         }
     }
     None
+}
+
+/// The steps of an expansion, on average. None if it cannot be told, as in a phase that began with states of an earlier one.
+fn steps_each(progress: &Progress) -> Option<u64> {
+    let expanded = progress.states.checked_sub(progress.frontier).filter(|expanded| *expanded > 0);
+    expanded.map(|expanded| progress.steps / expanded)
 }
 
 /// The turns of the arms during a phase.
@@ -137,6 +149,8 @@ struct Signals {
     /// Steps of the phase, those at which the arms are to be woken, and whether the phase is over.
     steps: AtomicU64,
     due: AtomicU64,
+    /// Steps of an expansion of the phase, about; zero if it is not known.
+    each: AtomicU64,
     over: AtomicBool,
     /// Whether a turn is under way beside the phase, and whether it is to end early because memory is short.
     busy: AtomicBool,
@@ -153,6 +167,7 @@ impl Default for Signals {
             until: AtomicU64::new(u64::MAX),
             steps: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
+            each: AtomicU64::new(0),
             over: AtomicBool::new(false),
             busy: AtomicBool::new(false),
             cut: AtomicBool::new(false),
@@ -172,10 +187,13 @@ impl Signals {
         }
     }
 
-    /// The phase tells how many steps it has made.
-    fn pace(&self, steps: u64) {
-        self.steps.store(steps, Ordering::SeqCst);
-        if steps >= self.due.load(Ordering::SeqCst) {
+    /// The phase tells how far it has come.
+    fn pace(&self, progress: &Progress) {
+        self.steps.store(progress.steps, Ordering::SeqCst);
+        if progress.steps >= self.due.load(Ordering::SeqCst) {
+            if let Some(each) = steps_each(progress) {
+                self.each.store(each, Ordering::Relaxed);
+            }
             self.ring();
         }
     }
@@ -271,7 +289,7 @@ impl Control for PhaseControl<'_> {
         }
         self.settle(progress.frontier);
         if self.paced {
-            self.signals.pace(progress.steps);
+            self.signals.pace(progress);
         }
         // If the search has passed this depth without finding a violation, the arm's witness is a shortest one.
         let passed =
