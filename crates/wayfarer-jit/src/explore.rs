@@ -5,7 +5,7 @@
 use crate::commands::Family;
 use crate::compiled::Compiled;
 use crate::emit::{DONE, NO_CODE};
-use crate::fire::{rules_of, take_covered};
+use crate::fire::{Columns, list, take_covered};
 use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
@@ -16,9 +16,6 @@ use wayfarer_space::{
 
 /// The number of groups of guards whose bits are kept on the stack.
 const FEW_GROUPS: usize = 16;
-
-/// For at most this many rules, there is always room for all of them.
-const FEW_RULES: u32 = 128;
 
 /// Bits of a few groups, on the stack and not cleared.
 type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
@@ -186,23 +183,20 @@ impl Compiled {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
-        let mut bits = std::mem::take(&mut scratch.bits);
+        let (mut bits, mut rules) = (std::mem::take(&mut scratch.bits), std::mem::take(&mut scratch.rules));
+        let mut enabled = std::mem::take(&mut steps.enabled);
+        enabled.reserve(batch.len());
+        let mut columns = Columns::<W>::new(steps, width);
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.find_enabled(state, first_rule, &mut bits, scratch);
-            let before = steps.faults.len();
-            for (rule, fault) in &scratch.faults {
-                steps.faults.push(FaultStep { source: source as u32, firing: Firing::of(*rule), fault: *fault });
-            }
-            // To count them first takes longer than to leave room for all, if they are few.
-            let most = if self.rules <= FEW_RULES { self.rules } else { count_even(&bits[..self.groups * 2]) };
-            let count = self.fire_rules::<W>(source as u32, state, (rules_of(&self.segments, &bits), most as usize), steps, scratch);
-            steps.enabled.push((count + scratch.faults.len()) as u32);
-            if !scratch.faults.is_empty() {
-                steps.faults[before..].sort_by_key(|fault| fault.firing);
-            }
+            list(&self.segments, &bits, &mut rules);
+            enabled.push((rules.len() + scratch.faults.len()) as u32);
+            columns.fire_all(self, source as u32, state, &rules, scratch);
         }
-        scratch.bits = bits;
+        columns.finish();
+        steps.enabled = enabled;
+        (scratch.bits, scratch.rules) = (bits, rules);
     }
 
     /// Reports the violations of a state in which the quick check found some, by its bits.

@@ -9,99 +9,174 @@ use crate::run::{Scratch, outcome};
 use crate::touched::{self, Blocks};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
-use wayfarer_space::{FaultStep, Fired, Firing, Omitted, PropertyBits, SIEVED, Steps, Sum, Word, hash};
+use wayfarer_space::{FaultStep, Fired, Firing, Hash, Omitted, PropertyBits, SIEVED, Sieve, SieveOf, States, Steps, Sum, Width, Word, hash};
 
 // States of few words have code of their own.
 const _: () = assert!(SIEVED == 8);
 
-impl Compiled {
-    /// Fires the rules of a list, at most `most`. Returns how many there were. Steps of narrow states go through the sieve, if there is one.
+/// The columns of steps while the rules of a batch fire. `W` is the number of words of a state, or 0 if it is known only at run time.
+///
+/// Rows are written behind the ends of the columns, and become part of them in [`finish`](Columns::finish): a loop over few variables is all that is left for each
+/// firing.
+pub(crate) struct Columns<'s, const W: usize> {
+    states: &'s mut States,
+    hashes: &'s mut Vec<Hash>,
+    sources: &'s mut Vec<u32>,
+    firings: &'s mut Vec<Firing>,
+    changed: &'s mut Vec<u64>,
+    faults: &'s mut Vec<FaultStep>,
+    discarded: &'s mut u64,
+    reached: &'s mut PropertyBits,
+    omitted: &'s mut Vec<Omitted>,
+    /// Steps of narrow states go through the sieve, if there is one.
+    sieve: Option<SieveOf<'s, W>>,
+    width: usize,
+    /// The place of the first row.
+    target: *mut Word,
+    /// Rows that were written, steps that were left out, and the number of both for which there is room.
+    made: usize,
+    left_out: usize,
+    room: usize,
+}
+
+impl<'s, const W: usize> Columns<'s, W> {
+    /// Columns of steps that has none yet, for states of `width` words.
+    pub(crate) fn new(steps: &'s mut Steps, width: usize) -> Self {
+        assert!(steps.is_empty() && steps.omitted.is_empty() && steps.states.width() == Width::Fixed(width), "no steps yet");
+        assert!(W == 0 || W == width, "states of {W} words");
+        let Steps { states, hashes, sources, firings, changed, faults, discarded, reached, sieve, omitted, .. } = steps;
+        let sieve = sieve.as_mut().filter(|_| W != 0).map(Sieve::of);
+        let target = std::ptr::null_mut();
+        Columns {
+            states,
+            hashes,
+            sources,
+            firings,
+            changed,
+            faults,
+            discarded,
+            reached,
+            omitted,
+            sieve,
+            width,
+            target,
+            made: 0,
+            left_out: 0,
+            room: 0,
+        }
+    }
+
+    /// Makes room for so many more rows.
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        self.take_in();
+        self.hashes.reserve(more);
+        self.sources.reserve(more);
+        self.firings.reserve(more);
+        self.changed.reserve(more);
+        self.omitted.reserve(if W == 0 { 0 } else { more });
+        let before = self.states.len();
+        self.states.push_many_dirty(more);
+        let spare = self.states.room();
+        self.states.push_many_dirty(spare);
+        // As many as there are in the column that has the fewest.
+        let rows = [self.hashes.capacity(), self.sources.capacity(), self.firings.capacity(), self.changed.capacity(), self.states.len()];
+        let rows = rows.into_iter().min().unwrap_or(0) - self.made;
+        let omitted = if W == 0 { rows } else { self.omitted.capacity() - self.left_out };
+        self.room = self.made + self.left_out + rows.min(omitted);
+        self.target = self.states.words_mut().as_mut_ptr();
+        assert!(more <= rows.min(omitted) && self.states.len() >= before + more, "room for every step");
+    }
+
+    /// Makes the rows part of the columns.
+    fn take_in(&mut self) {
+        // SAFETY: there was room for these rows, and each was written. Hashes may be missing, and are numbers.
+        unsafe {
+            self.hashes.set_len(self.made);
+            self.sources.set_len(self.made);
+            self.firings.set_len(self.made);
+            self.changed.set_len(self.made);
+            self.omitted.set_len(self.left_out);
+        }
+        self.states.truncate(self.made);
+    }
+
+    /// Fires rules that are enabled in a state, in this order.
     #[inline]
-    pub(crate) fn fire_rules<const W: usize>(
-        &self,
-        source: u32,
-        state: &[Word],
-        (rules, most): (impl Iterator<Item = u32>, usize),
-        steps: &mut Steps,
-        scratch: &mut Scratch,
-    ) -> usize {
-        let width = if W == 0 { self.words } else { W };
-        let before = steps.states.len();
-        assert!(steps.hashes.len() == before && steps.changed.len() == before, "columns of one length");
-        assert!(steps.sources.len() == before && steps.firings.len() == before, "columns of one length");
-        let Steps { states, hashes, sources, firings, changed, faults, discarded, reached, sieve, omitted, .. } = &mut *steps;
-        let mut sieve = sieve.as_mut().filter(|_| W != 0);
-        hashes.reserve(most);
-        changed.reserve(most);
-        sources.reserve(most);
-        firings.reserve(most);
-        let left = omitted.len();
-        omitted.reserve(if sieve.is_some() { most } else { 0 });
-        let targets = states.push_many_dirty(most);
-        assert!(targets.len() == most * width, "room for every state");
-        let target = targets.as_mut_ptr();
-        // SAFETY: the columns have this length.
-        let (hash_column, change_column, firing_column, omitted_column) = unsafe {
-            (hashes.as_mut_ptr().add(before), changed.as_mut_ptr().add(before), firings.as_mut_ptr().add(before), omitted.as_mut_ptr().add(left))
-        };
+    fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: &[u32], scratch: &mut Scratch) {
+        let width = if W == 0 { self.width } else { W };
+        assert!(state.len() == width, "a state of the program's width");
+        let (mut made, mut left_out) = (self.made, self.left_out);
+        if made + left_out + rules.len() > self.room {
+            self.grow(rules.len());
+        }
+        let (hashes, sources, firings) = (self.hashes.as_mut_ptr(), self.sources.as_mut_ptr(), self.firings.as_mut_ptr());
+        let (changed, omitted) = (self.changed.as_mut_ptr(), self.omitted.as_mut_ptr());
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
-        let (mut made, mut left_out, mut count) = (0, 0, 0);
-        for rule in rules {
-            assert!(count < most, "room for every rule");
-            count += 1;
-            // SAFETY: fewer than `most` states were made, and there is room for this many.
-            let out = unsafe { std::slice::from_raw_parts_mut(target.add(made * width), width) };
-            let fired = self.fire_rule(rule, state, out, scratch);
+        for &rule in rules {
+            // SAFETY: there is room for a row for each rule, and no one else sees it.
+            let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(made * width), width) };
+            let fired = compiled.fire_rule(rule, state, out, scratch);
             if fired == Fired::To {
                 let differs = match sum {
                     Some(sum) if W == 0 => {
-                        let (hash, differs) = touched::describe(sum, state, out, self.touched_by(rule));
-                        // SAFETY: as below.
-                        unsafe { hash_column.add(made).write(hash) };
+                        let (hash, differs) = touched::describe(sum, state, out, compiled.touched_by(rule));
+                        // SAFETY: as above.
+                        unsafe { hashes.add(made).write(hash) };
                         differs
                     }
                     _ => differing::<W>(state, out),
                 };
-                // SAFETY: room was reserved for `most` more in each column, and fewer were written so far.
+                // SAFETY: as above.
                 unsafe {
-                    change_column.add(made).write(differs);
-                    firing_column.add(made).write(Firing::of(rule));
+                    changed.add(made).write(differs);
+                    firings.add(made).write(Firing::of(rule));
+                    sources.add(made).write(source);
                 }
                 let mut given = 1;
-                if let Some(sieve) = &mut sieve {
+                if let Some(sieve) = &mut self.sieve {
                     // Branch-free, because the branch would be unpredictable. The source itself is known, too.
-                    given = usize::from((differs != 0) & sieve.is_fresh_of::<W>(words_of(out)));
-                    // SAFETY: as above.
-                    unsafe { omitted_column.add(left_out).write(Omitted { source, rule, changed: differs != 0 }) };
+                    given = usize::from((differs != 0) & sieve.is_fresh(words_of(out)));
+                    // SAFETY: there is room for every rule here, too.
+                    unsafe { omitted.add(left_out).write(Omitted { source, rule, changed: differs != 0 }) };
                     left_out += 1 - given;
                 }
                 made += given;
             }
-            if fired != Fired::To || self.covers {
-                note(source, rule, fired, faults, discarded, reached, scratch);
+            if fired != Fired::To || compiled.covers {
+                note(source, rule, fired, self.faults, self.discarded, self.reached, scratch);
             }
         }
-        if W != 0 {
-            // All at once: the products of several states are computed side by side.
-            for index in 0..made {
-                // SAFETY: as above; this many states were written.
-                unsafe { hash_column.add(index).write(hash(&*target.add(index * W).cast::<[Word; W]>())) };
-            }
-        }
-        let after = before + made;
-        // SAFETY: these columns had `before` rows, and each of the rows up to `after` was written above; so were `left_out` rows of omitted steps.
-        unsafe {
-            hashes.set_len(after);
-            changed.set_len(after);
-            firings.set_len(after);
-            omitted.set_len(left + left_out);
-        }
-        sources.resize(after, source);
-        states.truncate(after);
-        count
+        (self.made, self.left_out) = (made, left_out);
     }
 
+    /// The same, beside guards that failed in this state. The faults of a state come in the order of the rules.
+    #[inline]
+    pub(crate) fn fire_all(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: &[u32], scratch: &mut Scratch) {
+        let before = self.faults.len();
+        self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
+        self.fire(compiled, source, state, rules, scratch);
+        if !scratch.faults.is_empty() {
+            self.faults[before..].sort_by_key(|fault| fault.firing);
+        }
+    }
+
+    /// Completes the steps.
+    pub(crate) fn finish(mut self) {
+        if W != 0 {
+            let (states, hashes) = (self.target.cast::<[Word; W]>(), self.hashes.as_mut_ptr());
+            // All at once: the products of several states are computed side by side.
+            for index in 0..self.made {
+                // SAFETY: there is room for this many rows, and their states were written.
+                unsafe { hashes.add(index).write(hash(&*states.add(index))) };
+            }
+        }
+        self.take_in();
+    }
+}
+
+impl Compiled {
     /// Fires a rule whose guard is true.
     #[inline]
     pub(crate) fn fire_rule(&self, rule: u32, state: &[Word], out: &mut [Word], scratch: &mut Scratch) -> Fired {
@@ -160,42 +235,25 @@ impl Compiled {
     }
 }
 
-/// The rules whose bits are set, in ascending order.
+/// Lists the rules whose bits are set, in ascending order.
 #[inline]
-pub(crate) fn rules_of<'a>(segments: &'a [Segment], bits: &'a [u64]) -> impl Iterator<Item = u32> + 'a {
-    Rules { segments: segments.iter(), bits, group: 0, left: 0, word: 0, base: 0, next: 0 }
-}
-
-/// One iterator instead of nested ones: what is done with a rule is then compiled into the loop.
-struct Rules<'a> {
-    segments: std::slice::Iter<'a, Segment>,
-    bits: &'a [u64],
-    /// The next group of the segment, and how many are left.
-    group: usize,
-    left: usize,
-    /// The bits of the group that are left, and the rule of its first; that of the next group's first.
-    word: u64,
-    base: u32,
-    next: u32,
-}
-
-impl Iterator for Rules<'_> {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        while self.word == 0 {
-            if self.left == 0 {
-                let segment = self.segments.next()?;
-                (self.group, self.left, self.next) = (segment.group, segment.groups, segment.first);
-                continue;
+pub(crate) fn list(segments: &[Segment], bits: &[u64], rules: &mut Vec<u32>) {
+    rules.clear();
+    for segment in segments {
+        let groups = bits[segment.group * 2..(segment.group + segment.groups) * 2].chunks_exact(2);
+        for (base, group) in (segment.first..).step_by(64).zip(groups) {
+            let mut word = group[0];
+            rules.reserve(64);
+            let mut length = rules.len();
+            while word != 0 {
+                // SAFETY: a word has 64 bits, and there is room for as many.
+                unsafe { rules.as_mut_ptr().add(length).write(base + word.trailing_zeros()) };
+                length += 1;
+                word &= word - 1;
             }
-            (self.word, self.base) = (self.bits[self.group * 2], self.next);
-            (self.group, self.left, self.next) = (self.group + 1, self.left - 1, self.next + 64);
+            // SAFETY: these were written.
+            unsafe { rules.set_len(length) };
         }
-        let bit = self.word.trailing_zeros();
-        self.word &= self.word - 1;
-        Some(self.base + bit)
     }
 }
 

@@ -5,10 +5,11 @@
 
 use crate::compiled::{Compiled, Segment};
 use crate::explore::member;
+use crate::fire::Columns;
 use crate::fire::take_covered;
 use crate::nest::NOT_FINE;
 use crate::run::Scratch;
-use wayfarer_space::{FaultStep, Fired, Firing, Rng, States, Steps, Word};
+use wayfarer_space::{Fired, Firing, Rng, States, Steps, Word};
 
 impl Compiled {
     /// Lists the rules from `first_rule` on whose guard is true, ascending, and those whose guard is a fault.
@@ -89,21 +90,18 @@ impl Compiled {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
+        let mut enabled = std::mem::take(&mut steps.enabled);
+        let mut columns = Columns::<W>::new(steps, width);
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.list_rules(state, first_rule, scratch);
-            steps.enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
-            let before = steps.faults.len();
-            for (rule, fault) in &scratch.faults {
-                steps.faults.push(FaultStep { source: source as u32, firing: Firing::of(*rule), fault: *fault });
-            }
+            enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
             let rules = std::mem::take(&mut scratch.rules);
-            self.fire_rules::<W>(source as u32, state, (rules.iter().copied(), rules.len()), steps, scratch);
+            columns.fire_all(self, source as u32, state, &rules, scratch);
             scratch.rules = rules;
-            if !scratch.faults.is_empty() {
-                steps.faults[before..].sort_by_key(|fault| fault.firing);
-            }
         }
+        columns.finish();
+        steps.enabled = enabled;
     }
 
     /// Draws a rule from those that are enabled or whose guard is a fault, and fires it.

@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::compiled::Compiled;
-use crate::fire::rules_of;
+use crate::fire::list;
 use crate::run::Scratch;
 use wayfarer_ir::{BinaryOp, Expr, Place, Program, Root, Rule, Stmt};
 use wayfarer_space::{Fault, FaultStep, Fired, Firing, Omitted, States, Steps, Word};
@@ -279,9 +279,7 @@ impl Compiled {
             self.enabled(state, first_rule, scratch);
             let count = self.count_found(scratch);
             steps.enabled.push(count);
-            scratch.rules.clear();
-            scratch.rules.reserve(count as usize);
-            rules_of(&self.segments, &scratch.bits).for_each(|rule| scratch.rules.push(rule));
+            list(&self.segments, &scratch.bits, &mut scratch.rules);
         }
         for (rule, fault) in &scratch.faults {
             steps.faults.push(FaultStep { source, firing: Firing::of(*rule), fault: *fault });

@@ -1,6 +1,7 @@
 //! Several workers at one job: one leads, the others follow, and all of them meet.
 //!
-//! Between two meetings workers share only the store and the frontier. A meeting takes a lock and sleeps. Breadth-first
+//! Between two meetings workers share only the store and the frontier. Whoever comes to a meeting early first watches for its end, because waking a
+//! sleeping thread takes as long as expanding hundreds of states, and then sleeps. Breadth-first
 //! search meets once per level; walkers do not meet ([`strides`]). The last worker to arrive decides how many workers are called to the next level. A thin level is expanded by
 //! the first worker alone, and the others sleep until a level has enough work for them. A worker that ends early
 //! (memory, time, Ctrl-C) says so, and the others no longer wait for it.
@@ -11,7 +12,7 @@ mod strides;
 use crate::record::Union;
 use crate::{Control, Progress, Stop};
 pub(crate) use load::Load;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use strides::Pace;
@@ -19,6 +20,10 @@ pub(crate) use strides::Strides;
 
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
+
+/// How many times a worker looks whether a meeting has ended before it sleeps: at most, about 50 microseconds, and at least. Half as often after it looked in
+/// vain, and twice as often after it did not.
+const LOOKS: (u32, u32) = (1024, 8);
 
 /// How a worker's part of a job ended.
 pub(crate) struct Ended<T> {
@@ -86,6 +91,10 @@ pub(crate) struct Crew {
     bells: Vec<Condvar>,
     /// Whether the run ends, so that no one has to look behind the gate.
     ended: AtomicBool,
+    /// The result of the last meeting, so that a worker that watches for it need not look behind the gate, either.
+    result: AtomicU64,
+    /// How often each worker looks before it sleeps.
+    looks: Vec<AtomicU32>,
     /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
     /// workers do not slow each other down.
     progress: Vec<Place>,
@@ -104,14 +113,14 @@ struct Place([AtomicU64; 3]);
 struct Gate {
     /// Which workers are still at it, and the violations each of them had when it last came or left.
     present: Vec<bool>,
+    /// Which of them sleep.
+    asleep: Vec<bool>,
     violations: Vec<usize>,
     /// Workers below this number were called by the last meeting: those of them that are present, and those of these that wait.
     called: usize,
     working: usize,
     waiting: usize,
     meetings: u64,
-    /// Violations when the last meeting ended: others may have come to the next since, with more.
-    counted: usize,
     stop: Option<Stop>,
 }
 
@@ -122,8 +131,19 @@ pub(crate) struct Met {
     pub(crate) meetings: u64,
     /// How many workers were called, the first ones.
     pub(crate) called: usize,
-    /// Violations that all workers have found.
-    pub(crate) violations: usize,
+    /// Whether all workers together had found enough violations when the meeting ended.
+    pub(crate) enough: bool,
+}
+
+impl Met {
+    /// The result in one word. The number of workers is far below the room for it.
+    fn packed(self) -> u64 {
+        self.meetings << 24 | (self.called as u64) << 1 | u64::from(self.enough)
+    }
+
+    fn unpacked(word: u64) -> Self {
+        Met { meetings: word >> 24, called: (word >> 1) as usize & 0x7f_ffff, enough: word & 1 == 1 }
+    }
 }
 
 impl Crew {
@@ -134,16 +154,18 @@ impl Crew {
             most,
             gate: Mutex::new(Gate {
                 present: vec![true; workers],
+                asleep: vec![false; workers],
                 violations: vec![0; workers],
                 called: workers,
                 working: workers,
                 waiting: 0,
                 meetings: 0,
-                counted: 0,
                 stop: None,
             }),
             bells: (0..workers).map(|_| Condvar::new()).collect(),
             ended: AtomicBool::new(false),
+            result: AtomicU64::new(Met { meetings: 0, called: workers, enough: false }.packed()),
+            looks: (0..workers).map(|_| AtomicU32::new(LOOKS.0)).collect(),
             progress: (0..workers).map(|_| Default::default()).collect(),
             disjoint: true,
             union: None,
@@ -159,11 +181,6 @@ impl Crew {
     /// The same, in which the union of the workers' records says how many states were visited.
     pub(crate) fn united(self, union: Option<Arc<Union>>) -> Self {
         Crew { disjoint: false, union, ..self }
-    }
-
-    /// How many violations are enough.
-    pub(crate) fn most(&self) -> usize {
-        self.most
     }
 
     fn gate(&self) -> MutexGuard<'_, Gate> {
@@ -191,16 +208,26 @@ impl Crew {
         if gate.waiting == gate.working {
             self.open(&mut gate, next);
         }
+        if gate.meetings == met && gate.stop.is_none() {
+            drop(gate);
+            if let Some(result) = self.watch(worker, met) {
+                return Ok(result);
+            }
+            gate = self.gate();
+        }
         while gate.meetings == met || worker >= gate.called {
             if let Some(stop) = gate.stop {
                 return Err(stop);
             }
+            gate.asleep[worker] = true;
             if worker > 0 {
                 gate = self.bells[worker].wait(gate).unwrap_or_else(PoisonError::into_inner);
+                gate.asleep[worker] = false;
                 continue;
             }
             // The first worker speaks for all with the outside, which may end the run.
             gate = self.bells[worker].wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            gate.asleep[worker] = false;
             if gate.meetings == met && gate.stop.is_none() {
                 drop(gate);
                 if let Some(stop) = ask() {
@@ -209,7 +236,26 @@ impl Crew {
                 gate = self.gate();
             }
         }
-        Ok(Met { meetings: gate.meetings, called: gate.called, violations: gate.counted })
+        Ok(Met::unpacked(self.result.load(Ordering::Acquire)))
+    }
+
+    /// Looks for a while whether the meeting after `met` others has ended. Gives its result if it has and calls this worker. Until this worker comes to the
+    /// next meeting, there is no other result.
+    fn watch(&self, worker: usize, met: u64) -> Option<Met> {
+        let looks = self.looks[worker].load(Ordering::Relaxed);
+        for _ in 0..looks {
+            let result = Met::unpacked(self.result.load(Ordering::Acquire));
+            if result.meetings != met {
+                self.looks[worker].store((looks * 2).min(LOOKS.0), Ordering::Relaxed);
+                return (worker < result.called).then_some(result);
+            }
+            if self.ended.load(Ordering::Relaxed) {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        self.looks[worker].store((looks / 2).max(LOOKS.1), Ordering::Relaxed);
+        None
     }
 
     /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
@@ -220,6 +266,7 @@ impl Crew {
             return None;
         }
         gate.meetings += 1;
+        self.result.store(Met { meetings: gate.meetings, called: gate.called, enough: false }.packed(), Ordering::Release);
         Some(gate.meetings)
     }
 
@@ -227,13 +274,18 @@ impl Crew {
     fn open(&self, gate: &mut Gate, next: &mut dyn FnMut(u64) -> usize) {
         gate.waiting = 0;
         gate.meetings += 1;
-        gate.counted = gate.violations.iter().sum();
-        let enough = gate.counted >= self.most;
+        let enough = gate.violations.iter().sum::<usize>() >= self.most;
         // The level is turned in any case: it says what is left.
         let called = next(gate.meetings).clamp(1, self.workers);
         gate.called = if enough { self.workers } else { called };
         gate.working = gate.present[..gate.called].iter().filter(|present| **present).count();
-        self.bells[..gate.called].iter().for_each(Condvar::notify_one);
+        self.result.store(Met { meetings: gate.meetings, called: gate.called, enough }.packed(), Ordering::Release);
+        self.ring(&gate.asleep[..gate.called]);
+    }
+
+    /// Wakes those who sleep.
+    fn ring(&self, asleep: &[bool]) {
+        self.bells.iter().zip(asleep).filter(|(_, asleep)| **asleep).for_each(|(bell, _)| bell.notify_one());
     }
 
     /// A worker leaves and is no longer waited for; it has found this many violations.
@@ -254,7 +306,7 @@ impl Crew {
         let mut gate = self.gate();
         gate.stop = gate.stop.or(Some(stop));
         self.ended.store(true, Ordering::Release);
-        self.bells.iter().for_each(Condvar::notify_one);
+        self.ring(&gate.asleep);
     }
 
     /// Why the run ends, if it does.

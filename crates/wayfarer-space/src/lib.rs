@@ -21,7 +21,7 @@ pub use hash::{HASH_VERSION, Hash, NARROW, Sum, hash};
 pub use packing::Packing;
 pub use property::{PropertyBits, PropertyKind};
 pub use rng::{RNG_VERSION, Rng};
-pub use sieve::{Omitted, SIEVED, Sieve};
+pub use sieve::{Omitted, SIEVED, Sieve, SieveOf};
 pub use space::{Completeness, Fired, Space};
 pub use states::{States, Width, Word};
 pub use steps::{FaultStep, Firing, Own, Steps, changed_words};

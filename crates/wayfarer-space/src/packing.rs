@@ -100,9 +100,26 @@ impl Packing {
             }
             return;
         }
+        #[cfg(target_arch = "x86_64")]
+        if self.fast && !self.plain {
+            // SAFETY: `fast` says that this machine has the instructions.
+            return unsafe { self.pack_some_fast(states, indices, tight) };
+        }
         for (at, index) in indices.enumerate() {
             self.pack(states.get(index), &mut tight[at * words..(at + 1) * words]);
         }
+    }
+
+    /// Writes the working forms of tight states, which come one after another, [`words`](Packing::words) each, into as many `states`.
+    #[inline]
+    pub fn unpack_some(&self, tight: &[Word], states: &mut [Word]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.fast && !self.plain {
+            // SAFETY: `fast` says that this machine has the instructions.
+            return unsafe { self.unpack_some_fast(tight, states) };
+        }
+        let (words, width) = (self.words().max(1), self.masks.len().max(1));
+        tight.chunks_exact(words).zip(states.chunks_exact_mut(width)).for_each(|(tight, state)| self.unpack(tight, state));
     }
 
     /// Writes the working form of a tight state.
@@ -129,6 +146,44 @@ impl Packing {
     #[target_feature(enable = "bmi2,popcnt")]
     fn unpack_fast(&self, tight: &[Word], state: &mut [Word]) {
         self.unpack_by(tight, state, |value, mask| std::arch::x86_64::_pdep_u64(value, mask));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn pack_some_fast(&self, states: &States, indices: impl Iterator<Item = usize>, tight: &mut [Word]) {
+        use std::arch::x86_64::_pext_u64;
+        let (words, width, all) = (self.words(), self.masks.len(), states.words());
+        // Most narrow states lie in two words.
+        if let (&[first, second], 2) = (self.masks.as_slice(), words) {
+            let filled = first.count_ones();
+            let (states, tight) = (all.as_chunks::<2>().0, tight.as_chunks_mut::<2>().0);
+            for (index, tight) in indices.zip(tight) {
+                let (low, high) = (_pext_u64(states[index][0], first), _pext_u64(states[index][1], second));
+                *tight = join(low, high, filled);
+            }
+            return;
+        }
+        for (at, index) in indices.enumerate() {
+            self.pack_by(&all[index * width..(index + 1) * width], &mut tight[at * words..(at + 1) * words], |value, mask| _pext_u64(value, mask));
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn unpack_some_fast(&self, tight: &[Word], states: &mut [Word]) {
+        use std::arch::x86_64::_pdep_u64;
+        let (words, width) = (self.words().max(1), self.masks.len().max(1));
+        if let (&[first, second], 2) = (self.masks.as_slice(), words) {
+            let filled = first.count_ones();
+            for (tight, state) in tight.as_chunks::<2>().0.iter().zip(states.as_chunks_mut::<2>().0) {
+                let high = part(tight, filled);
+                *state = [_pdep_u64(tight[0], first), _pdep_u64(high, second)];
+            }
+            return;
+        }
+        for (tight, state) in tight.chunks_exact(words).zip(states.chunks_exact_mut(width)) {
+            self.unpack_by(tight, state, |value, mask| _pdep_u64(value, mask));
+        }
     }
 
     #[inline(always)]
@@ -169,6 +224,19 @@ impl Packing {
             at += count;
         }
     }
+}
+
+/// Two words of which the first has `filled` bits, without the gap between them.
+#[inline]
+fn join(first: Word, second: Word, filled: u32) -> [Word; 2] {
+    let joined = u128::from(first) | u128::from(second) << filled;
+    [joined as Word, (joined >> 64) as Word]
+}
+
+/// The bits from `from` on.
+#[inline]
+fn part(words: &[Word; 2], from: u32) -> Word {
+    ((u128::from(words[0]) | u128::from(words[1]) << 64) >> from) as Word
 }
 
 /// Copies a state's words. A call to copy a word or two would cost more than the words.
@@ -249,6 +317,34 @@ mod tests {
             let scattered = positions.iter().enumerate().fold(0, |sum, (at, bit)| sum | (value >> at & 1) << bit);
             assert_eq!(extract(value, mask), gathered);
             assert_eq!(deposit(value, mask), scattered);
+        }
+    }
+
+    #[test]
+    fn many_states_are_packed_as_one_is() {
+        let mut rng = Rng::new(9, "packing");
+        for _ in 0..500 {
+            let masks: Vec<Word> = (0..1 + rng.below(4)).map(|_| random_mask(&mut rng)).collect();
+            let (packing, width) = (Packing::new(masks.clone()), masks.len());
+            let words = packing.words();
+            let mut states = States::new(crate::Width::Fixed(width));
+            for _ in 0..5 {
+                let state: Vec<Word> = masks.iter().map(|mask| rng.next_word() & mask).collect();
+                states.push(&state);
+            }
+            let indices = [4, 0, 0, 3, 1, 2];
+            let mut tight = vec![Word::MAX; 6 * words];
+            packing.pack_some(&states, indices.into_iter(), &mut tight);
+            let mut back = vec![Word::MAX; 6 * width];
+            packing.unpack_some(&tight, &mut back);
+            for (at, index) in indices.into_iter().enumerate() {
+                let mut one = vec![Word::MAX; words];
+                packing.pack(states.get(index), &mut one);
+                assert_eq!(tight[at * words..(at + 1) * words], one);
+                if words > 0 {
+                    assert_eq!(back[at * width..(at + 1) * width], *states.get(index));
+                }
+            }
         }
     }
 

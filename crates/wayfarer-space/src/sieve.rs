@@ -35,6 +35,33 @@ pub struct Omitted {
     pub changed: bool,
 }
 
+/// A sieve for states of `W` words.
+#[derive(Debug)]
+pub struct SieveOf<'a, const W: usize> {
+    entries: &'a mut [[Word; W]],
+    shift: u32,
+}
+
+impl<const W: usize> SieveOf<'_, W> {
+    /// Whether a state is absent from the sieve. Inserts it.
+    #[inline]
+    pub fn is_fresh(&mut self, state: &[Word; W]) -> bool {
+        let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
+        let entry = &mut self.entries[place(folded, self.shift)];
+        let mut differs = 0;
+        for index in 0..W {
+            differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
+        }
+        differs != 0
+    }
+}
+
+/// The entry that a word selects.
+#[inline]
+fn place(word: Word, shift: u32) -> usize {
+    (word.wrapping_mul(FACTOR) >> shift) as usize
+}
+
 impl Sieve {
     /// An empty sieve. Sieves exist for states of few words and for states of varying length.
     pub fn new(width: Width) -> Option<Self> {
@@ -67,23 +94,14 @@ impl Sieve {
         std::mem::replace(&mut self.words[place], word) != word
     }
 
-    /// Whether a state of a fixed number of words is absent from the sieve. Inserts it.
+    /// The same sieve, for states of a fixed number of words that is known.
     ///
     /// # Panics
     /// If the sieve is for states of another length.
     #[inline]
-    pub fn is_fresh_of<const W: usize>(&mut self, state: &[Word; W]) -> bool {
-        if W == 1 {
-            return self.is_fresh(state[0]);
-        }
-        assert!(self.stride == W, "a sieve for states of {W} words");
-        let place = self.place(state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word));
-        let entry = &mut self.words[place * W..(place + 1) * W];
-        let mut differs = 0;
-        for index in 0..W {
-            differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
-        }
-        differs != 0
+    pub fn of<const W: usize>(&mut self) -> SieveOf<'_, W> {
+        assert!(self.fixed && self.stride == W, "a sieve for states of {W} words");
+        SieveOf { entries: self.words.as_chunks_mut().0, shift: self.shift }
     }
 
     /// Whether a state of any length is absent from the sieve. Inserts it, unless it is too long.
@@ -116,7 +134,7 @@ impl Sieve {
 
     #[inline]
     fn place(&self, word: Word) -> usize {
-        (word.wrapping_mul(FACTOR) >> self.shift) as usize
+        place(word, self.shift)
     }
 }
 
@@ -154,7 +172,7 @@ mod tests {
     fn states_of_few_words_are_told_apart() {
         for entries in [4, 1024] {
             let draw = |rng: &mut Rng, kinds: u64| vec![rng.below(kinds.min(40)), 0, rng.below(3)];
-            let is_fresh = |sieve: &mut Sieve, state: &[Word]| sieve.is_fresh_of::<3>(state.try_into().unwrap());
+            let is_fresh = |sieve: &mut Sieve, state: &[Word]| sieve.of::<3>().is_fresh(state.try_into().unwrap());
             sifts_soundly(Sieve::with(entries, 3, true), draw, is_fresh);
         }
         for words in 2..=SIEVED {
@@ -166,7 +184,7 @@ mod tests {
                 macro_rules! ask {
                     ($($width:literal)*) => {
                         match words {
-                            $($width => sieve.is_fresh_of::<$width>(state[..].try_into().unwrap()),)*
+                            $($width => sieve.of::<$width>().is_fresh(state[..].try_into().unwrap()),)*
                             _ => unreachable!("a width"),
                         }
                     };

@@ -119,6 +119,13 @@ impl States {
         &mut self.words[start..end]
     }
 
+    /// The number of states of the fixed width that can be appended without taking memory.
+    #[inline]
+    pub fn room(&self) -> usize {
+        let Width::Fixed(width) = self.width else { return 0 };
+        (self.words.len() - self.used).checked_div(width).unwrap_or(0)
+    }
+
     /// The buffer behind the last state, to which the words of one more state are appended;
     /// [`appended`](States::appended) makes them a state.
     ///
@@ -188,6 +195,12 @@ impl States {
     #[inline]
     pub fn words(&self) -> &[Word] {
         &self.words[..self.used]
+    }
+
+    /// The same, to be overwritten.
+    #[inline]
+    pub fn words_mut(&mut self) -> &mut [Word] {
+        &mut self.words[..self.used]
     }
 
     #[inline]

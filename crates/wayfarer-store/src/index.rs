@@ -397,10 +397,11 @@ impl Index {
         }
         // Also if one worker is here: another may come while the entries are copied.
         table.freeze();
-        if how == Growth::Split {
-            copy::<true>(table, grown, how, means);
-        } else {
-            copy::<false>(table, grown, how, means);
+        match (how == Growth::Split, grown[0].wide) {
+            (true, false) => copy::<true, true>(table, grown, how, means),
+            (true, true) => copy::<true, false>(table, grown, how, means),
+            (false, false) => copy::<false, true>(table, grown, how, means),
+            (false, true) => copy::<false, false>(table, grown, how, means),
         }
         Some(grown)
     }
@@ -438,8 +439,11 @@ enum Looked {
     Full,
 }
 
-/// Copies the entries of a table into a larger one, or into the two halves that it is split into.
-fn copy<const SPLIT: bool>(table: Table, [first, second]: [Table; 2], how: Growth, means: &Means) {
+/// Copies the entries of a table into a larger one, or into the two halves that it is split into. With `NARROW`, all of them have narrow slots.
+fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], how: Growth, means: &Means) {
+    // So that nothing is decided for each entry that is the same for all.
+    let known = |table: Table| Table { wide: !NARROW && table.wide, ..table };
+    let (table, [first, second]) = (known(table), grown.map(known));
     let widened = first.wide && !table.wide;
     let (mut first_filling, mut second_filling) = (Filling::of(first), Filling::of(second));
     for bucket in 0..table.buckets() {

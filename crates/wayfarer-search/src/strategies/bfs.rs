@@ -291,7 +291,7 @@ impl Strategy for Bfs<'_> {
         match met {
             Err(stop) => Meeting::Stop(stop),
             Ok(met) => match self.arrive(met) {
-                _ if met.violations >= crew.most() => Meeting::Stop(Stop::Violations),
+                _ if met.enough => Meeting::Stop(Stop::Violations),
                 0 => Meeting::Over,
                 _ => Meeting::On,
             },

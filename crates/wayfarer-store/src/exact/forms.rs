@@ -7,6 +7,9 @@ use crate::{Account, Handle};
 use std::ops::Range;
 use wayfarer_space::{Hash, Packing, States, Word, hash};
 
+/// States that are read together.
+const READ: usize = 64;
+
 /// States under handles, with links.
 pub(crate) trait Readable {
     /// Appends the states behind handles.
@@ -152,11 +155,15 @@ impl Readable for Tight {
             handles.iter().zip(words).for_each(|(handle, word)| *word = self.records.read_word(handle.0));
             return;
         }
-        let mut tight = vec![0; self.packing.words()];
-        let width = self.packing.masks().len();
-        for handle in handles {
-            self.records.read(handle.0, &mut tight);
-            self.packing.unpack(&tight, out.push_dirty(width));
+        let words = self.packing.words();
+        if words == 0 {
+            out.push_many_dirty(handles.len()).fill(0);
+            return;
+        }
+        let mut tight = vec![0; words * handles.len().min(READ)];
+        for handles in handles.chunks(READ) {
+            handles.iter().zip(tight.chunks_exact_mut(words)).for_each(|(handle, tight)| self.records.read(handle.0, tight));
+            self.packing.unpack_some(&tight[..words * handles.len()], out.push_many_dirty(handles.len()));
         }
     }
 

@@ -16,6 +16,8 @@ const RUN: usize = 64;
 const LONG_RUN: usize = 1024;
 /// Runs in a segment, at least, if they are longer than the shortest.
 const RUNS: usize = 12;
+/// Tight states of at most this many whole words are copied word by word: a call to copy would take longer.
+const FEW: usize = 4;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
@@ -140,7 +142,17 @@ impl Records {
                 tight[0] = at.cast::<u64>().read_unaligned() & self.short;
                 return;
             }
-            std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
+            let (whole, rest) = (self.tight / 8, self.tight % 8);
+            if whole > FEW {
+                std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
+                return;
+            }
+            for (word, to) in tight[..whole].iter_mut().enumerate() {
+                *to = at.add(8 * word).cast::<u64>().read_unaligned();
+            }
+            if rest > 0 {
+                tight[whole] = at.add(self.tight - 8).cast::<u64>().read_unaligned() >> (64 - 8 * rest);
+            }
         }
     }
 
@@ -187,7 +199,18 @@ impl Records {
         unsafe {
             match tight.first() {
                 Some(word) if self.tight < 8 => at.cast::<u64>().write_unaligned(*word),
-                _ => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
+                _ if self.tight / 8 > FEW => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
+                _ => {
+                    let (whole, rest) = (self.tight / 8, self.tight % 8);
+                    for (word, from) in tight[..whole].iter().enumerate() {
+                        at.add(8 * word).cast::<u64>().write_unaligned(*from);
+                    }
+                    if rest > 0 {
+                        // The last word of the state, which overlaps the one before.
+                        let last = tight[whole] << (64 - 8 * rest) | tight[whole - 1] >> (8 * rest);
+                        at.add(self.tight - 8).cast::<u64>().write_unaligned(last);
+                    }
+                }
             }
             at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
         }
