@@ -51,7 +51,7 @@ pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> Str
             out.push_str(&witness::witness(subject, found, view));
         }
     }
-    if report.witness().is_some() && report.threads > 1 && !report.repeatable && view.form != Form::None {
+    if report.witness().is_some_and(|witness| witness.length > 0) && report.threads > 1 && !report.repeatable && view.form != Form::None {
         let which = "With several threads, another run may show another witness of the same length. With --threads 1 it is always the same one.";
         out.push_str(&format!("{}\n", view.paint.faint(&wrapped(which, 0))));
     }
@@ -116,7 +116,10 @@ fn open(report: &Report) -> String {
     let dry = matches!(report.stop, Stop::Exhausted | Stop::Confident);
     match report.expected_omissions {
         Some(expected) if dry && expected < 0.5 => "very likely every state was visited (not proved)".to_string(),
-        Some(expected) if dry => format!("about {} are expected to have been missed", counted(expected.round() as u64, "state")),
+        Some(expected) if dry => {
+            let missed = expected.round() as u64;
+            format!("about {} {} expected to have been missed", counted(missed, "state"), if missed == 1 { "is" } else { "are" })
+        }
         None if dry => "the store forgets, so states may have been missed".to_string(),
         _ if report.stop == Stop::Accepted => "by the samples of rbfs, every state was likely visited (not proved)".to_string(),
         // A random search cannot tell when it is done.

@@ -180,6 +180,17 @@ struct Begun<'a> {
     starts: bool,
 }
 
+/// How a pass begins.
+#[derive(Clone, Copy)]
+struct Standing {
+    from: Level,
+    /// Whether start states are to be brought in.
+    starts: bool,
+    /// States that its store holds already, and distinct states that earlier passes visited.
+    known: u64,
+    least: u64,
+}
+
 impl<'a> Run<'a> {
     fn all(&mut self, control: &mut dyn Control) -> Box<dyn Store + 'a> {
         let Some(first) = self.first_store() else {
@@ -236,7 +247,11 @@ impl<'a> Run<'a> {
         let mut omissions: Option<f64> = None;
         loop {
             let name = if pass == 0 { "bfs over compact" } else { ANOTHER };
-            let mut outcome = self.pass(name, &store, &waiting, from, (pass > 0 || starts, record), control);
+            let standing = match pass {
+                0 => Standing { from, starts, known, least: 0 },
+                _ => Standing { from, starts: true, known: 0, least: most.max(before) as u64 },
+            };
+            let mut outcome = self.pass(name, &store, &waiting, standing, record, control);
             let kept = waiting.kept();
             let dry = outcome.stop == Stop::Exhausted;
             record = outcome.record.take().unwrap_or_else(|| self.record());
@@ -362,15 +377,21 @@ impl<'a> Run<'a> {
         phase: &'static str,
         store: &CompactStore<'a>,
         waiting: &Arc<Pool<'a>>,
-        from: Level,
-        (first, record): (bool, Record),
+        Standing { from, starts, known, least }: Standing,
+        record: Record,
         control: &mut dyn Control,
     ) -> Outcome {
         // A later pass begins with nothing, and counts anew.
         let states = if phase == ANOTHER { self.settings.limits.states } else { self.limits_left().states };
         let settings = Settings { limits: Limits { states, ..self.limits_left() }, record_always: true, ..self.settings.clone() };
-        let so_far =
-            Progress { fired: self.done.fired, steps: self.done.steps, violations: self.done.violations.len(), phase, ..Progress::default() };
+        let so_far = Progress {
+            states: known,
+            fired: self.done.fired,
+            steps: self.done.steps,
+            violations: self.done.violations.len(),
+            phase,
+            ..Progress::default()
+        };
         let workers = waiting.workers();
         // A compact store can be probed without a place there, and is faster while it has one worker.
         let seat = if workers > 1 { store.seat() } else { None }.unwrap_or_else(|| Seat::new(()));
@@ -384,9 +405,9 @@ impl<'a> Run<'a> {
             shared: waiting,
             charged: true,
             from,
-            entering: Entering { first, record: Some(record) },
+            entering: Entering { first: starts, record: Some(record) },
         };
-        let (mut outcome, _) = Schedule::new(&mut self.arms, store, seat, so_far, control).run(breadth);
+        let (mut outcome, _) = Schedule::new(&mut self.arms, store, seat, so_far, control).at_least(least).run(breadth);
         self.arms.give(&mut outcome);
         outcome
     }

@@ -430,6 +430,7 @@ impl<'a> Run<'a> {
             let (state, words, level) = (Some(selection.handles[source]), selection.states.get(source), strategy.level());
             let found = |cause, further| Found { cause, state, words, length: level.map(|level| level + further) };
             let (mut moved, mut changes, mut faulty) = (false, false, false);
+            let first = moves + omitted + fault;
             while moves < steps.len() && steps.sources[moves] as usize == source {
                 let firing = steps.firings[moves];
                 if wanted.is_some_and(|wanted| wanted.contains(firing.rule)) {
@@ -456,6 +457,8 @@ impl<'a> Run<'a> {
                     self.violated(found(Cause::Fault(step.firing, step.fault), 1), trail);
                 }
             }
+            // A state that an assumption excludes is another one.
+            changes |= steps.discarded > 0 && steps.enabled[source] as usize > moves + omitted + fault - first;
             let deadlock = match self.settings.deadlock {
                 Deadlock::Off => false,
                 // If the drawn step leads back to its source, the drawing has already looked at the other steps.

@@ -98,6 +98,9 @@ impl<'j, 'p> Job<'j, 'p> {
                 (outcome, None)
             }
             Parts::Together(store, recalls, account) => {
+                // If the frontier holds states, rounds take memory besides: in a small budget fewer workers make them.
+                let fits = |workers: &usize| *workers < 2 || account.allows(2 * under_way(space, *workers));
+                let workers = if recalls { workers } else { (1..=workers).rev().find(fits).unwrap_or(1) };
                 let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
                 let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
                 let shared = if recalls { board() } else { pool() };
@@ -168,7 +171,7 @@ impl Breadth<'_, '_> {
     /// The same by several workers.
     fn crewed(self, control: &mut dyn Control) -> (Outcome, u32) {
         let Breadth { space, store, settings, account, load, workers, shared, charged, from, entering: Entering { first, record } } = self;
-        let bytes = if charged { workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP) } else { 0 };
+        let bytes = if charged { under_way(space, workers) } else { 0 };
         account.charge(bytes);
         // In a pass that begins again, all workers find states that the record already knows.
         let disjoint = !first || record.is_none();
@@ -192,6 +195,11 @@ impl Breadth<'_, '_> {
         outcome.frontier += shared.waiting();
         (outcome, depth)
     }
+}
+
+/// The bytes that workers have under way, roughly.
+fn under_way(space: &dyn Space, workers: usize) -> usize {
+    workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP)
 }
 
 /// Several workers, each for itself.

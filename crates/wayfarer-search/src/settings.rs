@@ -3,7 +3,7 @@
 use crate::{Ending, Limits};
 use std::fmt;
 use std::str::FromStr;
-use wayfarer_space::PropertyBits;
+use wayfarer_space::{Firing, PropertyBits, Space, States, Steps, Word};
 
 /// When a state counts as a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -20,6 +20,24 @@ pub enum Deadlock {
 impl Deadlock {
     /// All rules with their names.
     pub const ALL: [(Deadlock, &'static str); 3] = [(Deadlock::Off, "off"), (Deadlock::Stuck, "stuck"), (Deadlock::Stuttering, "stuttering")];
+
+    /// Whether a state is a deadlock, by all its steps.
+    pub fn is_at(self, space: &dyn Space, state: &[Word]) -> bool {
+        let mut batch = States::new(space.width());
+        batch.push(state);
+        let mut steps = Steps::new(space.width());
+        space.expand(&batch, Firing::of(0), &mut steps);
+        self.shows_in(&steps) && !space.may_end(state)
+    }
+
+    /// Whether a state with these steps is a deadlock, unless it may end. A fault, and a state that an assumption excludes, are elsewhere.
+    pub(crate) fn shows_in(self, steps: &Steps) -> bool {
+        match self {
+            Deadlock::Off => false,
+            Deadlock::Stuck => steps.enabled.iter().all(|enabled| *enabled == 0),
+            Deadlock::Stuttering => steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty() && steps.discarded == 0,
+        }
+    }
 }
 
 impl fmt::Display for Deadlock {

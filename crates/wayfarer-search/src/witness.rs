@@ -233,13 +233,7 @@ impl Witness {
             Ending::Rule(firing) => space.fire(last, firing, &mut Vec::new()) == Fired::To,
             Ending::PropertyFault(property, fault) => judged == Err((property, fault)),
             Ending::Fault(firing, fault) => space.fire(last, firing, &mut Vec::new()) == Fired::Fault(fault),
-            Ending::Deadlock => {
-                let mut steps = Steps::new(space.width());
-                let mut batch = States::new(space.width());
-                batch.push(last);
-                space.expand(&batch, Firing::of(0), &mut steps);
-                if stuttering { steps.changed.iter().all(|changed| *changed == 0) } else { steps.enabled[0] == 0 }
-            }
+            Ending::Deadlock => if stuttering { Deadlock::Stuttering } else { Deadlock::Stuck }.is_at(space, last),
             Ending::Start(_) => false,
         };
         if holds { Ok(()) } else { Err(WitnessError::OtherEnd) }

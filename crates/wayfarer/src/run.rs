@@ -125,8 +125,9 @@ impl Plan {
         drop(strategy);
         let (inner, store) = (running.space(), last.as_deref().unwrap_or(&*store));
         let (cover, course) = (std::mem::take(&mut watch.cover), std::mem::take(&mut watch.course));
-        // Workers that search apart meet the same states; how many were new to all of them when is not known.
-        let followed = crew.crewing() != Crewing::Apart;
+        // Workers that search apart meet the same states, and so do passes: how many were new, and when, is not known.
+        let again = outcome.phases.iter().any(Phase::begins_again);
+        let followed = crew.crewing() != Crewing::Apart && !again;
         let mut confidence = (outcome.verdict() == Verdict::NotFound).then(|| {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
             Confidence::of(&outcome, expected_omissions(&outcome, &chosen, store), discovery, self.draws(), self.size)

@@ -136,13 +136,13 @@ impl Writer<'_> {
             }
             Cause::Fault(firing, fault) => {
                 let FaultFacts { kind, message, at, note } = self.subject.words().fault(fault, self.plan);
-                let mut detail = format!("in rule {}", self.subject.words().firing(last.map(Vec::as_slice), firing).0);
+                let mut detail = within("rule", &self.subject.words().firing(last.map(Vec::as_slice), firing).0);
                 note.iter().for_each(|note| detail.push_str(&format!("; {note}")));
                 (kind, message, at, Some(detail))
             }
             Cause::Start(start, fault) => {
                 let FaultFacts { kind, message, at, .. } = self.subject.words().fault(fault, self.plan);
-                (kind, message, at, Some(format!("in start state {}", self.subject.words().start(start))))
+                (kind, message, at, Some(within("start", &self.subject.words().start(start))))
             }
             Cause::Found(number) => {
                 let (name, at) = property(number);
@@ -191,4 +191,9 @@ impl Writer<'_> {
         self.replaying.fire(from, firing, &mut Vec::new(), &mut printed);
         StepReport { rule, at, changes: Vec::new(), fault: None, printed }
     }
+}
+
+/// Says in which rule or start state something happened. Those without a name are called by what they are and a number.
+fn within(what: &str, name: &str) -> String {
+    if name.starts_with(what) { format!("in {name}") } else { format!("in {what}{} {name}", if what == "start" { " state" } else { "" }) }
 }

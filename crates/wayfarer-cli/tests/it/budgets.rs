@@ -185,3 +185,12 @@ fn auto_goes_on_over_fingerprints_under_a_limit_on_address_space() {
         assert_eq!(report["states"], 2_985_984, "{kibibytes}: {report:#}");
     }
 }
+
+/// Two threads have much under way. In a small budget one of them searches.
+#[test]
+fn two_threads_explore_in_a_small_budget() {
+    for store in ["compact", "bitstate"] {
+        let report = report(BIG, &["--store", store, "--memory", "1M", "--threads", "2", "--time", "2s", "--audit", "off"]);
+        assert!(report["states"].as_u64().unwrap() > 10_000, "{store}: {report:#}");
+    }
+}

@@ -87,3 +87,14 @@ fn sigusr1_prints_a_line_at_once_even_in_a_quiet_run() {
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
     assert!(done.err.contains("states (") && done.err.contains("depth"), "{}", done.err);
 }
+
+/// `timeout` sends SIGTERM to the program and then to its group.
+#[test]
+fn two_signals_at_once_are_one() {
+    let folder = Folder::new();
+    let child = endless(&folder, &["--json", "--quiet"]);
+    std::thread::sleep(Duration::from_millis(100));
+    send("-TERM", &child);
+    send("-TERM", &child);
+    assert_eq!(Done::new(&child.wait_with_output().unwrap()).exits(143).json()["stop"], "interrupted");
+}

@@ -265,3 +265,18 @@ fn a_holds_says_what_it_is_not_about() {
     check(NO_START, &[]).exits(0).prints("holds: there is no start state, so there is no state that could be bad");
     check(COUNTER, &["--deadlock", "off"]).exits(0).prints("; not judged: deadlocks\n");
 }
+
+#[test]
+fn a_state_that_leads_only_to_excluded_ones_is_no_deadlock() {
+    let model = "var x: 0..5; startstate x := 0; end; rule \"inc\" x < 5 ==> x := x + 1; end; assume \"small\" x < 3;";
+    let idle = &format!("{model} rule \"stay\" x = 2 ==> x := 2; end;");
+    for strategy in ["auto", "bfs", "dfs", "rdfs"] {
+        for arguments in [&["--strategy", strategy] as &[&str], &["--strategy", strategy, "--interpret"]] {
+            check(model, arguments).exits(0).prints("holds");
+            check(idle, arguments).exits(0).prints("holds");
+        }
+    }
+    check(idle, &["--strategy", "walk", "--steps", "2k"]).exits(0).prints("not found");
+    // A rule that leads nowhere else at all.
+    check("var x: 0..5; startstate x := 0; end; rule x := 0; end; assume x < 3;", &[]).exits(1).prints("deadlock");
+}

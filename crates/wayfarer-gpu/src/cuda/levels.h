@@ -230,6 +230,8 @@ WF_KERNEL(wf_expand) {
 #endif
         if (ended == DISCARDED) {
           discarded++;
+          // The excluded state is another one, so this is no deadlock.
+          failed = true;
         } else if (ended != PASSED) {
           count_firing(p, rule);
           if (COVERS) reach(p, x.covered);

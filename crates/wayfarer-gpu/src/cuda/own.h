@@ -67,6 +67,8 @@ WF_INLINE Made each_successor(const Params& p, u64* s, const u64* t, u64 round, 
       int ended = fire_asked(n, x, rule, faulty);
       if (ended == DISCARDED) {
         discarded++;
+        // The excluded state is another one, so this is no deadlock.
+        made.failed = true;
         continue;
       }
       count_firing(p, rule);

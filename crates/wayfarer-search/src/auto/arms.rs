@@ -277,7 +277,7 @@ impl<'a> Arms<'a> {
         if self.work > 0 {
             figures = figures.sum("steps of random searches beside", self.steps as f64);
             for arm in self.arms.iter().filter(|arm| arm.begun) {
-                figures = figures.sum(format!("visits of {} to unknown states, about", arm.spec.name()), arm.discovered as f64);
+                figures = figures.sum(format!("visits of {} to unknown states, about", arm.spec), arm.discovered as f64);
             }
         }
         figures

@@ -19,13 +19,15 @@ pub(super) struct Schedule<'r, 'a> {
     so_far: Progress,
     /// The phase ends if more bytes than this are in use.
     most: usize,
+    /// Distinct states that earlier passes visited.
+    least: u64,
 }
 
 impl<'r, 'a> Schedule<'r, 'a> {
     /// A phase over `store`, in which `seat` is a place for the arms, after phases that came to `so_far`.
     pub(super) fn new(arms: &'r mut Arms<'a>, store: &'r dyn Store, seat: Seat, so_far: Progress, inner: &'r mut dyn Control) -> Self {
         let lasts = !so_far.phase.is_empty();
-        Schedule { turns: Turns { arms, store, seat, before: so_far.steps, lasts }, inner, so_far, most: usize::MAX }
+        Schedule { turns: Turns { arms, store, seat, before: so_far.steps, lasts }, inner, so_far, most: usize::MAX, least: 0 }
     }
 
     /// The same for a phase that ends if more than `most` bytes are in use.
@@ -33,16 +35,21 @@ impl<'r, 'a> Schedule<'r, 'a> {
         Schedule { most, ..self }
     }
 
+    /// The same for a pass that begins again after `least` distinct states were visited: there are not fewer now.
+    pub(super) fn at_least(self, least: u64) -> Self {
+        Schedule { least, ..self }
+    }
+
     /// Carries out the phase, with the turns that the arms have meanwhile. Says at which depth it ended, too.
     pub(super) fn run(self, phase: Breadth) -> (Outcome, u32) {
-        let Schedule { mut turns, inner, so_far, most } = self;
+        let Schedule { mut turns, inner, so_far, most, least } = self;
         let signals = Signals::default();
         signals.tell(turns.arms);
         let Turns { store, lasts, .. } = turns;
         let (account, bytes) = (phase.account, phase.space.packing().bytes());
         let paced = phase.workers > 1;
         let asked = turns.arms.asked;
-        let mut control = PhaseControl { inner, account, store, so_far, lasts, most, waiting: bytes + 4, asked, paced, signals: &signals };
+        let mut control = PhaseControl { inner, account, store, so_far, lasts, most, least, waiting: bytes + 4, asked, paced, signals: &signals };
         let done =
             if paced { beside(phase, &mut turns, &mut control) } else { phase.alone(|work, bfs| alternate(work, bfs, &mut turns, &mut control)) };
         turns.arms.asked = control.asked;
@@ -56,10 +63,11 @@ fn alternate(phase: &mut Work, bfs: &mut Bfs, turns: &mut Turns, control: &mut P
         if let Stretch::Over(stop) = phase.go_on(bfs, control, turns.due()) {
             return stop;
         }
-        let total = control.total(&phase.progress(bfs));
-        if let Some(each) = steps_each(&total) {
+        let here = phase.progress(bfs);
+        if let Some(each) = steps_each(&here) {
             turns.arms.learn(each);
         }
+        let total = control.total(&here);
         let stop = turns.next(total.steps, &mut Quiet { inner: control.inner, total });
         control.signals.tell(turns.arms);
         if stop.is_some() {
@@ -247,6 +255,7 @@ struct PhaseControl<'r> {
     /// Whether memory that is short is nothing new: what asks before it grows has been told.
     lasts: bool,
     most: usize,
+    least: u64,
     /// The bytes of a state that waits outside the store.
     waiting: usize,
     asked: u32,
@@ -259,7 +268,7 @@ impl PhaseControl<'_> {
     /// The figures of the run, if the phase has these.
     fn total(&self, progress: &Progress) -> Progress {
         Progress {
-            states: self.so_far.states + progress.states,
+            states: (self.so_far.states + progress.states).max(self.least),
             fired: self.so_far.fired + progress.fired,
             steps: self.so_far.steps + progress.steps,
             violations: self.so_far.violations + progress.violations,

@@ -3,7 +3,7 @@
 //! A drawn step may lead back to its source. The state may then be a deadlock, so it is expanded once to see. The
 //! result is remembered for a while, so that idle steps do not slow a walk down.
 
-use crate::Selection;
+use crate::{Deadlock, Selection};
 use wayfarer_space::{Completeness, FaultStep, Fired, Firing, Rng, Space, States, Steps, Width, Word};
 
 /// States whose liveliness is remembered.
@@ -64,7 +64,7 @@ impl Sampling {
         self.batch.clear();
         self.batch.push(state);
         space.expand(&self.batch, Firing::of(0), &mut self.steps);
-        let stutters = self.steps.changed.iter().all(|changed| *changed == 0) && self.steps.faults.is_empty();
+        let stutters = Deadlock::Stuttering.shows_in(&self.steps);
         if !stutters {
             self.lively[at] = hash.second();
         }

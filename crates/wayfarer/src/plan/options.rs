@@ -235,8 +235,8 @@ pub const OPTIONS: &[PlanOption] = &[
         heading: SEARCH,
         help: "Number of threads that search",
         default: "one for each processor this process may use",
-        more: "Breadth-first search, and auto with it, goes level by level over one store. Over exact, tree and difference the states, rules fired, the verdict and \
-               the length of the shortest witness are the same for any number of threads. Random strategies walk independently. Other searches use one thread, and \
+        more: "Breadth-first search, and auto with it, goes level by level over one store. Over exact, tree and difference, breadth-first search gives the same \
+               states, rules fired, verdict and length of the shortest witness for any number of threads; so does auto if it visits every state. Random strategies walk independently. Other searches use one thread, and \
                so do searches over caches and pools and breadth-first search with --states, --steps or --profile.",
         set: |plan, text| put(&mut plan.threads, parse_depth(text).map(|threads| threads as usize)),
         given: |plan| each((plan.threads > 0).then_some(plan.threads)),

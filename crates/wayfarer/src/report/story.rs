@@ -20,6 +20,8 @@ impl ViolationReport {
             Kind::Invariant => format!("invariant `{name}` does not hold"),
             Kind::Never => format!("`{name}` holds in a reachable state, and must in none"),
             Kind::Deadlock => "deadlock".to_string(),
+            // An assertion without a text of its own is called by what happened.
+            Kind::Assertion if name.starts_with("assertion failed") => name.clone(),
             Kind::Assertion => format!("assertion failed: {name}"),
             Kind::Error => format!("error statement reached: {name}"),
             Kind::Fault => format!("fault: {name}"),

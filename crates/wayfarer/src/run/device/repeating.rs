@@ -37,15 +37,7 @@ fn shows(space: &dyn Space, state: &[Word], cause: Cause, deadlock: Deadlock) ->
         Cause::PropertyFault(property, fault) => space.check(state, &mut bits) == Err((property, fault)),
         Cause::Fault(firing, fault) => space.fire(state, firing, &mut out) == Fired::Fault(fault),
         Cause::Rule(firing) => space.fire(state, firing, &mut out) == Fired::To,
-        Cause::Deadlock => {
-            let mut steps = Steps::new(space.width());
-            expand(space, state, &mut steps);
-            let stuck = match deadlock {
-                Deadlock::Stuck => steps.enabled.iter().all(|enabled| *enabled == 0),
-                _ => steps.faults.is_empty() && steps.changed.iter().all(|changed| *changed == 0),
-            };
-            stuck && !space.may_end(state)
-        }
+        Cause::Deadlock => deadlock.is_at(space, state),
         Cause::Start(..) | Cause::NotReached(_) => false,
     }
 }
