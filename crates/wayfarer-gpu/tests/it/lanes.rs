@@ -80,7 +80,8 @@ pub(crate) fn holds_true(name: &str, interpreter: &Interpreter, state: &[Word], 
             assert_eq!(interpreter.fire(state, Firing::of(rule), &mut out), Fired::Fault(wayfarer_space::Fault(fault)), "{name}");
         }
         What::Deadlock => {
-            assert!(successors(interpreter, state).changed.iter().all(|changed| *changed == 0) && !interpreter.may_end(state), "{name}");
+            let steps = successors(interpreter, state);
+            assert!(steps.changed.iter().all(|changed| *changed == 0) && steps.discarded == 0 && !interpreter.may_end(state), "{name}");
         }
         What::PathFault(..) | What::Rule(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
     }

@@ -52,7 +52,7 @@ pub(crate) fn levels(interpreter: &dyn Space, deadlock: u64, most: usize) -> Vec
                     Firing { rule, outcome } => What::PathFault(rule, outcome, step.fault.0),
                 };
                 notes.extend(steps.faults.iter().map(|step| (fault(step), state.clone())));
-                let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty();
+                let stutters = steps.changed.iter().all(|changed| *changed == 0) && steps.faults.is_empty() && steps.discarded == 0;
                 if (deadlock == 2 && stutters || deadlock == 1 && steps.enabled[0] == 0) && !interpreter.may_end(state) {
                     notes.push((What::Deadlock, state.clone()));
                 }
@@ -291,7 +291,7 @@ pub(crate) fn walks_can_be_walked_again(name: &str, interpreter: &Interpreter, m
                 let mut batch = States::new(interpreter.width());
                 batch.push(&state);
                 interpreter.expand(&batch, Firing::of(0), &mut steps);
-                assert!(steps.changed.iter().all(|changed| *changed == 0), "{name}: {met:?}");
+                assert!(steps.changed.iter().all(|changed| *changed == 0) && steps.discarded == 0, "{name}: {met:?}");
             }
             What::PathFault(..) | What::Rule(..) | What::Found(_) => panic!("{name}: nothing was looked for"),
         }
