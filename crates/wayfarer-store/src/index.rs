@@ -447,10 +447,8 @@ fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], 
     let widened = first.wide && !table.wide;
     let (mut first_filling, mut second_filling) = (Filling::of(first), Filling::of(second));
     for bucket in 0..table.buckets() {
-        if widened {
-            // Hash bits are taken anew from the states, a cache miss each.
-            table.handles((bucket + AHEAD) & table.bucket_mask()).for_each(means.fetch);
-        }
+        // Hash bits are taken anew from the states, a cache miss each, if there are more of them or the entry left its home.
+        table.handles((bucket + AHEAD) & table.bucket_mask(), !widened).for_each(means.fetch);
         for slot in 0..table.slots() {
             let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
             let (half, home, print) = if displaced || widened {

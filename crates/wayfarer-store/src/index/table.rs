@@ -283,9 +283,13 @@ impl Table {
         self.narrow(bucket, slot).compare_exchange(0, entry as u32, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// The handles in a bucket.
-    pub(super) fn handles(&self, bucket: usize) -> impl Iterator<Item = u32> {
-        (0..self.slots()).filter_map(move |slot| if let Slot::Entry { handle, .. } = self.slot(bucket, slot) { Some(handle) } else { None })
+    /// The handles in a bucket, or only those of entries that left their home.
+    #[inline]
+    pub(super) fn handles(&self, bucket: usize, displaced_only: bool) -> impl Iterator<Item = u32> {
+        (0..self.slots()).filter_map(move |slot| match self.slot(bucket, slot) {
+            Slot::Entry { handle, displaced, .. } if displaced || !displaced_only => Some(handle),
+            _ => None,
+        })
     }
 
     pub(super) fn slot(&self, bucket: usize, slot: usize) -> Slot {

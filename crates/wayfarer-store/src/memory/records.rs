@@ -17,7 +17,7 @@ const LONG_RUN: usize = 1024;
 /// Runs in a segment, at least, if they are longer than the shortest.
 const RUNS: usize = 12;
 /// Tight states of at most this many whole words are copied word by word: a call to copy would take longer.
-const FEW: usize = 4;
+const FEW: usize = 3;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
@@ -147,8 +147,13 @@ impl Records {
                 std::ptr::copy_nonoverlapping(at, tight.as_mut_ptr().cast::<u8>(), self.tight);
                 return;
             }
-            for (word, to) in tight[..whole].iter_mut().enumerate() {
-                *to = at.add(8 * word).cast::<u64>().read_unaligned();
+            // Not a loop: the compiler would make it a call again.
+            tight[0] = at.cast::<u64>().read_unaligned();
+            if whole > 1 {
+                tight[1] = at.add(8).cast::<u64>().read_unaligned();
+            }
+            if whole > 2 {
+                tight[2] = at.add(16).cast::<u64>().read_unaligned();
             }
             if rest > 0 {
                 tight[whole] = at.add(self.tight - 8).cast::<u64>().read_unaligned() >> (64 - 8 * rest);
@@ -202,8 +207,12 @@ impl Records {
                 _ if self.tight / 8 > FEW => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
                 _ => {
                     let (whole, rest) = (self.tight / 8, self.tight % 8);
-                    for (word, from) in tight[..whole].iter().enumerate() {
-                        at.add(8 * word).cast::<u64>().write_unaligned(*from);
+                    at.cast::<u64>().write_unaligned(tight[0]);
+                    if whole > 1 {
+                        at.add(8).cast::<u64>().write_unaligned(tight[1]);
+                    }
+                    if whole > 2 {
+                        at.add(16).cast::<u64>().write_unaligned(tight[2]);
                     }
                     if rest > 0 {
                         // The last word of the state, which overlaps the one before.
