@@ -296,6 +296,11 @@ impl Model {
         &self.leaves[id.0 as usize]
     }
 
+    /// Whether receiving from a channel that is gone is a fault. As in SPIN, it is if some channel is a rendezvous; otherwise the channel looks empty.
+    pub fn notices_receiving_from_gone(&self) -> bool {
+        self.channels.iter().any(|channel| channel.capacity == 0)
+    }
+
     /// How many cells all global variables have.
     pub fn global_cells(&self) -> u32 {
         self.globals.iter().map(|id| self.leaf(*id).cells()).sum()

@@ -178,3 +178,43 @@ fn cut_texts_never_panic() {
         findings(&format!("{}}}{}", &text[..end], &text[end..]));
     }
 }
+
+/// SPIN 6.5 stops at sending with "bad queue", and at receiving too, if some channel of the model is a rendezvous. Otherwise such a channel looks empty to it.
+#[test]
+fn a_channel_is_gone_with_the_process_that_made_it() {
+    let owner = "chan g = [1] of { chan }; byte v; proctype Owner() { chan mine = [1] of { byte }; g!mine }
+        proctype Other() { chan his = [1] of { byte }; his!7 }
+        active proctype User() { chan c; run Owner(); g?c; _nr_pr == 1; USE }";
+    let judged = |text: &str| {
+        let (_, _, faults, deadlocks) = counts(text);
+        (faults, deadlocks)
+    };
+    for faulty in ["c!1", "c!!1", "full(c)", "nfull(c)", "d_step { c!1; v = 1 }", "atomic { v = 1; c!1; v = 2 }"] {
+        assert_eq!(judged(&owner.replace("USE", faulty)), (1, 0), "{faulty}");
+    }
+    for blocked in ["c?v", "c?<v>", "c??3", "c?[v]", "nempty(c)"] {
+        assert_eq!(judged(&owner.replace("USE", blocked)), (0, 1), "{blocked}");
+    }
+    for passing in ["len(c) == 0", "empty(c)", "if :: c?v :: else fi"] {
+        assert_eq!(judged(&owner.replace("USE", passing)), (0, 0), "{passing}");
+    }
+    let meeting = format!("{owner} chan r = [0] of {{ byte }}");
+    for faulty in ["c?v", "c?<v>", "c??3", "c?[v]"] {
+        assert_eq!(judged(&meeting.replace("USE", faulty)), (1, 0), "{faulty}");
+    }
+    // A process of another type in the same slot makes another channel.
+    assert_eq!(judged(&owner.replace("USE", "run Other(); c?v")).0, 0);
+    assert_eq!(judged(&owner.replace("USE", "run Other(); c!1")).0, 3);
+    let handed = "chan g = [2] of { chan }; byte v; proctype Owner() { chan mine = [0] of { byte }; g!mine; g!mine }
+        proctype Taker(chan c) { c?v } active proctype User() { chan c; run Owner(); g?c; g?c; _nr_pr == 1; run Taker(c); c!1 }";
+    assert_eq!(judged(handed), (2, 0));
+}
+
+/// The look-ahead ends before the variable gets another channel, whose number lies below that of the one it knows.
+#[test]
+fn a_channel_that_the_look_ahead_did_not_meet_is_none_that_is_missing() {
+    let text = "chan a = [1] of { byte }; chan b = [1] of { byte }; chan c; int n;
+        active proctype P() { c = b; c!1; do :: n < 7000 -> n++ :: else -> break od; c = a; c!2; a?2 }";
+    let found = by_program(&model("t.pml", text), 20_000);
+    assert_eq!((found.faults, found.deadlocks), (0, 0));
+}

@@ -234,7 +234,7 @@ impl<'a> Lowering<'a> {
                 Expr::Const(value) => Expr::Const(i64::from(*value == *number as i64 + 1)),
                 expr => equal(expr.clone(), *number as i64 + 1),
             };
-            all(vec![is(&from), is(&to)])
+            all(vec![is(&from), is(&to), self.exists(here, *number).unwrap_or(Expr::Const(1))])
         });
         parts.push(any(same.collect()));
         parts.push(self.provided(receiver, timeout));
