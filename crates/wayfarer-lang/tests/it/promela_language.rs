@@ -143,6 +143,8 @@ fn wrong_texts_get_a_message_at_their_place() {
         ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 fields, not 2"),
         ("active proctype P() { c_code { x; } }", "C code is not supported"),
         ("byte x;", "no process runs"),
+        ("active proctype P() priority 5 { skip }", "t.pml:1:21: error: priorities of processes are not supported"),
+        ("proctype Q() { skip } init { run Q() priority 2 }", "t.pml:1:38: error: priorities of processes are not supported"),
         ("active proctype P() { do :: skip :: else :: else od }", "more than one `else`"),
     ];
     for (text, message) in cases {
