@@ -202,6 +202,7 @@ pub enum ActKind {
     Run {
         ty: usize,
         arguments: Vec<Value>,
+        at: At,
         result: Option<Box<(Place, Value)>>,
     },
     Print(Vec<PrintPart>),

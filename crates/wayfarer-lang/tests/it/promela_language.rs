@@ -220,3 +220,14 @@ fn a_channel_that_the_look_ahead_did_not_meet_is_none_that_is_missing() {
     let found = by_program(&model("t.pml", text), 20_000);
     assert_eq!((found.faults, found.deadlocks), (0, 0));
 }
+
+#[test]
+fn one_process_too_many_is_a_fault_at_its_run() {
+    let text = "proctype P() { do :: false od }\ninit { do :: run P() od }";
+    let model = model("t.pml", text);
+    let mut learned = wayfarer_lang::promela::learned::Learned::look_ahead(&model).unwrap();
+    learned.slots.resize_with(255, || std::collections::BTreeSet::from([0]));
+    let program = wayfarer_lang::promela::lower::lower(&model, &learned).unwrap().program;
+    let fault = program.faults.iter().find(|fault| fault.message == "`run P` would make a 256th process").unwrap();
+    assert_eq!(fault.at.line, 2);
+}

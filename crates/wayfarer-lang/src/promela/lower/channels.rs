@@ -51,7 +51,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn wrong_arity(&mut self, at: At) -> FaultId {
-        self.fault(FaultClass::Violation, FaultKind::Error, "a message has another number of fields than its channel".to_string(), at)
+        self.fault(FaultClass::Violation, FaultKind::Undefined, "a message has another number of fields than its channel".to_string(), at)
     }
 
     /// A value that depends on which channel a variable holds; a fault where it holds none. One that is gone is a fault too, or has the value given for it.

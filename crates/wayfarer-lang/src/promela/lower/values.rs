@@ -112,7 +112,7 @@ impl Lowering<'_> {
     /// Something of another process: by number, or of the first one of its type.
     fn remote(&mut self, here: Here, ty: usize, process: Option<&Value>, mut of: impl FnMut(&mut Self, usize) -> Ranged) -> Ranged {
         let message = format!("there is no process of type `{}` with this number", self.model.types[ty].name);
-        let fault = self.fault(FaultClass::Violation, FaultKind::Error, message, self.model.types[ty].at);
+        let fault = self.fault(FaultClass::Violation, FaultKind::Undefined, message, self.model.types[ty].at);
         let number = process.map(|process| self.value(here, process));
         let mut result = Ranged::constant(0);
         let missing = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault };

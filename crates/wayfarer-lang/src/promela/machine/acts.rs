@@ -181,7 +181,7 @@ impl Machine<'_> {
                 self.store(state, pid, place, value)?;
             }
             ActKind::Assert(value) => return Ok(Some(self.value(state, pid, value, timeout)? == 0)),
-            ActKind::Run { ty, arguments, result } => {
+            ActKind::Run { ty, arguments, result, .. } => {
                 let mut values = Vec::new();
                 for argument in arguments {
                     values.push(self.value(state, pid, argument, timeout)?);

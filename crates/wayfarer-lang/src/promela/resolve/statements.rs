@@ -160,7 +160,7 @@ impl Resolver<'_> {
             Statement::Expression(expr) => {
                 if let ExprKind::Run { name, arguments } = &*expr.kind {
                     let (ty, arguments) = self.created(name, arguments)?;
-                    return Ok(ActKind::Run { ty, arguments, result: None });
+                    return Ok(ActKind::Run { ty, arguments, at: self.at(span), result: None });
                 }
                 match self.value(expr)? {
                     Value::Constant(value) if value != 0 => ActKind::Skip,
@@ -174,13 +174,13 @@ impl Resolver<'_> {
                 {
                     // A write-only variable: the value is computed and forgotten.
                     let (_, created) = self.assigned(value)?;
-                    let run = |(ty, arguments)| ActKind::Run { ty, arguments, result: None };
+                    let run = |(ty, arguments)| ActKind::Run { ty, arguments, at: self.at(span), result: None };
                     return Ok(created.map_or(ActKind::Skip, run));
                 }
                 let (value, created) = self.assigned(value)?;
                 let place = self.target(to)?;
                 match created {
-                    Some((ty, arguments)) => ActKind::Run { ty, arguments, result: Some(Box::new((place, value))) },
+                    Some((ty, arguments)) => ActKind::Run { ty, arguments, at: self.at(span), result: Some(Box::new((place, value))) },
                     None => ActKind::Assign(place, value),
                 }
             }
