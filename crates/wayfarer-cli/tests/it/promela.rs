@@ -1,6 +1,18 @@
-//! Promela models: their ends.
+//! Promela models: their ends, and the statements that are never executed.
 
-use crate::{Folder, wayfarer, wayfarer_with_input};
+use crate::{Done, Folder, wayfarer, wayfarer_with_input};
+use serde_json::json;
+
+fn check(text: &str, options: &[&str]) -> Done {
+    let folder = Folder::new();
+    let file = folder.file("model.pml", text);
+    wayfarer(&[&["check", &file], options].concat())
+}
+
+/// The statements that are reported as never executed.
+fn unfired(text: &str) -> serde_json::Value {
+    check(text, &["--json"]).json()["unfired_rules"].clone()
+}
 
 #[test]
 fn a_run_that_may_end_is_no_violation() {
@@ -17,4 +29,15 @@ fn a_run_that_may_end_is_no_violation() {
     wayfarer(&["check", &stuck]).exits(1).prints("deadlock");
     wayfarer(&["simulate", &stuck]).exits(1).prints("deadlock: no rule is enabled");
     wayfarer_with_input(&["step", &stuck], "r\nq\n").exits(0).prints("a deadlock");
+}
+
+#[test]
+fn statements_that_other_rules_execute_are_not_listed() {
+    assert_eq!(unfired("byte x; active proctype P() { x = 1; assert(x == 1) }"), json!([]));
+    let merged = "chan c = [2] of { byte }; byte x; active proctype P() { do :: x < 2 -> atomic { c!x; x = x + 1; c?_ } :: else -> break od }";
+    assert_eq!(unfired(merged), json!([]));
+    let meeting = "chan c = [0] of { byte }; chan d; active proctype P() { d = c; d!1 } active proctype Q() { c?_ }";
+    assert_eq!(unfired(meeting), json!([]));
+    let never = "byte x; active proctype P() { x = 2; if :: x == 1 -> assert(x == 1) :: else -> skip fi }";
+    assert_eq!(unfired(never), json!(["P[0] line 1: x == 1", "P[0] line 1: assert(x == 1)"]));
 }
