@@ -76,7 +76,7 @@ impl<'a> Walked<'a> {
             found.push(format!("invariant `{}` does not hold ({})", property.name, property.at));
         }
         if self.is_deadlock(state, deadlock) {
-            let why = if deadlock == Deadlock::Stuck { "no rule is enabled" } else { "no rule leads to another state" };
+            let why = if deadlock == Deadlock::Stuck { self.subject.words().stuck() } else { "no rule leads to another state" };
             found.push(format!("deadlock: {why}"));
         }
         found

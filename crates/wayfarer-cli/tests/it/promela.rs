@@ -1,4 +1,4 @@
-//! Promela models: their ends, and the statements that are never executed.
+//! Promela models: their ends, the statements that are never executed, and the words of reports.
 
 use crate::{Done, Folder, wayfarer, wayfarer_with_input};
 use serde_json::json;
@@ -26,8 +26,8 @@ fn a_run_that_may_end_is_no_violation() {
         wayfarer_with_input(&["step", file], "r\nr\nr\nq\n").exits(0).prints("a valid end state");
     }
     let stuck = folder.file("stuck.pml", "byte x; active proctype P() { x = 1; x == 2 }");
-    wayfarer(&["check", &stuck]).exits(1).prints("deadlock");
-    wayfarer(&["simulate", &stuck]).exits(1).prints("deadlock: no rule is enabled");
+    wayfarer(&["check", &stuck]).exits(1).prints("deadlock\n  invalid end state");
+    wayfarer(&["simulate", &stuck]).exits(1).prints("deadlock: invalid end state");
     wayfarer_with_input(&["step", &stuck], "r\nq\n").exits(0).prints("a deadlock");
 }
 
@@ -40,4 +40,11 @@ fn statements_that_other_rules_execute_are_not_listed() {
     assert_eq!(unfired(meeting), json!([]));
     let never = "byte x; active proctype P() { x = 2; if :: x == 1 -> assert(x == 1) :: else -> skip fi }";
     assert_eq!(unfired(never), json!(["P[0] line 1: x == 1", "P[0] line 1: assert(x == 1)"]));
+}
+
+#[test]
+fn claims_that_are_not_judged_are_named() {
+    let text = "byte x; active proctype P() { progress: x = 1; accept: x = 2 }
+        ltl one { [] (x < 3) } ltl two { <> (x == 2) } ltl three { <> (x == 1) }";
+    check(text, &[]).exits(0).prints("one").prints("two").prints("three").prints("progress labels").prints("accept labels");
 }

@@ -172,6 +172,10 @@ impl Words for Compiled {
         self.program.start(number)
     }
 
+    fn stuck(&self) -> &'static str {
+        "invalid end state: no statement is executable"
+    }
+
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {
         self.program.fault(fault, plan)
     }
