@@ -231,3 +231,16 @@ fn one_process_too_many_is_a_fault_at_its_run() {
     let fault = program.faults.iter().find(|fault| fault.message == "`run P` would make a 256th process").unwrap();
     assert_eq!(fault.at.line, 2);
 }
+
+/// SPIN 6.5.2 counts as many.
+#[test]
+fn records_in_polls_and_arrays_of_records_in_loops() {
+    let polled = "typedef M { byte a; byte b }; chan c = [2] of { byte, M };
+        active proctype S() { M m; m.a = 1; m.b = 2; c!1,m; m.a = 4; c!2,m }
+        active proctype R() { M n; byte k; c??[2,n] ; c?<k,n>; assert(k == 1 && n.b == 2); c?? 2,n; assert(n.a == 4); do :: c?_,n -> break od }";
+    let (states, steps, faults, _) = counts(polled);
+    assert_eq!((states, steps + 1, faults), (14, 14, 0));
+    let looped = "typedef In { byte v[3] }; typedef Rec { byte x; In in[4] }; Rec r[2]; byte n;
+        active proctype A() { byte i; for (i in r) { r[i].x = 1; n++ }; for (i in r[1].in) { n++ }; for (i in r[1].in[2].v) { n++ }; assert(n == 9) }";
+    assert_eq!(counts(looped).2, 0);
+}

@@ -84,6 +84,11 @@ impl Resolver<'_> {
                         PollPattern::Constant(value) => fields.push(Match::Equal(Value::Constant(*value))),
                         PollPattern::Any => fields.push(Match::Any),
                         PollPattern::Eval(value) => fields.push(Match::Equal(self.value_without_run(value)?)),
+                        // A record stands for all its fields.
+                        PollPattern::Variable(reference) if self.is_record(reference) => {
+                            let variable = self.variable(reference)?;
+                            fields.extend(self.places_in(&variable, reference)?.iter().map(|_| Match::Any));
+                        }
                         PollPattern::Variable(reference) => match self.reference(reference)? {
                             constant @ Value::Constant(_) => fields.push(Match::Equal(constant)),
                             // A poll stores nothing.
@@ -154,7 +159,7 @@ impl Resolver<'_> {
         Ok(Value::Load(self.place(reference)?))
     }
 
-    fn variable(&mut self, reference: &Reference) -> Resolved<Arc<Variable>> {
+    pub(super) fn variable(&mut self, reference: &Reference) -> Resolved<Arc<Variable>> {
         let (name, _) = &reference.parts[0];
         match self.lookup(&name.text) {
             Some(Symbol::Variable(variable)) => Ok(variable.clone()),
@@ -187,7 +192,7 @@ impl Resolver<'_> {
     }
 
     /// All scalars that a reference stands for: several where it is a record.
-    fn places_in(&mut self, variable: &Variable, reference: &Reference) -> Resolved<Vec<Place>> {
+    pub(super) fn places_in(&mut self, variable: &Variable, reference: &Reference) -> Resolved<Vec<Place>> {
         let at = self.at(reference.span);
         let mut indices = Vec::new();
         let mut now = variable;

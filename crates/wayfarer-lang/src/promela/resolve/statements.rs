@@ -342,13 +342,13 @@ impl Resolver<'_> {
         };
         let before = self.errors;
         let said = self.diagnostics.len();
-        let array = self.place(&zeroed);
-        if let Ok(array) = &array
+        let array = self.variable(&zeroed).and_then(|variable| self.places_in(&variable, &zeroed));
+        if let Ok(Some(array)) = array.map(|places| places.into_iter().next())
             && self.place(variable).is_ok()
         {
-            let leaf = self.model.leaf(array.leaf);
-            if !leaf.dimensions.is_empty() {
-                let count = leaf.dimensions.last().copied().unwrap_or(1);
+            // The elements may be records, whose fields may be arrays again.
+            let outer = last.parts.iter().rev().skip(1).filter(|(_, index)| index.is_some()).count();
+            if let Some(count) = self.model.leaf(array.leaf).dimensions.get(outer).copied() {
                 let place = self.target(variable)?;
                 return self.counted(place, Value::Constant(0), Value::Constant(i64::from(count) - 1), Some(body), Vec::new(), span, nodes);
             }
