@@ -129,7 +129,12 @@ fn macros_inlines_and_conditionals() {
 fn wrong_texts_get_a_message_at_their_place() {
     let cases = [
         ("active proctype A() { x = 1 }", "t.pml:1:23: error: `x` is not declared"),
-        ("active proctype A() { skip", "error: expected a statement, not the end of the text"),
+        ("active proctype A() { skip", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { skip;", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { atomic { skip }", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { if :: skip -> skip }", "t.pml:1:23: error: this `if` is not closed: expected `fi`, not `}`"),
+        ("active proctype A() { do :: skip", "t.pml:1:23: error: this `do` is not closed: expected `od`, not the end of the text"),
+        ("active proctype A() { out: d_step { skip; goto out } }", "t.pml:1:43: error: `goto out` cannot leave its `d_step`"),
         ("active proctype A() { goto nowhere }", "error: there is no label `nowhere`"),
         ("/* no end\nactive proctype A() { skip }", "t.pml:1:1: error: this comment has no end"),
         ("#define A A B\n#define B A A\nactive proctype P() { A }", "expected `;` or `->`"),
@@ -140,7 +145,7 @@ fn wrong_texts_get_a_message_at_their_place() {
         ("active proctype P() { run Q() }", "there is no process type `Q`"),
         ("proctype Q() { skip } active proctype P() { run Q() > 0 }", "`run` can stand by itself and on the right side of an assignment only"),
         ("proctype Q() { skip } active proctype P() { int x; x = run Q() + run Q() }", "an expression can have one `run` only"),
-        ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 fields, not 2"),
+        ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 field, not 2"),
         ("active proctype P() { c_code { x; } }", "C code is not supported"),
         ("byte x;", "no process runs"),
         ("active proctype P() priority 5 { skip }", "t.pml:1:21: error: priorities of processes are not supported"),

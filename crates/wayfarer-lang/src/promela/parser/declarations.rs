@@ -180,10 +180,10 @@ impl Parser<'_> {
     }
 
     fn body(&mut self) -> Read<(Vec<crate::promela::ast::Step>, Span)> {
-        self.expect(Mark::BraceOpen)?;
+        let open = self.expect(Mark::BraceOpen)?;
         self.loops = 0;
-        let body = self.sequence(|parser| parser.is(Mark::BraceClose))?;
-        let end = self.expect(Mark::BraceClose)?;
+        let body = self.sequence(|parser| parser.is(Mark::BraceClose) || parser.at_end())?;
+        let end = self.close(open)?;
         Ok((body, end))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Resolved, Resolver, Shape, Symbol, Variable};
 use crate::promela::ast::{Binary, Expr, ExprKind, Pattern, PollPattern, Reference};
+use crate::promela::counted;
 use crate::promela::model::{Match, Place, Scalar, Value};
 use crate::promela::operators;
 use crate::source::Span;
@@ -249,7 +250,10 @@ impl Resolver<'_> {
         {
             let wanted = self.model.channels[number].fields.len();
             if wanted != given {
-                self.warn(channel.span, format!("a message of this channel has {wanted} fields, not {given}: a fault when it is reached"));
+                self.warn(
+                    channel.span,
+                    format!("a message of this channel has {}, not {given}: a fault when it is reached", counted(wanted, "field")),
+                );
             }
         }
         Ok(())

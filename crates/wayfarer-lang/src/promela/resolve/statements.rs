@@ -3,6 +3,7 @@
 use super::expressions::Created;
 use super::{Resolved, Resolver};
 use crate::promela::ast::{self, Binary, Expr, ExprKind, Label, Proctype, Reference, Sequence, Statement, Step};
+use crate::promela::counted;
 use crate::promela::model::{Act, ActKind, JumpLabel, Match, Node, Place, PrintPart, Tree, Value};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -91,6 +92,7 @@ impl Resolver<'_> {
                 let outer = std::mem::replace(&mut self.in_dstep, true);
                 let inner = self.scoped(steps);
                 self.in_dstep = outer;
+                self.check_jumps(&inner);
                 let text = self.text(span);
                 Tree::Indivisible(Arc::new(inner), text)
             }
@@ -138,6 +140,20 @@ impl Resolver<'_> {
         };
         nodes.push(self.node(&step.labels, tree, span));
         Ok(())
+    }
+
+    /// Checks that all jumps of a `d_step` stay in it.
+    fn check_jumps(&mut self, nodes: &[Node]) {
+        let (mut labels, mut jumps) = (Vec::new(), Vec::new());
+        for_each(nodes, &mut |node| {
+            labels.extend(node.labels.iter().map(|label| label.name.clone()));
+            if let Tree::Goto(label) = &node.tree {
+                jumps.push((label.name.clone(), node.span));
+            }
+        });
+        for (name, span) in jumps.into_iter().filter(|(name, _)| !labels.contains(name)) {
+            self.error(span, format!("`goto {name}` cannot leave its `d_step`"));
+        }
     }
 
     /// One side of `unless`: a block stands for its statements.
@@ -214,7 +230,7 @@ impl Resolver<'_> {
         }
         let wanted = self.model.types[ty].parameters;
         if arguments.len() != wanted {
-            return Err(self.error(name.span, format!("`{}` takes {wanted} arguments, not {}", name.text, arguments.len())));
+            return Err(self.error(name.span, format!("`{}` takes {}, not {}", name.text, counted(wanted, "argument"), arguments.len())));
         }
         let mut values = Vec::new();
         for argument in arguments {
@@ -395,6 +411,23 @@ impl Resolver<'_> {
     fn head(&self, span: Span) -> String {
         let text = self.files.words(span);
         text.split('{').next().unwrap_or(&text).trim().to_string()
+    }
+}
+
+/// Visits all statements of a sequence.
+fn for_each(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+    for node in nodes {
+        visit(node);
+        match &node.tree {
+            Tree::If(options) | Tree::Do(options) => options.iter().for_each(|option| for_each(option, visit)),
+            Tree::Atomic(inner) | Tree::Block(inner) => for_each(inner, visit),
+            Tree::Indivisible(inner, _) => for_each(inner, visit),
+            Tree::Unless(body, escape) => {
+                for_each(body, visit);
+                for_each(escape, visit);
+            }
+            Tree::Act(_) | Tree::Break | Tree::Goto(_) => {}
+        }
     }
 }
 
