@@ -84,7 +84,7 @@ Examples:
 The same seed gives the same run.
 
 Exit codes:
-  0  all steps were made, or no rule is enabled and --deadlock is off
+  0  all steps were made, or no rule is enabled where a run may end or with --deadlock off
   1  the run met a violation (it ends there)
   2  the model or the command line is wrong
   3  the run could not be carried out";

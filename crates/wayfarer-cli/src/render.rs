@@ -36,6 +36,8 @@ const LEAST_TIME: f64 = 0.1;
 
 /// The number of properties of each kind that are named; the rest are only counted.
 const NAMED: usize = 3;
+/// The number of checks named that were not judged: a reader must know which.
+const MOST_LEFT: usize = 8;
 
 /// The whole report.
 pub(crate) fn report(report: &Report, subject: &dyn Subject, view: &View) -> String {
@@ -169,8 +171,8 @@ fn checked(report: &Report) -> String {
         left.map(|check| ALWAYS.iter().find(|(kind, _)| *kind == check.kind).map_or_else(|| check.label(), |(_, words)| words.to_string())).collect();
     match left.len() {
         _ if report.sought || left.is_empty() => {}
-        few if few <= NAMED => text.push_str(&format!("; not judged: {}", left.join(", "))),
-        many => text.push_str(&format!("; not judged: {many} others")),
+        few if few <= MOST_LEFT => text.push_str(&format!("; not judged: {}", left.join(", "))),
+        many => text.push_str(&format!("; not judged: {} and {} more", left[..MOST_LEFT].join(", "), many - MOST_LEFT)),
     }
     text
 }

@@ -56,7 +56,8 @@ impl Run<'_> {
                 return self.fails(&wrong);
             }
             let Some((firing, _)) = self.walked.space().sample(&state, &mut self.rng, &mut next) else {
-                self.say("no rule is enabled here\n")?;
+                let ended = self.walked.has_ended(&state);
+                self.say(if ended { "no rule is enabled here: a valid end state\n" } else { "no rule is enabled here\n" })?;
                 return Ok(Exit::Well);
             };
             if self.step(number, digits, &mut state, firing)? == Exit::Found {

@@ -132,8 +132,10 @@ impl Walk<'_> {
 
     fn list(&self) -> Result<(), Failure> {
         let choices = self.choices();
+        let ended = self.path.last().is_some_and(|state| self.walked.has_ended(state));
         let heading = match self.path.len() {
             0 => "choose a start state:".to_string(),
+            _ if ended => "no rule is enabled here: a valid end state (u takes a step back, q quits)".to_string(),
             _ if choices.is_empty() => "no rule is enabled here: a deadlock (u takes a step back, q quits)".to_string(),
             length => format!("after {}, {} enabled:", sizes::counted(length as u64 - 1, "step"), sizes::counted(choices.len() as u64, "rule")),
         };

@@ -160,6 +160,9 @@ pub struct RuleReport {
     pub at: String,
     /// The number of times it fired.
     pub fired: u64,
+    /// It did not fire, but its statements were executed by other rules, or may have been.
+    #[serde(skip)]
+    pub elsewhere: bool,
 }
 
 /// A violation.
@@ -255,9 +258,9 @@ impl Report {
         self.violations.iter().find_map(|violation| violation.witness.as_ref())
     }
 
-    /// Names of the rules that never fired.
+    /// The rules that never fired, except those whose statements were executed by others.
     pub fn unfired_rules(&self) -> impl Iterator<Item = &RuleReport> {
-        self.rules.iter().filter(|rule| rule.fired == 0)
+        self.rules.iter().filter(|rule| rule.fired == 0 && !rule.elsewhere)
     }
 
     /// The report as one JSON object, schema 1.

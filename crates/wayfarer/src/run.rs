@@ -14,6 +14,7 @@ use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
 use crate::{Confidence, Plan, RunError, SymmetryChoice, stores};
 use crew::Crew;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use wayfarer_search::{
     Audit, Auto, Control, Crewing, Fidelity, Job, Limits, NoStore, Outcome, Phase, Progress, Record, Representative, Settings, Sought, Stop, Store,
@@ -411,11 +412,24 @@ fn rules(subject: &dyn Subject, outcome: &Outcome) -> Vec<RuleReport> {
     let mut firings = outcome.firings.iter();
     let mut first = 0;
     let fired = |rule: RuleFacts| {
-        let counted = subject.is_counted(first);
+        let number = first;
         first += rule.instances;
-        (RuleReport { fired: firings.by_ref().take(rule.instances as usize).sum(), rule: rule.name, at: rule.at }, counted)
+        let fired = firings.by_ref().take(rule.instances as usize).sum();
+        (number, RuleReport { fired, rule: rule.name, at: rule.at, elsewhere: false })
     };
     // A rule without a name is a number that the model does not use.
-    let shown = |(rule, counted): (RuleReport, bool)| (!rule.rule.is_empty() && (counted || rule.fired > 0)).then_some(rule);
-    subject.rules().into_iter().map(fired).filter_map(shown).collect()
+    let mut rules: Vec<(u32, RuleReport)> = subject.rules().into_iter().map(fired).filter(|(_, rule)| !rule.rule.is_empty()).collect();
+    let mut executed = HashSet::new();
+    for (number, _) in rules.iter().filter(|(number, rule)| rule.fired > 0 || !subject.is_counted(*number)) {
+        let (begins, follow) = subject.statements(*number);
+        executed.extend(begins.iter().chain(follow).copied());
+    }
+    rules.retain(|(number, rule)| rule.fired > 0 || subject.is_counted(*number));
+    for (number, rule) in rules.iter_mut().filter(|(_, rule)| rule.fired == 0) {
+        let (begins, _) = subject.statements(*number);
+        rule.elsewhere = !begins.is_empty() && begins.iter().all(|statement| executed.contains(statement));
+        // One rule is enough to name a statement.
+        executed.extend(begins);
+    }
+    rules.into_iter().map(|(_, rule)| rule).collect()
 }

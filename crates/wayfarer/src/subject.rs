@@ -117,6 +117,13 @@ pub trait Subject: Send + Sync {
         true
     }
 
+    /// The statements that a rule begins with and those it may execute after them, by numbers of their own. Several rules may execute
+    /// one statement: it happened if one of them fired. Both are empty where a rule stands for itself.
+    fn statements(&self, rule: u32) -> (&[u32], &[u32]) {
+        let _ = rule;
+        (&[], &[])
+    }
+
     /// The kinds and names of the model's claims that no run checks. They are reported as not judged.
     fn unjudged(&self) -> Vec<(Kind, String)> {
         Vec::new()

@@ -131,7 +131,8 @@ impl Writer<'_> {
                 (Kind::Fault, message, at, Some(format!("while judging `{}`", property(number).0)))
             }
             Cause::Deadlock => {
-                let detail = if self.plan.deadlock == Some(Deadlock::Stuck) { "no rule is enabled" } else { "no rule leads to another state" };
+                let detail =
+                    if self.plan.deadlock == Some(Deadlock::Stuck) { self.subject.words().stuck() } else { "no rule leads to another state" };
                 (Kind::Deadlock, "deadlock".to_string(), String::new(), Some(detail.to_string()))
             }
             Cause::Fault(firing, fault) => {

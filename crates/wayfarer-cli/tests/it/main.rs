@@ -12,6 +12,7 @@ mod models;
 mod nets;
 mod phases;
 mod predict;
+mod promela;
 mod searches;
 mod signals;
 mod symmetry;

@@ -232,7 +232,7 @@ impl<'a> Analysis<'a> {
                     }
                 }
             }
-            ActKind::Run { ty, arguments, result } => {
+            ActKind::Run { ty, arguments, result, .. } => {
                 self.changed |= !std::mem::replace(&mut self.begun[*ty], true);
                 for (number, argument) in arguments.iter().enumerate().take(self.model.types[*ty].parameters) {
                     let range = self.value(argument, &here);

@@ -86,7 +86,7 @@ impl Learned {
         }
         let mut seen: HashSet<State> = HashSet::new();
         let mut queue = VecDeque::new();
-        learned.note(model, None, &start);
+        learned.note(model, &machine, None, &start);
         seen.insert(start.clone());
         queue.push_back(start.clone());
         let mut edge: Vec<State> = vec![start];
@@ -101,7 +101,7 @@ impl Learned {
             for taken in machine.expand(&state) {
                 let Ok(next) = taken.result else { continue };
                 if !seen.contains(&next) {
-                    learned.note(model, Some(&state), &next);
+                    learned.note(model, &machine, Some(&state), &next);
                     seen.insert(next.clone());
                     queue.push_back(next);
                 }
@@ -165,7 +165,7 @@ impl Learned {
                 continue;
             }
             let next = next.swap_remove(rng.below(next.len() as u64) as usize);
-            self.note(model, Some(&state), &next);
+            self.note(model, machine, Some(&state), &next);
             state = next;
         }
     }
@@ -182,10 +182,10 @@ impl Learned {
     }
 
     /// Takes a state into account. Variables that are as they were in the state before it are known already.
-    fn note(&mut self, model: &Model, before: Option<&State>, state: &State) {
+    fn note(&mut self, model: &Model, machine: &Machine, before: Option<&State>, state: &State) {
         let known = before.map(|before| &before.globals[..]);
         for id in &model.globals {
-            self.note_leaf(model, state, None, *id, (known, &state.globals));
+            self.note_leaf(model, machine, None, *id, (known, &state.globals));
         }
         for (pid, process) in state.processes.iter().enumerate() {
             while self.slots.len() <= pid {
@@ -195,33 +195,32 @@ impl Learned {
             let known = before.and_then(|before| before.processes.get(pid)).filter(|known| known.ty == process.ty);
             let known = known.map(|known| &known.cells[..]);
             for id in &model.types[process.ty].leaves {
-                self.note_leaf(model, state, Some(pid), *id, (known, &process.cells));
+                self.note_leaf(model, machine, Some(pid), *id, (known, &process.cells));
             }
         }
         for channel in &state.channels {
-            let length = self.lengths.entry(channel.ty).or_insert(0);
+            let length = self.lengths.entry(channel.origin.ty).or_insert(0);
             *length = (*length).max(channel.messages.len() as u32);
             for message in &channel.messages {
-                for (number, (value, scalar)) in message.iter().zip(&model.channels[channel.ty].fields).enumerate() {
+                for (number, (value, scalar)) in message.iter().zip(&model.channels[channel.origin.ty].fields).enumerate() {
                     if *scalar == Scalar::Chan {
-                        let set = self.field_channels.entry((channel.ty, number)).or_default();
-                        set.extend(origin(state, *value));
+                        let set = self.field_channels.entry((channel.origin.ty, number)).or_default();
+                        set.extend(machine.origin(*value));
                     } else {
-                        widen(self.fields.entry((channel.ty, number)).or_insert((*value, *value)), *value);
+                        widen(self.fields.entry((channel.origin.ty, number)).or_insert((*value, *value)), *value);
                     }
                 }
             }
         }
     }
 
-    fn note_leaf(&mut self, model: &Model, state: &State, home: Home, id: LeafId, (known, cells): (Option<&[i64]>, &[i64])) {
+    fn note_leaf(&mut self, model: &Model, machine: &Machine, home: Home, id: LeafId, (known, cells): (Option<&[i64]>, &[i64])) {
         let leaf = model.leaf(id);
         let place = leaf.cell as usize..(leaf.cell + leaf.cells()) as usize;
         let values = &cells[place.clone()];
         if leaf.ty == Scalar::Chan {
-            // The same number may name another channel now.
             let set = self.channels.entry((home, id)).or_default();
-            set.extend(values.iter().filter_map(|value| origin(state, *value)));
+            set.extend(values.iter().filter_map(|value| machine.origin(*value)));
         } else if known.is_none_or(|known| known[place] != *values)
             && let (Some(low), Some(high)) = (values.iter().min(), values.iter().max())
         {
@@ -362,12 +361,6 @@ impl Learned {
         all.sort_by_key(|origin| origin.owner);
         all
     }
-}
-
-/// The channel that a value names; none for 0.
-fn origin(state: &State, value: i64) -> Option<Origin> {
-    let channel = state.channels.get(usize::try_from(value - 1).ok()?)?;
-    Some(Origin { owner: channel.owner, ty: channel.ty, member: channel.member })
 }
 
 fn widen(range: &mut Range, value: i64) {

@@ -45,6 +45,10 @@ pub struct RuleOf {
     pub partner: Option<(usize, usize, u32)>,
     /// Whether the process may go on alone there, so that the rule fires on the way to a state.
     pub passed: bool,
+    /// The numbers of the statements that it begins with: one, or two that meet. None where it only reports.
+    pub begins: Vec<u32>,
+    /// The numbers of those that it may execute after them.
+    pub follow: Vec<u32>,
 }
 
 /// Compiles a model; an error says what is too large.
@@ -69,6 +73,7 @@ fn lower_as(model: &Model, learned: &Learned, telling: bool) -> Result<Lowered, 
         limits: HashMap::new(),
         sites: HashMap::new(),
         rules: Vec::new(),
+        statements: HashMap::new(),
         registers: 0,
         chains: Rc::new(chains),
         asserted: Vec::new(),
@@ -105,6 +110,8 @@ struct Lowering<'a> {
     limits: HashMap<u32, Limit>,
     sites: HashMap<(FaultClass, String, At), FaultId>,
     rules: Vec<RuleOf>,
+    /// The numbers of statements, by slot and transition.
+    statements: HashMap<(usize, *const super::flow::Transition), u32>,
     /// Registers of the formula or command that is being written.
     registers: u32,
     /// The continuation of each transition in the same command.

@@ -8,6 +8,7 @@ mod values;
 pub(super) use acts::reception;
 
 use super::flow::Transition;
+use super::learned::Origin;
 use super::model::{ActKind, LeafId, Model, Start};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -19,7 +20,7 @@ pub struct State {
     pub globals: Vec<i64>,
     /// The processes by number.
     pub processes: Vec<Process>,
-    /// The channels by number, less one.
+    /// The channels, the oldest first.
     pub channels: Vec<Channel>,
     /// The process that goes on alone.
     pub control: Option<usize>,
@@ -41,12 +42,8 @@ pub struct Process {
 /// A channel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Channel {
-    /// The initialiser that made it.
-    pub ty: usize,
-    /// Which of those that one initialiser made.
-    pub member: u32,
-    /// The process that made it.
-    pub owner: Option<usize>,
+    /// Its maker: variables hold the number of this, so that one that is gone is not taken for another.
+    pub origin: Origin,
     /// The messages, the oldest first.
     pub messages: VecDeque<Vec<i64>>,
 }
@@ -58,8 +55,10 @@ pub enum Trouble {
     Index,
     /// Division by zero.
     Division,
-    /// A channel without an initialiser, or one that is gone.
+    /// A channel without an initialiser.
     NoChannel,
+    /// A channel whose maker has ended.
+    Gone,
     /// A message with another number of fields.
     Arity,
     /// A `d_step` blocks, or does not end.
@@ -95,12 +94,29 @@ pub struct Machine<'a> {
     work: Cell<usize>,
     /// The values stored in variables so far, also on the way to a state: a `d_step` may end where it began.
     stored: RefCell<HashMap<Owned, (i64, i64)>>,
+    /// The channels made so far, also on other paths: channel k is number k + 1.
+    origins: RefCell<Vec<Origin>>,
 }
 
 impl<'a> Machine<'a> {
     /// A machine for a model.
     pub fn new(model: &'a Model) -> Self {
-        Machine { model, work: Cell::new(0), stored: RefCell::default() }
+        Machine { model, work: Cell::new(0), stored: RefCell::default(), origins: RefCell::default() }
+    }
+
+    /// The channel that a value names, whether it still exists or not; none for 0.
+    pub(super) fn origin(&self, value: i64) -> Option<Origin> {
+        self.origins.borrow().get(usize::try_from(value - 1).ok()?).copied()
+    }
+
+    /// The number of a channel.
+    fn number(&self, origin: Origin) -> Result<i64, Trouble> {
+        let mut origins = self.origins.borrow_mut();
+        let known = origins.iter().position(|known| *known == origin).unwrap_or(origins.len());
+        if known == origins.len() {
+            origins.push(origin);
+        }
+        if known < 255 { Ok(known as i64 + 1) } else { Err(Trouble::TooMany) }
     }
 
     /// The least and the largest value stored in each variable so far, by the process it belongs to.
@@ -154,11 +170,9 @@ impl<'a> Machine<'a> {
                 // An active process with parameters has zeros for them.
                 Start::Parameter(number) => arguments.get(*number).copied().unwrap_or(0),
                 Start::Channel(ty) => {
-                    if state.channels.len() >= 255 {
-                        return Err(Trouble::TooMany);
-                    }
-                    state.channels.push(Channel { ty: *ty, member: element, owner: pid, messages: VecDeque::new() });
-                    state.channels.len() as i64
+                    let origin = Origin { owner: pid, ty: *ty, member: element };
+                    state.channels.push(Channel { origin, messages: VecDeque::new() });
+                    self.number(origin)?
                 }
             };
             let cells = match pid {
@@ -238,6 +252,7 @@ impl Trouble {
             Trouble::Index => "an index is out of bounds",
             Trouble::Division => "division by zero",
             Trouble::NoChannel => "a channel without an initialiser is used",
+            Trouble::Gone => "a channel is used whose process has ended",
             Trouble::Arity => "a message has another number of fields than its channel",
             Trouble::Blocked => "a `d_step` blocks or does not end",
             Trouble::NoProcess => "a process is named that is not there",

@@ -81,3 +81,8 @@ pub fn read_finding(source: &Source, find: Option<&str>, constants: &[(String, S
     let sound = !diagnostics.has_errors() && !condition.has_errors();
     Reading { model: sound.then_some(model), diagnostics: files.settle(diagnostics), condition }
 }
+
+/// A number of things, in words.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}

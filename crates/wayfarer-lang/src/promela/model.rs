@@ -202,6 +202,7 @@ pub enum ActKind {
     Run {
         ty: usize,
         arguments: Vec<Value>,
+        at: At,
         result: Option<Box<(Place, Value)>>,
     },
     Print(Vec<PrintPart>),
@@ -294,6 +295,11 @@ impl Leaf {
 impl Model {
     pub fn leaf(&self, id: LeafId) -> &Leaf {
         &self.leaves[id.0 as usize]
+    }
+
+    /// Whether receiving from a channel that is gone is a fault. As in SPIN, it is if some channel is a rendezvous; otherwise the channel looks empty.
+    pub fn notices_receiving_from_gone(&self) -> bool {
+        self.channels.iter().any(|channel| channel.capacity == 0)
     }
 
     /// How many cells all global variables have.

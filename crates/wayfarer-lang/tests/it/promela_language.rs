@@ -129,7 +129,12 @@ fn macros_inlines_and_conditionals() {
 fn wrong_texts_get_a_message_at_their_place() {
     let cases = [
         ("active proctype A() { x = 1 }", "t.pml:1:23: error: `x` is not declared"),
-        ("active proctype A() { skip", "error: expected a statement, not the end of the text"),
+        ("active proctype A() { skip", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { skip;", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { atomic { skip }", "t.pml:1:21: error: this `{` is not closed"),
+        ("active proctype A() { if :: skip -> skip }", "t.pml:1:23: error: this `if` is not closed: expected `fi`, not `}`"),
+        ("active proctype A() { do :: skip", "t.pml:1:23: error: this `do` is not closed: expected `od`, not the end of the text"),
+        ("active proctype A() { out: d_step { skip; goto out } }", "t.pml:1:43: error: `goto out` cannot leave its `d_step`"),
         ("active proctype A() { goto nowhere }", "error: there is no label `nowhere`"),
         ("/* no end\nactive proctype A() { skip }", "t.pml:1:1: error: this comment has no end"),
         ("#define A A B\n#define B A A\nactive proctype P() { A }", "expected `;` or `->`"),
@@ -140,9 +145,11 @@ fn wrong_texts_get_a_message_at_their_place() {
         ("active proctype P() { run Q() }", "there is no process type `Q`"),
         ("proctype Q() { skip } active proctype P() { run Q() > 0 }", "`run` can stand by itself and on the right side of an assignment only"),
         ("proctype Q() { skip } active proctype P() { int x; x = run Q() + run Q() }", "an expression can have one `run` only"),
-        ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 fields, not 2"),
+        ("chan c = [1] of { byte }; active proctype P() { c!1,2 }", "a message of this channel has 1 field, not 2"),
         ("active proctype P() { c_code { x; } }", "C code is not supported"),
         ("byte x;", "no process runs"),
+        ("active proctype P() priority 5 { skip }", "t.pml:1:21: error: priorities of processes are not supported"),
+        ("proctype Q() { skip } init { run Q() priority 2 }", "t.pml:1:38: error: priorities of processes are not supported"),
         ("active proctype P() { do :: skip :: else :: else od }", "more than one `else`"),
     ];
     for (text, message) in cases {
@@ -177,4 +184,68 @@ fn cut_texts_never_panic() {
         findings(&text[end..]);
         findings(&format!("{}}}{}", &text[..end], &text[end..]));
     }
+}
+
+/// SPIN 6.5 stops at sending with "bad queue", and at receiving too, if some channel of the model is a rendezvous. Otherwise such a channel looks empty to it.
+#[test]
+fn a_channel_is_gone_with_the_process_that_made_it() {
+    let owner = "chan g = [1] of { chan }; byte v; proctype Owner() { chan mine = [1] of { byte }; g!mine }
+        proctype Other() { chan his = [1] of { byte }; his!7 }
+        active proctype User() { chan c; run Owner(); g?c; _nr_pr == 1; USE }";
+    let judged = |text: &str| {
+        let (_, _, faults, deadlocks) = counts(text);
+        (faults, deadlocks)
+    };
+    for faulty in ["c!1", "c!!1", "full(c)", "nfull(c)", "d_step { c!1; v = 1 }", "atomic { v = 1; c!1; v = 2 }"] {
+        assert_eq!(judged(&owner.replace("USE", faulty)), (1, 0), "{faulty}");
+    }
+    for blocked in ["c?v", "c?<v>", "c??3", "c?[v]", "nempty(c)"] {
+        assert_eq!(judged(&owner.replace("USE", blocked)), (0, 1), "{blocked}");
+    }
+    for passing in ["len(c) == 0", "empty(c)", "if :: c?v :: else fi"] {
+        assert_eq!(judged(&owner.replace("USE", passing)), (0, 0), "{passing}");
+    }
+    let meeting = format!("{owner} chan r = [0] of {{ byte }}");
+    for faulty in ["c?v", "c?<v>", "c??3", "c?[v]"] {
+        assert_eq!(judged(&meeting.replace("USE", faulty)), (1, 0), "{faulty}");
+    }
+    // A process of another type in the same slot makes another channel.
+    assert_eq!(judged(&owner.replace("USE", "run Other(); c?v")).0, 0);
+    assert_eq!(judged(&owner.replace("USE", "run Other(); c!1")).0, 3);
+    let handed = "chan g = [2] of { chan }; byte v; proctype Owner() { chan mine = [0] of { byte }; g!mine; g!mine }
+        proctype Taker(chan c) { c?v } active proctype User() { chan c; run Owner(); g?c; g?c; _nr_pr == 1; run Taker(c); c!1 }";
+    assert_eq!(judged(handed), (2, 0));
+}
+
+/// The look-ahead ends before the variable gets another channel, whose number lies below that of the one it knows.
+#[test]
+fn a_channel_that_the_look_ahead_did_not_meet_is_none_that_is_missing() {
+    let text = "chan a = [1] of { byte }; chan b = [1] of { byte }; chan c; int n;
+        active proctype P() { c = b; c!1; do :: n < 7000 -> n++ :: else -> break od; c = a; c!2; a?2 }";
+    let found = by_program(&model("t.pml", text), 20_000);
+    assert_eq!((found.faults, found.deadlocks), (0, 0));
+}
+
+#[test]
+fn one_process_too_many_is_a_fault_at_its_run() {
+    let text = "proctype P() { do :: false od }\ninit { do :: run P() od }";
+    let model = model("t.pml", text);
+    let mut learned = wayfarer_lang::promela::learned::Learned::look_ahead(&model).unwrap();
+    learned.slots.resize_with(255, || std::collections::BTreeSet::from([0]));
+    let program = wayfarer_lang::promela::lower::lower(&model, &learned).unwrap().program;
+    let fault = program.faults.iter().find(|fault| fault.message == "`run P` would make a 256th process").unwrap();
+    assert_eq!(fault.at.line, 2);
+}
+
+/// SPIN 6.5.2 counts as many.
+#[test]
+fn records_in_polls_and_arrays_of_records_in_loops() {
+    let polled = "typedef M { byte a; byte b }; chan c = [2] of { byte, M };
+        active proctype S() { M m; m.a = 1; m.b = 2; c!1,m; m.a = 4; c!2,m }
+        active proctype R() { M n; byte k; c??[2,n] ; c?<k,n>; assert(k == 1 && n.b == 2); c?? 2,n; assert(n.a == 4); do :: c?_,n -> break od }";
+    let (states, steps, faults, _) = counts(polled);
+    assert_eq!((states, steps + 1, faults), (14, 14, 0));
+    let looped = "typedef In { byte v[3] }; typedef Rec { byte x; In in[4] }; Rec r[2]; byte n;
+        active proctype A() { byte i; for (i in r) { r[i].x = 1; n++ }; for (i in r[1].in) { n++ }; for (i in r[1].in[2].v) { n++ }; assert(n == 9) }";
+    assert_eq!(counts(looped).2, 0);
 }

@@ -97,6 +97,10 @@ impl Programmed for Compiled {
         self.rules.get(rule as usize).is_none_or(|of| !of.passed)
     }
 
+    fn statements(&self, rule: u32) -> (&[u32], &[u32]) {
+        self.rules.get(rule as usize).map_or((&[], &[]), |of| (&of.begins, &of.follow))
+    }
+
     fn unjudged(&self) -> Vec<(Kind, String)> {
         self.model.claims.iter().map(|claim| (Kind::Claim, claim.clone())).collect()
     }
@@ -166,6 +170,10 @@ impl Words for Compiled {
 
     fn start(&self, number: u32) -> String {
         self.program.start(number)
+    }
+
+    fn stuck(&self) -> &'static str {
+        "invalid end state: no statement is executable"
     }
 
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts {

@@ -70,6 +70,12 @@ pub trait Programmed: Send + Sync {
         true
     }
 
+    /// As [`Subject::statements`].
+    fn statements(&self, rule: u32) -> (&[u32], &[u32]) {
+        let _ = rule;
+        (&[], &[])
+    }
+
     /// As [`Subject::unjudged`].
     fn unjudged(&self) -> Vec<(Kind, String)> {
         self.program().unjudged.iter().map(|name| (Kind::Liveness, name.clone())).collect()
@@ -179,6 +185,10 @@ impl<P: Programmed> Subject for P {
 
     fn is_counted(&self, rule: u32) -> bool {
         Programmed::is_counted(self, rule)
+    }
+
+    fn statements(&self, rule: u32) -> (&[u32], &[u32]) {
+        Programmed::statements(self, rule)
     }
 
     fn unjudged(&self) -> Vec<(Kind, String)> {

@@ -23,6 +23,11 @@ pub trait Words: Send + Sync {
     /// The message of a fault and its source location.
     fn fault(&self, fault: Fault, plan: &Plan) -> FaultFacts;
 
+    /// The words for a state in which nothing is enabled and no run may end.
+    fn stuck(&self) -> &'static str {
+        "no rule is enabled"
+    }
+
     /// Every part of a state with its value.
     fn values(&self, state: &[Word]) -> Vec<ValueFacts>;
 

@@ -5,7 +5,7 @@ use super::rules::PRINTED_FROM;
 use super::{Here, Lowering, Ranged, binary, equal, fixed, store};
 use crate::promela::learned::Limit;
 use crate::promela::model::{ActKind, Place, PrintPart, Scalar, Start, Value};
-use wayfarer_ir::{BinaryOp, Block, Expr, FaultId, FaultKind, PrintItem, Stmt, Test};
+use wayfarer_ir::{At, BinaryOp, Block, Expr, FaultId, FaultKind, PrintItem, Stmt, Test};
 use wayfarer_space::FaultClass;
 
 impl Lowering<'_> {
@@ -34,7 +34,7 @@ impl Lowering<'_> {
             }
             ActKind::Send { channel, sorted, values } => self.send(here, channel, *sorted, values, out),
             ActKind::Receive { channel, random, keep, fields } => self.receive(here, channel, *random, *keep, fields, out),
-            ActKind::Run { ty, arguments, result } => self.run(here, *ty, arguments, result.as_deref(), out),
+            ActKind::Run { ty, arguments, at, result } => self.run(here, (*ty, *at), arguments, result.as_deref(), out),
             ActKind::Print(_) if self.telling => {}
             ActKind::Print(parts) => {
                 let items = parts.iter().map(|part| self.print_part(here, part)).collect();
@@ -84,7 +84,7 @@ impl Lowering<'_> {
     }
 
     /// Begins a process in the first free slot.
-    fn run(&mut self, here: Here, ty: usize, arguments: &[Value], result: Option<&(Place, Value)>, out: &mut Block) {
+    fn run(&mut self, here: Here, (ty, at): (usize, At), arguments: &[Value], result: Option<&(Place, Value)>, out: &mut Block) {
         let mut values = Vec::new();
         for argument in arguments {
             let value = self.value(here, argument);
@@ -95,7 +95,8 @@ impl Lowering<'_> {
         let count = self.layout.slots.len();
         let message = format!("there are more processes than was learned: `{}`", self.model.types[ty].name);
         let beyond = if count >= 255 {
-            self.fault(FaultClass::Violation, FaultKind::Error, "more than 255 processes".to_string(), self.model.types[ty].at)
+            let message = format!("`run {}` would make a 256th process", self.model.types[ty].name);
+            self.fault(FaultClass::Violation, FaultKind::Collection, message, at)
         } else {
             self.limit(Limit::Slot(count, ty), message)
         };

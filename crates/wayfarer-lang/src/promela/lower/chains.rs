@@ -127,6 +127,24 @@ impl<'m> Tail<'m> {
         }
     }
 
+    /// Gives every statement of the run.
+    pub(super) fn each(&self, tell: &mut dyn FnMut(&Transition)) {
+        match self {
+            Tail::Stand { .. } => {}
+            Tail::Do(way, rest) => {
+                tell(way);
+                rest.each(tell);
+            }
+            Tail::Test(options, otherwise) => {
+                for (way, rest) in options {
+                    tell(way);
+                    rest.each(tell);
+                }
+                otherwise.each(tell);
+            }
+        }
+    }
+
     /// Whether a statement that satisfies a condition is part of the run.
     pub(super) fn has(&self, is: &dyn Fn(&ActKind) -> bool) -> bool {
         match self {

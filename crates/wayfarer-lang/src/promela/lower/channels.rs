@@ -21,9 +21,29 @@ impl Lowering<'_> {
         (value.expr, candidates)
     }
 
+    /// The limit that a variable meets where it holds a channel that was not learned; none if all that fit in it were.
+    fn unlearned(&mut self, here: Here, place: &Place, candidates: &[usize]) -> Option<FaultId> {
+        let value = self.load(here, place);
+        let numbers = value.high.min(self.layout.channels.len() as i64) - value.low.max(1) + 1;
+        let home = self.home(here, place.leaf);
+        (numbers > candidates.len() as i64).then(|| self.range_limit(home, place.leaf))
+    }
+
     /// Whether a variable can hold no channel.
     fn may_miss(&mut self, here: Here, place: &Place) -> bool {
         self.load(here, place).low < 1
+    }
+
+    /// Whether a channel exists, as its owner may have ended; none where it certainly does.
+    pub(super) fn exists(&self, here: Here, number: usize) -> Option<Expr> {
+        let origin = self.layout.channels[number].origin;
+        let (slot, ty) = (origin.owner?, self.model.channels[origin.ty].owner?);
+        // Slots are taken from the first on: below the process that moves none is free.
+        let taken = slot < here.slot && self.layout.slots[slot].residents.len() == 1;
+        if taken || self.lenient || (here.slot, here.ty) == (slot, ty) {
+            return None;
+        }
+        Some(if here.slot == slot { Expr::Const(0) } else { self.runs(slot, ty).unwrap_or(Expr::Const(0)) })
     }
 
     fn no_channel(&mut self, at: At) -> FaultId {
@@ -31,19 +51,37 @@ impl Lowering<'_> {
     }
 
     pub(super) fn wrong_arity(&mut self, at: At) -> FaultId {
-        self.fault(FaultClass::Violation, FaultKind::Error, "a message has another number of fields than its channel".to_string(), at)
+        self.fault(FaultClass::Violation, FaultKind::Undefined, "a message has another number of fields than its channel".to_string(), at)
     }
 
-    /// A value that depends on which channel a variable holds; a fault where it holds none.
-    fn by_channel(&mut self, here: Here, place: &Place, mut of: impl FnMut(&mut Self, usize) -> Ranged) -> Ranged {
+    /// A value that depends on which channel a variable holds; a fault where it holds none. One that is gone is a fault too, or has the value given for it.
+    fn by_channel(&mut self, here: Here, place: &Place, gone: Option<i64>, mut of: impl FnMut(&mut Self, usize) -> Ranged) -> Ranged {
         let (number, candidates) = self.channel(here, place);
         let misses = self.may_miss(here, place);
+        let fault = self.no_channel(place.at);
+        let missing = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault };
+        let mut of = |lowering: &mut Self, candidate: usize| {
+            let value = of(lowering, candidate);
+            match lowering.exists(here, candidate) {
+                None => value,
+                Some(exists) => Ranged {
+                    low: value.low.min(gone.unwrap_or(0)),
+                    high: value.high.max(gone.unwrap_or(0)),
+                    expr: Expr::Select(Box::new(exists), Box::new(value.expr), Box::new(gone.map_or(missing.clone(), Expr::Const))),
+                },
+            }
+        };
         if let (Expr::Const(_), [only]) = (&number, &candidates[..]) {
             return of(self, *only);
         }
-        let fault = self.no_channel(place.at);
-        let missing = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault };
-        let mut result: Option<Ranged> = (misses || candidates.is_empty()).then_some(Ranged { expr: missing, low: 0, high: 0 });
+        let none = match self.unlearned(here, place, &candidates) {
+            Some(limit) => {
+                let limit = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault: limit };
+                Some(Expr::Select(Box::new(equal(number.clone(), 0)), Box::new(missing.clone()), Box::new(limit)))
+            }
+            None => (misses || candidates.is_empty()).then(|| missing.clone()),
+        };
+        let mut result = none.map(|expr| Ranged { expr, low: 0, high: 0 });
         for candidate in candidates.into_iter().rev() {
             let value = of(self, candidate);
             result = Some(match result {
@@ -59,7 +97,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn length(&mut self, here: Here, place: &Place) -> Ranged {
-        self.by_channel(here, place, |lowering, number| lowering.length_of(number))
+        self.by_channel(here, place, Some(0), |lowering, number| lowering.length_of(number))
     }
 
     fn length_of(&self, number: usize) -> Ranged {
@@ -71,7 +109,12 @@ impl Lowering<'_> {
     }
 
     pub(super) fn probe(&mut self, here: Here, probe: Probe, place: &Place) -> Expr {
-        let value = self.by_channel(here, place, |lowering, number| {
+        let gone = match probe {
+            Probe::Full | Probe::NotFull => None,
+            Probe::Empty => Some(1),
+            Probe::NotEmpty => Some(0),
+        };
+        let value = self.by_channel(here, place, gone, |lowering, number| {
             let capacity = i64::from(lowering.layout.channels[number].capacity);
             let length = lowering.length_of(number);
             let (op, with) = match probe {
@@ -96,7 +139,7 @@ impl Lowering<'_> {
 
     /// Whether the channel can take a message, where it is one with room for messages; 0 for a rendezvous.
     pub(super) fn can_send(&mut self, here: Here, place: &Place) -> Expr {
-        let value = self.by_channel(here, place, |lowering, number| {
+        let value = self.by_channel(here, place, None, |lowering, number| {
             let capacity = i64::from(lowering.layout.channels[number].capacity);
             match lowering.length_of(number).expr {
                 Expr::Const(value) => Ranged::constant(i64::from(value < capacity)),
@@ -144,7 +187,8 @@ impl Lowering<'_> {
 
     /// Whether there is a message that fits.
     pub(super) fn poll(&mut self, here: Here, place: &Place, random: bool, fields: &[Match]) -> Expr {
-        let value = self.by_channel(here, place, |lowering, number| {
+        let gone = (!self.model.notices_receiving_from_gone()).then_some(0);
+        let value = self.by_channel(here, place, gone, |lowering, number| {
             let room = i64::from(lowering.layout.channels[number].room);
             if room == 0 {
                 return Ranged::constant(0);

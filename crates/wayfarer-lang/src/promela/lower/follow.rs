@@ -143,7 +143,7 @@ impl<'a> Lowering<'a> {
             let commands = [(text.clone(), vec![Stmt::Fault(fault)]), (format!("{text} failed"), vec![store(offset, bits, Expr::Const(after))])];
             for (text, block) in commands {
                 let name = format!("{}[{slot}] line {}: {text}", self.model.types[ty].name, at.line);
-                self.rules.push(super::RuleOf { slot, ty, line: at.line, partner: None, passed: true });
+                self.rules.push(super::RuleOf { slot, ty, line: at.line, partner: None, passed: true, begins: Vec::new(), follow: Vec::new() });
                 let command = Body { registers: 0, frame: 0, block };
                 self.program.rules.push(Rule { name, parameters: Vec::new(), guard: guard.clone(), command, at });
             }

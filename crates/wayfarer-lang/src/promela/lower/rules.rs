@@ -234,7 +234,7 @@ impl<'a> Lowering<'a> {
                 Expr::Const(value) => Expr::Const(i64::from(*value == *number as i64 + 1)),
                 expr => equal(expr.clone(), *number as i64 + 1),
             };
-            all(vec![is(&from), is(&to)])
+            all(vec![is(&from), is(&to), self.exists(here, *number).unwrap_or(Expr::Const(1))])
         });
         parts.push(any(same.collect()));
         parts.push(self.provided(receiver, timeout));
@@ -309,11 +309,24 @@ impl<'a> Lowering<'a> {
         };
         let at = way.transition.act.at;
         let partner = receiver.map(|receiver| (receiver.slot, receiver.ty, receiver.transition.act.at.line));
-        self.rules.push(RuleOf { slot: way.slot, ty: way.ty, line: at.line, partner, passed: self.is_passed(way.ty, way.state) });
+        let passed = self.is_passed(way.ty, way.state);
+        let last = receiver.unwrap_or(way);
+        let mut begins = vec![self.statement(way.slot, way.transition)];
+        begins.extend(receiver.map(|receiver| self.statement(receiver.slot, receiver.transition)));
+        let chains = self.chains.clone();
+        let mut follow = Vec::new();
+        chains.tail(last.ty, last.state, last.number).each(&mut |transition| follow.push(self.statement(last.slot, transition)));
+        self.rules.push(RuleOf { slot: way.slot, ty: way.ty, line: at.line, partner, passed, begins, follow });
         let registers = self.registers;
         let guard = Formula { registers: 0, value: guard };
         self.program.rules.push(Rule { name, parameters: Vec::new(), guard, command: Body { registers, frame: 0, block }, at });
         Ok(())
+    }
+
+    /// The number of a statement of the process in a slot.
+    fn statement(&mut self, slot: usize, transition: &Transition) -> u32 {
+        let next = self.statements.len() as u32;
+        *self.statements.entry((slot, std::ptr::from_ref(transition))).or_insert(next)
     }
 
     /// The type in which a printed value is shown: as a number, or by the names of a kind of `mtype`.

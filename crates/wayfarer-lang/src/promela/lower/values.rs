@@ -112,7 +112,7 @@ impl Lowering<'_> {
     /// Something of another process: by number, or of the first one of its type.
     fn remote(&mut self, here: Here, ty: usize, process: Option<&Value>, mut of: impl FnMut(&mut Self, usize) -> Ranged) -> Ranged {
         let message = format!("there is no process of type `{}` with this number", self.model.types[ty].name);
-        let fault = self.fault(FaultClass::Violation, FaultKind::Error, message, self.model.types[ty].at);
+        let fault = self.fault(FaultClass::Violation, FaultKind::Undefined, message, self.model.types[ty].at);
         let number = process.map(|process| self.value(here, process));
         let mut result = Ranged::constant(0);
         let missing = Expr::Require { value: Box::new(Expr::Const(0)), test: Test::NonZero, fault };
@@ -120,15 +120,7 @@ impl Lowering<'_> {
             result.expr = missing;
         }
         for slot in (0..self.layout.slots.len()).rev() {
-            let slot_at = &self.layout.slots[slot];
-            let Some((first, last)) = slot_at.residents.iter().find(|known| known.ty == ty).map(|known| known.range) else { continue };
-            let only = slot_at.residents.len() == 1;
-            let pc = self.process(slot);
-            let runs = if only {
-                binary(BinaryOp::Ne, pc, Expr::Const(0))
-            } else {
-                all(vec![binary(BinaryOp::Ge, pc.clone(), Expr::Const(first)), binary(BinaryOp::Le, pc, Expr::Const(last))])
-            };
+            let Some(runs) = self.runs(slot, ty) else { continue };
             let condition = match &number {
                 Some(number) => match number.expr {
                     Expr::Const(value) if value != slot as i64 => continue,
@@ -145,6 +137,18 @@ impl Lowering<'_> {
             };
         }
         result
+    }
+
+    /// Whether a process of a type runs in a slot; none where that never happens.
+    pub(super) fn runs(&self, slot: usize, ty: usize) -> Option<Expr> {
+        let residents = &self.layout.slots.get(slot)?.residents;
+        let (first, last) = residents.iter().find(|known| known.ty == ty)?.range;
+        let pc = self.process(slot);
+        Some(if residents.len() == 1 {
+            binary(BinaryOp::Ne, pc, Expr::Const(0))
+        } else {
+            all(vec![binary(BinaryOp::Ge, pc.clone(), Expr::Const(first)), binary(BinaryOp::Le, pc, Expr::Const(last))])
+        })
     }
 
     pub(super) fn home(&self, here: Here, leaf: LeafId) -> Home {

@@ -47,7 +47,7 @@ impl Machine<'_> {
         if let ActKind::Send { channel, values, .. } = &transition.act.kind {
             match self.channel(state, pid, channel) {
                 Err(trouble) => return note(None, false, Err(trouble)),
-                Ok(found) if self.model.channels[found.ty].capacity == 0 => {
+                Ok(found) if self.model.channels[found.origin.ty].capacity == 0 => {
                     return self.handshake(state, pid, number, transition, channel, values, timeout, taken);
                 }
                 Ok(_) => {}
@@ -75,7 +75,7 @@ impl Machine<'_> {
     fn blocks(&self, state: &State, pid: usize, act: &ActKind, timeout: bool) -> Result<bool, Trouble> {
         Ok(match act {
             ActKind::Condition(value) => self.value(state, pid, value, timeout)? == 0,
-            ActKind::Receive { channel, .. } => self.channel(state, pid, channel)?.messages.is_empty(),
+            ActKind::Receive { channel, .. } => self.to_receive(self.channel(state, pid, channel))?.is_none_or(|channel| channel.messages.is_empty()),
             ActKind::End => pid + 1 != state.processes.len(),
             ActKind::Indivisible(nodes) => match nodes.first().map(|node| &node.tree) {
                 Some(Tree::Act(act)) => self.blocks(state, pid, &act.kind, timeout)?,
@@ -111,7 +111,7 @@ impl Machine<'_> {
         taken: &mut Vec<Taken>,
     ) {
         let Ok(wanted) = self.channel_number(state, pid, channel) else { return };
-        let ty = &self.model.channels[state.channels[wanted].ty];
+        let ty = &self.model.channels[state.channels[wanted].origin.ty];
         let mut message = Vec::new();
         for (value, field) in values.iter().zip(&ty.fields) {
             match self.value(state, pid, value, timeout) {
@@ -181,7 +181,7 @@ impl Machine<'_> {
                 self.store(state, pid, place, value)?;
             }
             ActKind::Assert(value) => return Ok(Some(self.value(state, pid, value, timeout)? == 0)),
-            ActKind::Run { ty, arguments, result } => {
+            ActKind::Run { ty, arguments, result, .. } => {
                 let mut values = Vec::new();
                 for argument in arguments {
                     values.push(self.value(state, pid, argument, timeout)?);
@@ -216,7 +216,7 @@ impl Machine<'_> {
 
     fn send(&self, state: &mut State, pid: usize, channel: &Place, sorted: bool, values: &[Value], timeout: bool) -> Result<Option<bool>, Trouble> {
         let number = self.channel_number(state, pid, channel)?;
-        let ty = &self.model.channels[state.channels[number].ty];
+        let ty = &self.model.channels[state.channels[number].origin.ty];
         // Inside a `d_step` a rendezvous cannot happen.
         if state.channels[number].messages.len() >= ty.capacity as usize {
             return Ok(None);
@@ -245,7 +245,7 @@ impl Machine<'_> {
         fields: &[Match],
         timeout: bool,
     ) -> Result<Option<bool>, Trouble> {
-        let number = self.channel_number(state, pid, channel)?;
+        let Some(number) = self.to_receive(self.channel_number(state, pid, channel))? else { return Ok(None) };
         let reach = if random { state.channels[number].messages.len() } else { 1 };
         let mut found = None;
         for (at, message) in state.channels[number].messages.iter().take(reach).enumerate() {

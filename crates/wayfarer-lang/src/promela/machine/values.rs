@@ -23,19 +23,18 @@ impl Machine<'_> {
                     of(other)?
                 }
             }
-            Value::Len(place) => self.channel(state, pid, place)?.messages.len() as i64,
+            Value::Len(place) => self.unless_gone(self.channel(state, pid, place))?.map_or(0, |channel| channel.messages.len() as i64),
+            Value::Probe(probe @ (Probe::Empty | Probe::NotEmpty), place) => {
+                let channel = self.unless_gone(self.channel(state, pid, place))?;
+                i64::from(channel.is_none_or(|channel| channel.messages.is_empty()) == (*probe == Probe::Empty))
+            }
             Value::Probe(probe, place) => {
                 let channel = self.channel(state, pid, place)?;
-                let (length, capacity) = (channel.messages.len(), self.model.channels[channel.ty].capacity as usize);
-                i64::from(match probe {
-                    Probe::Full => length == capacity,
-                    Probe::NotFull => length < capacity,
-                    Probe::Empty => length == 0,
-                    Probe::NotEmpty => length > 0,
-                })
+                let (length, capacity) = (channel.messages.len(), self.model.channels[channel.origin.ty].capacity as usize);
+                i64::from(if *probe == Probe::Full { length == capacity } else { length < capacity })
             }
             Value::Poll { channel, random, fields } => {
-                let found = self.channel(state, pid, channel)?;
+                let Some(found) = self.to_receive(self.channel(state, pid, channel))? else { return Ok(0) };
                 let reach = if *random { found.messages.len() } else { 1 };
                 let mut some = false;
                 for message in found.messages.iter().take(reach) {
@@ -107,10 +106,24 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The number of the channel in a variable.
+    /// The place of the channel in a variable among those that exist.
     pub(super) fn channel_number(&self, state: &State, pid: usize, place: &Place) -> Result<usize, Trouble> {
         let number = self.load(state, pid, place)?;
-        usize::try_from(number - 1).ok().filter(|number| *number < state.channels.len()).ok_or(Trouble::NoChannel)
+        let origin = self.origin(number).ok_or(Trouble::NoChannel)?;
+        state.channels.iter().position(|channel| channel.origin == origin).ok_or(Trouble::Gone)
+    }
+
+    /// A channel, or none where it is gone and that does not matter.
+    fn unless_gone<T>(&self, found: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
+        match found {
+            Err(Trouble::Gone) => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    /// A channel to receive from, or none where it looks empty because it is gone.
+    pub(super) fn to_receive<T>(&self, found: Result<T, Trouble>) -> Result<Option<T>, Trouble> {
+        if self.model.notices_receiving_from_gone() { found.map(Some) } else { self.unless_gone(found) }
     }
 
     pub(super) fn channel<'s>(&self, state: &'s State, pid: usize, place: &Place) -> Result<&'s Channel, Trouble> {

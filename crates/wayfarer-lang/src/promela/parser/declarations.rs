@@ -1,7 +1,6 @@
 //! Items of a model: declarations, types, processes and claims.
 
 use super::{Inline, Parser, Read};
-use crate::diagnostics::Diagnostic;
 use crate::promela::ast::{ClaimKind, Declaration, Declarator, Initial, Model, Name, Proctype, TypeName, Unit};
 use crate::promela::token::{Kind, Mark};
 use crate::source::Span;
@@ -167,23 +166,24 @@ impl Parser<'_> {
         Ok(Proctype { name, active, is_init: false, parameters, provided, body, end })
     }
 
-    /// Priorities are read and left out.
+    /// Passes over a priority of 1, which all processes have.
     pub(super) fn priority(&mut self) -> Read<()> {
         if self.is_word("priority") {
             let span = self.next().span;
-            self.diagnostics.push(Diagnostic::warning(span, "priorities of processes are not supported and left out: all processes are equal"));
-            if !matches!(self.next().kind, Kind::Number(_)) {
-                return Err(self.error(span, "expected a number after `priority`"));
+            match self.next().kind {
+                Kind::Number(1) => {}
+                Kind::Number(_) => return Err(self.error(span, "priorities of processes are not supported")),
+                _ => return Err(self.error(span, "expected a number after `priority`")),
             }
         }
         Ok(())
     }
 
     fn body(&mut self) -> Read<(Vec<crate::promela::ast::Step>, Span)> {
-        self.expect(Mark::BraceOpen)?;
+        let open = self.expect(Mark::BraceOpen)?;
         self.loops = 0;
-        let body = self.sequence(|parser| parser.is(Mark::BraceClose))?;
-        let end = self.expect(Mark::BraceClose)?;
+        let body = self.sequence(|parser| parser.is(Mark::BraceClose) || parser.at_end())?;
+        let end = self.close(open)?;
         Ok((body, end))
     }
 

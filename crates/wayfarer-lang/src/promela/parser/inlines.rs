@@ -2,6 +2,7 @@
 
 use super::{Failed, Parser, Read};
 use crate::promela::ast::Statement;
+use crate::promela::counted;
 use crate::promela::token::{Kind, Mark, Token};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ impl Parser<'_> {
         }
         let arguments = self.arguments()?;
         if arguments.len() != inline.parameters.len() {
-            let message = format!("the inline `{name}` takes {} arguments, not {}", inline.parameters.len(), arguments.len());
+            let message = format!("the inline `{name}` takes {}, not {}", counted(inline.parameters.len(), "argument"), arguments.len());
             return Err(self.error(first.span, message));
         }
         let mut body = Vec::new();

@@ -101,12 +101,24 @@ impl Parser<'_> {
     }
 
     fn block(&mut self) -> Read<Sequence> {
-        self.expect(Mark::BraceOpen)?;
+        let open = self.expect(Mark::BraceOpen)?;
         let outer = std::mem::take(&mut self.brackets);
-        let steps = self.sequence(|parser| parser.is(Mark::BraceClose))?;
+        let steps = self.sequence(|parser| parser.is(Mark::BraceClose) || parser.at_end())?;
         self.brackets = outer;
-        self.expect(Mark::BraceClose)?;
+        self.close(open)?;
         Ok(steps)
+    }
+
+    /// Takes the brace that ends a block; without one the error stands where the block begins.
+    pub(super) fn close(&mut self, open: Span) -> Read<Span> {
+        if self.at_end() {
+            return Err(self.error(open, "this `{` is not closed"));
+        }
+        self.expect(Mark::BraceClose)
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.peek().kind == Kind::End
     }
 
     fn keyword_statement(&mut self, word: &str, span: Span) -> Read<Statement> {
@@ -184,7 +196,9 @@ impl Parser<'_> {
         let outer = std::mem::take(&mut self.brackets);
         let mut options = Vec::new();
         while self.take(Mark::Colons) {
-            let stops: fn(&Self) -> bool = |parser| parser.is(Mark::Colons) || parser.is_word("fi") || parser.is_word("od");
+            // A brace or the end of the text shows that the end of the selection is missing.
+            let stops: fn(&Self) -> bool =
+                |parser| parser.is(Mark::Colons) || parser.is_word("fi") || parser.is_word("od") || parser.is(Mark::BraceClose) || parser.at_end();
             options.push(self.sequence(stops)?);
         }
         self.brackets = outer;
@@ -193,7 +207,8 @@ impl Parser<'_> {
         }
         if !self.is_word(end) {
             let found = self.peek().describe();
-            return Err(self.error(start, format!("expected `{end}` at the end of this, not {found}")));
+            let word = if end == "fi" { "if" } else { "do" };
+            return Err(self.error(start, format!("this `{word}` is not closed: expected `{end}`, not {found}")));
         }
         self.next();
         Ok(options)

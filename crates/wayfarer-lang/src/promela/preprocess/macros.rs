@@ -1,6 +1,7 @@
 //! Definitions of macros, and their expansion.
 
 use super::{MOST_TOKENS, Preprocessor};
+use crate::promela::counted;
 use crate::promela::token::{Kind, Mark, Token};
 use crate::source::Span;
 use std::cell::Cell;
@@ -117,7 +118,7 @@ impl Preprocessor<'_> {
         let parameters = known.parameters.clone().unwrap_or_default();
         let count = if parameters.is_empty() && arguments.len() == 1 && arguments[0].is_empty() { 0 } else { arguments.len() };
         if known.parameters.is_some() && count != parameters.len() {
-            self.error(used.span, format!("the macro `{name}` takes {} arguments, not {count}", parameters.len()));
+            self.error(used.span, format!("the macro `{name}` takes {}, not {count}", counted(parameters.len(), "argument")));
             return None;
         }
         let place = |token: &Token, first: bool| Token {

@@ -2,6 +2,7 @@
 
 use super::{Resolved, Resolver, Shape, Symbol, Variable};
 use crate::promela::ast::{Binary, Expr, ExprKind, Pattern, PollPattern, Reference};
+use crate::promela::counted;
 use crate::promela::model::{Match, Place, Scalar, Value};
 use crate::promela::operators;
 use crate::source::Span;
@@ -84,6 +85,11 @@ impl Resolver<'_> {
                         PollPattern::Constant(value) => fields.push(Match::Equal(Value::Constant(*value))),
                         PollPattern::Any => fields.push(Match::Any),
                         PollPattern::Eval(value) => fields.push(Match::Equal(self.value_without_run(value)?)),
+                        // A record stands for all its fields.
+                        PollPattern::Variable(reference) if self.is_record(reference) => {
+                            let variable = self.variable(reference)?;
+                            fields.extend(self.places_in(&variable, reference)?.iter().map(|_| Match::Any));
+                        }
                         PollPattern::Variable(reference) => match self.reference(reference)? {
                             constant @ Value::Constant(_) => fields.push(Match::Equal(constant)),
                             // A poll stores nothing.
@@ -154,7 +160,7 @@ impl Resolver<'_> {
         Ok(Value::Load(self.place(reference)?))
     }
 
-    fn variable(&mut self, reference: &Reference) -> Resolved<Arc<Variable>> {
+    pub(super) fn variable(&mut self, reference: &Reference) -> Resolved<Arc<Variable>> {
         let (name, _) = &reference.parts[0];
         match self.lookup(&name.text) {
             Some(Symbol::Variable(variable)) => Ok(variable.clone()),
@@ -187,7 +193,7 @@ impl Resolver<'_> {
     }
 
     /// All scalars that a reference stands for: several where it is a record.
-    fn places_in(&mut self, variable: &Variable, reference: &Reference) -> Resolved<Vec<Place>> {
+    pub(super) fn places_in(&mut self, variable: &Variable, reference: &Reference) -> Resolved<Vec<Place>> {
         let at = self.at(reference.span);
         let mut indices = Vec::new();
         let mut now = variable;
@@ -244,7 +250,10 @@ impl Resolver<'_> {
         {
             let wanted = self.model.channels[number].fields.len();
             if wanted != given {
-                self.warn(channel.span, format!("a message of this channel has {wanted} fields, not {given}: a fault when it is reached"));
+                self.warn(
+                    channel.span,
+                    format!("a message of this channel has {}, not {given}: a fault when it is reached", counted(wanted, "field")),
+                );
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use super::expressions::Created;
 use super::{Resolved, Resolver};
 use crate::promela::ast::{self, Binary, Expr, ExprKind, Label, Proctype, Reference, Sequence, Statement, Step};
+use crate::promela::counted;
 use crate::promela::model::{Act, ActKind, JumpLabel, Match, Node, Place, PrintPart, Tree, Value};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -91,6 +92,7 @@ impl Resolver<'_> {
                 let outer = std::mem::replace(&mut self.in_dstep, true);
                 let inner = self.scoped(steps);
                 self.in_dstep = outer;
+                self.check_jumps(&inner);
                 let text = self.text(span);
                 Tree::Indivisible(Arc::new(inner), text)
             }
@@ -140,6 +142,20 @@ impl Resolver<'_> {
         Ok(())
     }
 
+    /// Checks that all jumps of a `d_step` stay in it.
+    fn check_jumps(&mut self, nodes: &[Node]) {
+        let (mut labels, mut jumps) = (Vec::new(), Vec::new());
+        for_each(nodes, &mut |node| {
+            labels.extend(node.labels.iter().map(|label| label.name.clone()));
+            if let Tree::Goto(label) = &node.tree {
+                jumps.push((label.name.clone(), node.span));
+            }
+        });
+        for (name, span) in jumps.into_iter().filter(|(name, _)| !labels.contains(name)) {
+            self.error(span, format!("`goto {name}` cannot leave its `d_step`"));
+        }
+    }
+
     /// One side of `unless`: a block stands for its statements.
     fn part(&mut self, step: &Step) -> Vec<Node> {
         if let (Statement::Block(steps), true) = (&step.statement, step.labels.is_empty()) {
@@ -160,7 +176,7 @@ impl Resolver<'_> {
             Statement::Expression(expr) => {
                 if let ExprKind::Run { name, arguments } = &*expr.kind {
                     let (ty, arguments) = self.created(name, arguments)?;
-                    return Ok(ActKind::Run { ty, arguments, result: None });
+                    return Ok(ActKind::Run { ty, arguments, at: self.at(span), result: None });
                 }
                 match self.value(expr)? {
                     Value::Constant(value) if value != 0 => ActKind::Skip,
@@ -174,13 +190,13 @@ impl Resolver<'_> {
                 {
                     // A write-only variable: the value is computed and forgotten.
                     let (_, created) = self.assigned(value)?;
-                    let run = |(ty, arguments)| ActKind::Run { ty, arguments, result: None };
+                    let run = |(ty, arguments)| ActKind::Run { ty, arguments, at: self.at(span), result: None };
                     return Ok(created.map_or(ActKind::Skip, run));
                 }
                 let (value, created) = self.assigned(value)?;
                 let place = self.target(to)?;
                 match created {
-                    Some((ty, arguments)) => ActKind::Run { ty, arguments, result: Some(Box::new((place, value))) },
+                    Some((ty, arguments)) => ActKind::Run { ty, arguments, at: self.at(span), result: Some(Box::new((place, value))) },
                     None => ActKind::Assign(place, value),
                 }
             }
@@ -214,7 +230,7 @@ impl Resolver<'_> {
         }
         let wanted = self.model.types[ty].parameters;
         if arguments.len() != wanted {
-            return Err(self.error(name.span, format!("`{}` takes {wanted} arguments, not {}", name.text, arguments.len())));
+            return Err(self.error(name.span, format!("`{}` takes {}, not {}", name.text, counted(wanted, "argument"), arguments.len())));
         }
         let mut values = Vec::new();
         for argument in arguments {
@@ -342,13 +358,13 @@ impl Resolver<'_> {
         };
         let before = self.errors;
         let said = self.diagnostics.len();
-        let array = self.place(&zeroed);
-        if let Ok(array) = &array
+        let array = self.variable(&zeroed).and_then(|variable| self.places_in(&variable, &zeroed));
+        if let Ok(Some(array)) = array.map(|places| places.into_iter().next())
             && self.place(variable).is_ok()
         {
-            let leaf = self.model.leaf(array.leaf);
-            if !leaf.dimensions.is_empty() {
-                let count = leaf.dimensions.last().copied().unwrap_or(1);
+            // The elements may be records, whose fields may be arrays again.
+            let outer = last.parts.iter().rev().skip(1).filter(|(_, index)| index.is_some()).count();
+            if let Some(count) = self.model.leaf(array.leaf).dimensions.get(outer).copied() {
                 let place = self.target(variable)?;
                 return self.counted(place, Value::Constant(0), Value::Constant(i64::from(count) - 1), Some(body), Vec::new(), span, nodes);
             }
@@ -395,6 +411,23 @@ impl Resolver<'_> {
     fn head(&self, span: Span) -> String {
         let text = self.files.words(span);
         text.split('{').next().unwrap_or(&text).trim().to_string()
+    }
+}
+
+/// Visits all statements of a sequence.
+fn for_each(nodes: &[Node], visit: &mut dyn FnMut(&Node)) {
+    for node in nodes {
+        visit(node);
+        match &node.tree {
+            Tree::If(options) | Tree::Do(options) => options.iter().for_each(|option| for_each(option, visit)),
+            Tree::Atomic(inner) | Tree::Block(inner) => for_each(inner, visit),
+            Tree::Indivisible(inner, _) => for_each(inner, visit),
+            Tree::Unless(body, escape) => {
+                for_each(body, visit);
+                for_each(escape, visit);
+            }
+            Tree::Act(_) | Tree::Break | Tree::Goto(_) => {}
+        }
     }
 }
 
