@@ -38,5 +38,5 @@ fn small_models_of_the_corpus_have_the_counts_of_spin() {
         assert_eq!(counts.steps + 1, reference["transitions"].as_u64().unwrap(), "{file}");
         compared += 1;
     }
-    assert!(compared >= 15, "only {compared} models compared");
+    assert!(compared >= 14, "only {compared} models compared");
 }
