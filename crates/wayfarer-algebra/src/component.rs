@@ -4,10 +4,11 @@ use crate::code::Code;
 use crate::machine::{Halt, Machine};
 use crate::segments::Segments;
 use crate::system::System;
-use crate::value::Value;
+use crate::value::{INDEXED, Value, block};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A sequential process with all local states that were met.
@@ -18,6 +19,8 @@ pub(crate) struct Component {
     index: Mutex<HashTable<u32>>,
     received: Segments<Received>,
     received_index: Mutex<HashTable<u32>>,
+    /// Bytes that local states and offers hold outside of the tables.
+    outside: AtomicUsize,
 }
 
 /// A local state: frames of a location and the values of its variables each, the running one first. No frames: the process has ended.
@@ -59,14 +62,29 @@ pub(crate) enum Offer {
     Open { summand: u32, known: Box<[Option<Value>]> },
 }
 
+/// Bytes of a list of offers, about.
+fn outside(list: &[Offer]) -> usize {
+    let own = |offer: &Offer| match offer {
+        Offer::Ready { tuples, .. } => block(size_of_val(&**tuples)),
+        Offer::Open { known, .. } => block(size_of_val(&**known)),
+    };
+    block(size_of_val(list)) + list.iter().map(own).sum::<usize>()
+}
+
 /// The local state of the first component after the system has terminated.
 const AFTER_END: u32 = u32::MAX;
 
 impl Component {
     /// A component that starts with these frames; the first component of a system also has a state for its end.
     pub(crate) fn new(name: String, frames: &[u32], is_first: bool) -> Result<Self, Halt> {
-        let component =
-            Component { name, locals: Segments::default(), index: Mutex::default(), received: Segments::default(), received_index: Mutex::default() };
+        let component = Component {
+            name,
+            locals: Segments::default(),
+            index: Mutex::default(),
+            received: Segments::default(),
+            received_index: Mutex::default(),
+            outside: AtomicUsize::new(0),
+        };
         component.local(frames)?;
         if is_first {
             component.local(&[AFTER_END])?;
@@ -82,6 +100,16 @@ impl Component {
         self.locals.len()
     }
 
+    /// The bytes of its tables, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let locals = self.locals.len() as usize * (size_of::<Local>() + INDEXED);
+        locals + self.received.len() as usize * (size_of::<Received>() + INDEXED) + self.outside.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, bytes: usize) {
+        self.outside.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// The frames of a local state.
     pub(crate) fn frames(&self, local: u32) -> &[u32] {
         self.locals.get(local).map_or(&[], |local| &local.frames)
@@ -94,6 +122,7 @@ impl Component {
         if let Some(found) = table.find(hash, |number| self.frames(*number) == frames) {
             return Ok(*found);
         }
+        self.note(block(size_of_val(frames)));
         let number = self.locals.push(Local { frames: frames.into(), offers: OnceLock::new() }).ok_or(Halt::NoRoom)?;
         table.insert_unique(hash, number, |number| FxBuildHasher.hash_one(self.frames(*number)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         Ok(number)
@@ -134,6 +163,9 @@ impl Component {
             }
         }
         offers.kinds.sort_by_key(|(kind, _)| *kind);
+        offers.kinds.iter_mut().for_each(|(_, list)| list.shrink_to_fit());
+        offers.kinds.shrink_to_fit();
+        self.note(block(size_of_val(&*offers.kinds)) + offers.kinds.iter().map(|(_, list)| outside(list)).sum::<usize>());
         offers
     }
 
@@ -196,6 +228,7 @@ impl Component {
         if let Some(found) = index.find(hash, is_same) {
             return offers(*found);
         }
+        self.note(outside(&found) + block(size_of_val(values)));
         let number = self.received.push(Received { key, values: values.into(), offers: result.map(|()| found.into()) }).ok_or(Halt::NoRoom)?;
         index.insert_unique(hash, number, |number| self.received.get(*number).map_or(0, |known| hash_of(known.key, &known.values)));
         offers(number)

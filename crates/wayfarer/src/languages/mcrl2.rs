@@ -158,6 +158,8 @@ impl Words for Processes {
             .system
             .is_out_of_fuel(fault)
             .then(|| format!("one evaluation may take {fuel} rewrite steps; the option `rewrite-limit` changes that"));
+        let unbounded = "bound its variables by a condition, such as `n < 10`, or give them a sort with finitely many values";
+        let note = note.or_else(|| self.system.is_unbounded(fault).then(|| unbounded.to_string()));
         FaultFacts { kind: Kind::Fault, message, at: self.at(place), note }
     }
 
