@@ -1,14 +1,14 @@
 //! Components and their local states. The offers of a component in a local state are found once and kept; its offers for received values, once for each of them.
 
+use crate::blocks::Blocks;
 use crate::code::Code;
 use crate::machine::{Halt, Machine};
 use crate::segments::Segments;
 use crate::system::System;
-use crate::value::{INDEXED, Value, block};
+use crate::value::{INDEXED, Value};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A sequential process with all local states that were met.
@@ -20,7 +20,7 @@ pub(crate) struct Component {
     received: Segments<Received>,
     received_index: Mutex<HashTable<u32>>,
     /// Bytes that local states and offers hold outside of the tables.
-    outside: AtomicUsize,
+    pub(crate) outside: Blocks,
 }
 
 /// A local state: frames of a location and the values of its variables each, the running one first. No frames: the process has ended.
@@ -62,15 +62,6 @@ pub(crate) enum Offer {
     Open { summand: u32, known: Box<[Option<Value>]> },
 }
 
-/// Bytes of a list of offers, about.
-fn outside(list: &[Offer]) -> usize {
-    let own = |offer: &Offer| match offer {
-        Offer::Ready { tuples, .. } => block(size_of_val(&**tuples)),
-        Offer::Open { known, .. } => block(size_of_val(&**known)),
-    };
-    block(size_of_val(list)) + list.iter().map(own).sum::<usize>()
-}
-
 /// The local state of the first component after the system has terminated.
 const AFTER_END: u32 = u32::MAX;
 
@@ -83,7 +74,7 @@ impl Component {
             index: Mutex::default(),
             received: Segments::default(),
             received_index: Mutex::default(),
-            outside: AtomicUsize::new(0),
+            outside: Blocks::default(),
         };
         component.local(frames)?;
         if is_first {
@@ -103,11 +94,18 @@ impl Component {
     /// The bytes of its tables, about.
     pub(crate) fn bytes(&self) -> usize {
         let locals = self.locals.len() as usize * (size_of::<Local>() + INDEXED);
-        locals + self.received.len() as usize * (size_of::<Received>() + INDEXED) + self.outside.load(Ordering::Relaxed)
+        locals + self.received.len() as usize * (size_of::<Received>() + INDEXED) + self.outside.asked() + self.outside.rounding()
     }
 
-    fn note(&self, bytes: usize) {
-        self.outside.fetch_add(bytes, Ordering::Relaxed);
+    /// Counts the memory of a list of offers.
+    fn note(&self, list: &[Offer]) {
+        self.outside.add(size_of_val(list));
+        for offer in list {
+            self.outside.add(match offer {
+                Offer::Ready { tuples, .. } => size_of_val(&**tuples),
+                Offer::Open { known, .. } => size_of_val(&**known),
+            });
+        }
     }
 
     /// The frames of a local state.
@@ -122,7 +120,7 @@ impl Component {
         if let Some(found) = table.find(hash, |number| self.frames(*number) == frames) {
             return Ok(*found);
         }
-        self.note(block(size_of_val(frames)));
+        self.outside.add(size_of_val(frames));
         let number = self.locals.push(Local { frames: frames.into(), offers: OnceLock::new() }).ok_or(Halt::NoRoom)?;
         table.insert_unique(hash, number, |number| FxBuildHasher.hash_one(self.frames(*number)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         Ok(number)
@@ -163,10 +161,16 @@ impl Component {
             }
         }
         offers.kinds.sort_by_key(|(kind, _)| *kind);
-        offers.kinds.iter_mut().for_each(|(_, list)| list.shrink_to_fit());
-        offers.kinds.shrink_to_fit();
-        self.note(block(size_of_val(&*offers.kinds)) + offers.kinds.iter().map(|(_, list)| outside(list)).sum::<usize>());
-        offers
+        // Copies have no room to spare, and the larger blocks are used again for the next local state.
+        let mut kinds = Vec::with_capacity(offers.kinds.len());
+        for (kind, found) in offers.kinds.drain(..) {
+            let mut list = Vec::with_capacity(found.len());
+            list.extend(found);
+            self.note(&list);
+            kinds.push((kind, list));
+        }
+        self.outside.add(size_of_val(&*kinds));
+        Offers { kinds, ..offers }
     }
 
     /// A summand that waits, with the arguments that are known already.
@@ -228,7 +232,8 @@ impl Component {
         if let Some(found) = index.find(hash, is_same) {
             return offers(*found);
         }
-        self.note(outside(&found) + block(size_of_val(values)));
+        self.note(&found);
+        self.outside.add(size_of_val(values));
         let number = self.received.push(Received { key, values: values.into(), offers: result.map(|()| found.into()) }).ok_or(Halt::NoRoom)?;
         index.insert_unique(hash, number, |number| self.received.get(*number).map_or(0, |known| hash_of(known.key, &known.values)));
         offers(number)

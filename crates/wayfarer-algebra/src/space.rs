@@ -118,6 +118,11 @@ impl System {
         alone.or_else(together).or_else(|| self.lazy.as_ref().map(|lazy| lazy.several)).unwrap_or_else(|| self.terminate_rule())
     }
 
+    /// Bytes of its tables that no allocator counts, because blocks are larger than what was asked for.
+    pub fn uncounted_bytes(&self) -> usize {
+        self.data.values.outside.rounding() + self.components.iter().map(|component| component.outside.rounding()).sum::<usize>()
+    }
+
     /// Whether a fault is about values without a bound.
     pub fn is_unbounded(&self, fault: Fault) -> bool {
         fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0 % HALTS == 2

@@ -1,5 +1,6 @@
 //! Values and where they live. Equal values have equal handles: small integers are their own handles, everything else is kept once in a table that only grows.
 
+use crate::blocks::Blocks;
 use crate::segments::Segments;
 use crate::specification::{FunctionId, Operation};
 use hashbrown::HashTable;
@@ -8,7 +9,6 @@ use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A value: a small integer, or the number of a node.
@@ -83,21 +83,16 @@ pub(crate) enum Node {
 /// Bytes of a place in an index by hash, about: a number and a byte of the hash, with room to grow.
 pub(crate) const INDEXED: usize = 9;
 
-/// Bytes of a block of memory that holds this many, about.
-pub(crate) fn block(bytes: usize) -> usize {
-    if bytes == 0 { 0 } else { (bytes + 8).next_multiple_of(16).max(32) }
-}
-
 impl Node {
     /// Bytes that it holds outside of itself, about.
     fn outside(&self) -> usize {
         match self {
-            Node::Term(_, parts) | Node::Stuck(_, parts) | Node::Tuple(parts) => block(size_of_val(&**parts)),
-            Node::Set { elements, .. } => block(size_of_val(&**elements)),
-            Node::Closure { captured, .. } => block(size_of_val(&**captured)),
-            Node::Bag(entries) | Node::Update { entries, .. } => block(size_of_val(&**entries)),
-            Node::Integer(number) => block(number.bits() as usize / 8 + 8),
-            Node::Rational(number) => block((number.numer().bits() + number.denom().bits()) as usize / 8 + 16),
+            Node::Term(_, parts) | Node::Stuck(_, parts) | Node::Tuple(parts) => size_of_val(&**parts),
+            Node::Set { elements, .. } => size_of_val(&**elements),
+            Node::Closure { captured, .. } => size_of_val(&**captured),
+            Node::Bag(entries) | Node::Update { entries, .. } => size_of_val(&**entries),
+            Node::Integer(number) => number.bits() as usize / 8 + 8,
+            Node::Rational(number) => (number.numer().bits() + number.denom().bits()) as usize / 8 + 16,
             Node::Boolean(_) | Node::Nil | Node::Cons(..) => 0,
         }
     }
@@ -118,7 +113,7 @@ pub(crate) struct Values {
     entries: Segments<Entry>,
     index: Vec<Mutex<HashTable<u32>>>,
     /// Bytes that nodes hold outside of the table.
-    outside: AtomicUsize,
+    pub(crate) outside: Blocks,
 }
 
 /// The table of values has no room for another one.
@@ -127,7 +122,7 @@ pub(crate) struct NoRoom;
 
 impl Default for Values {
     fn default() -> Self {
-        let values = Values { entries: Segments::default(), index: (0..SHARES).map(|_| Mutex::default()).collect(), outside: AtomicUsize::new(0) };
+        let values = Values { entries: Segments::default(), index: (0..SHARES).map(|_| Mutex::default()).collect(), outside: Blocks::default() };
         // The first four are constants.
         for node in [Node::Boolean(false), Node::Boolean(true), Node::Nil, Node::Tuple(Box::new([]))] {
             let _ = values.intern(node, true);
@@ -157,7 +152,7 @@ impl Values {
         if let Some(found) = table.find(hash, |number| self.entries.get(*number).is_some_and(|entry| entry.node == node)) {
             return Ok(Value(*found));
         }
-        self.outside.fetch_add(node.outside(), Ordering::Relaxed);
+        self.outside.add(node.outside());
         let number = self.entries.push(Entry { node, is_pure }).filter(|number| number & SMALL == 0).ok_or(NoRoom)?;
         table.insert_unique(hash, number, |number| self.entries.get(*number).map_or(0, |entry| hash_of(&entry.node)));
         Ok(Value(number))
@@ -165,7 +160,7 @@ impl Values {
 
     /// The bytes of all values, about.
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.len() as usize * (size_of::<Entry>() + INDEXED) + self.outside.load(Ordering::Relaxed)
+        self.entries.len() as usize * (size_of::<Entry>() + INDEXED) + self.outside.asked() + self.outside.rounding()
     }
 
     /// An integer.

@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
                 Ok((tree, there)) => {
                     first = tree;
                     give_back();
-                    self.auto.account.settle(self.arms.bytes() + first.store().bytes());
+                    self.auto.account.settle(self.arms.bytes() + first.store().bytes() + self.space.table_bytes());
                     let (outcome, left) = self.first_phase(&first, Some(&there), control);
                     waiting = left;
                     goes_on = self.end_first(outcome, &first);

@@ -298,6 +298,12 @@ fn wrong_specifications_are_refused_where_they_are_wrong() {
         "#]],
     );
     refused(
+        "map val: Nat; init delta;",
+        expect![[r#"
+            1:5: expected a name, but this is `val` (a reserved word)
+        "#]],
+    );
+    refused(
         "init unknown_;",
         expect![[r#"
         1:6: unknown action or process `unknown_`
@@ -344,6 +350,23 @@ fn endless_things_end() {
     assert_eq!(counted(&format!("sort {} D60 = struct d; act a: D0; init sum x: D0. a(x);", nested.join(" "))).states, 3);
     let undecided = counted("map f: Nat -> Bool; act a; init f(0) -> a;");
     assert_eq!(undecided.fault.as_deref(), Some("a condition is neither true nor false"));
+}
+
+#[test]
+fn faults_name_the_action_that_cannot_be_taken() {
+    let hidden = "map f: Bool -> Bool; act a, b: Bool; init hide({a}, b(true) + f(true) -> a(true));";
+    let joined = "act r, s, c: Nat; init allow({c}, comm({r | s -> c}, (sum n: Nat. r(n)) || (sum n: Nat. s(n))));";
+    for (text, rule) in [("map f: Bool -> Bool; act a, b: Bool; init f(true) -> a(true) + b(true);", "a"), (hidden, "tau"), (joined, "c")] {
+        let system = system(text);
+        let space = AlgebraSpace::new(&system, wide(&system));
+        let mut steps = Steps::new(space.width());
+        space.initial(&mut steps);
+        let first = steps.states.clone();
+        space.expand(&first, Firing::of(0), &mut steps);
+        let named: Vec<String> = steps.faults.iter().map(|fault| system.rule_name(fault.firing.rule)).collect();
+        assert!(!named.is_empty() && named.iter().all(|name| name == rule), "{named:?} {text}");
+        assert!(space.table_bytes() > 0);
+    }
 }
 
 /// Both sides of a communication have a sum over the naturals; only one has a condition that bounds it.

@@ -305,7 +305,7 @@ impl PhaseControl<'_> {
         self.asked = self.asked.wrapping_add(1);
         if self.account.wants_settling(self.asked) {
             let waiting = if self.lasts { frontier as usize * self.waiting } else { 0 };
-            self.account.settle(self.store.bytes() + waiting + self.signals.bytes.load(Ordering::Relaxed));
+            self.account.settle(self.store.bytes() + self.space.table_bytes() + waiting + self.signals.bytes.load(Ordering::Relaxed));
         }
     }
 }
