@@ -1,10 +1,11 @@
 //! Components and their local states. The offers of a component in a local state are found once and kept; its offers for received values, once for each of them.
 
+use crate::blocks::Blocks;
 use crate::code::Code;
 use crate::machine::{Halt, Machine};
 use crate::segments::Segments;
 use crate::system::System;
-use crate::value::Value;
+use crate::value::{INDEXED, Value};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -18,6 +19,8 @@ pub(crate) struct Component {
     index: Mutex<HashTable<u32>>,
     received: Segments<Received>,
     received_index: Mutex<HashTable<u32>>,
+    /// Bytes that local states and offers hold outside of the tables.
+    pub(crate) outside: Blocks,
 }
 
 /// A local state: frames of a location and the values of its variables each, the running one first. No frames: the process has ended.
@@ -65,8 +68,14 @@ const AFTER_END: u32 = u32::MAX;
 impl Component {
     /// A component that starts with these frames; the first component of a system also has a state for its end.
     pub(crate) fn new(name: String, frames: &[u32], is_first: bool) -> Result<Self, Halt> {
-        let component =
-            Component { name, locals: Segments::default(), index: Mutex::default(), received: Segments::default(), received_index: Mutex::default() };
+        let component = Component {
+            name,
+            locals: Segments::default(),
+            index: Mutex::default(),
+            received: Segments::default(),
+            received_index: Mutex::default(),
+            outside: Blocks::default(),
+        };
         component.local(frames)?;
         if is_first {
             component.local(&[AFTER_END])?;
@@ -82,6 +91,23 @@ impl Component {
         self.locals.len()
     }
 
+    /// The bytes of its tables, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let locals = self.locals.len() as usize * (size_of::<Local>() + INDEXED);
+        locals + self.received.len() as usize * (size_of::<Received>() + INDEXED) + self.outside.asked() + self.outside.rounding()
+    }
+
+    /// Counts the memory of a list of offers.
+    fn note(&self, list: &[Offer]) {
+        self.outside.add(size_of_val(list));
+        for offer in list {
+            self.outside.add(match offer {
+                Offer::Ready { tuples, .. } => size_of_val(&**tuples),
+                Offer::Open { known, .. } => size_of_val(&**known),
+            });
+        }
+    }
+
     /// The frames of a local state.
     pub(crate) fn frames(&self, local: u32) -> &[u32] {
         self.locals.get(local).map_or(&[], |local| &local.frames)
@@ -94,6 +120,7 @@ impl Component {
         if let Some(found) = table.find(hash, |number| self.frames(*number) == frames) {
             return Ok(*found);
         }
+        self.outside.add(size_of_val(frames));
         let number = self.locals.push(Local { frames: frames.into(), offers: OnceLock::new() }).ok_or(Halt::NoRoom)?;
         table.insert_unique(hash, number, |number| FxBuildHasher.hash_one(self.frames(*number)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         Ok(number)
@@ -134,7 +161,16 @@ impl Component {
             }
         }
         offers.kinds.sort_by_key(|(kind, _)| *kind);
-        offers
+        // Copies have no room to spare, and the larger blocks are used again for the next local state.
+        let mut kinds = Vec::with_capacity(offers.kinds.len());
+        for (kind, found) in offers.kinds.drain(..) {
+            let mut list = Vec::with_capacity(found.len());
+            list.extend(found);
+            self.note(&list);
+            kinds.push((kind, list));
+        }
+        self.outside.add(size_of_val(&*kinds));
+        Offers { kinds, ..offers }
     }
 
     /// A summand that waits, with the arguments that are known already.
@@ -196,6 +232,8 @@ impl Component {
         if let Some(found) = index.find(hash, is_same) {
             return offers(*found);
         }
+        self.note(&found);
+        self.outside.add(size_of_val(values));
         let number = self.received.push(Received { key, values: values.into(), offers: result.map(|()| found.into()) }).ok_or(Halt::NoRoom)?;
         index.insert_unique(hash, number, |number| self.received.get(*number).map_or(0, |known| hash_of(known.key, &known.values)));
         offers(number)

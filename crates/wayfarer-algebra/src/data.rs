@@ -116,9 +116,13 @@ impl Data {
             return None;
         }
         within.push(sort);
-        let found = self.enumerate_kind(sort, within);
+        let found: Option<Arc<[Value]>> = self.enumerate_kind(sort, within).map(Into::into);
         within.pop();
-        found.map(Into::into)
+        // The outermost sort is kept by the caller. The values of the others are kept here, because a sort can be an argument of many constructors.
+        if let Some(found) = found.as_ref().filter(|_| !within.is_empty()) {
+            let _ = self.finite[sort.index()].set(Some(found.clone()));
+        }
+        found
     }
 
     fn enumerate_kind(&self, sort: SortId, within: &mut Vec<SortId>) -> Option<Vec<Value>> {

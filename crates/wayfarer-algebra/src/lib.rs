@@ -3,6 +3,7 @@
 //! A [`Specification`] is the typed core that a language is lowered to. [`System`] makes it ready: equations become decision trees, processes become components with locations, and operators
 //! become synchronisation vectors. [`AlgebraSpace`] explores it, [`PlainSpace`] does the same by plainer means and replays what was found. This crate knows no text and no files.
 
+mod blocks;
 mod code;
 mod collections;
 mod compare;

@@ -11,6 +11,8 @@ use std::collections::VecDeque;
 
 /// So many values known in part are looked at before a search is given up.
 const MOST: usize = 100_000;
+/// So many parts of such values are copied before a search is given up: a value can get deeper with every split, and each split copies all of it.
+const MOST_PARTS: usize = 4_000_000;
 /// Applications of functions within each other are followed to this depth.
 const DEPTH: u32 = 24;
 
@@ -37,11 +39,12 @@ pub(crate) fn search<'d>(
 ) -> Result<bool, Halt> {
     let mut queue: VecDeque<Vec<Partial>> = VecDeque::new();
     queue.push_back(search.variables.iter().map(|(_, sort)| any(machine, *sort)).collect());
-    let mut looked_at = 0;
+    let (mut looked_at, mut copied) = (0, 0);
     let frame: Vec<Partial> = machine.stack[base..].iter().map(|value| Partial::Known(*value)).collect();
     while let Some(candidate) = queue.pop_front() {
         looked_at += 1;
-        if looked_at > MOST {
+        copied += candidate.iter().map(size).sum::<usize>();
+        if looked_at > MOST || copied > MOST_PARTS {
             return Err(Halt::Unbounded(search.variables[0].1));
         }
         machine.fuel = machine.fuel.checked_sub(1).ok_or(Halt::Fuel)?;
@@ -81,12 +84,31 @@ pub(crate) fn search<'d>(
         let sort = search.variables[index].1;
         let Some(parts) = split(machine, &candidate[index])? else { return Err(Halt::Unbounded(sort)) };
         for part in parts {
-            let mut next = candidate.clone();
-            next[index] = part;
-            queue.push_back(next);
+            queue.push_back(with_part(&candidate, index, part));
         }
     }
     Ok(true)
+}
+
+/// The same parts with another one in one place. The one that it replaces may be large and is not copied.
+fn with_part(parts: &[Partial], index: usize, part: Partial) -> Vec<Partial> {
+    let mut all = Vec::with_capacity(parts.len());
+    all.extend_from_slice(&parts[..index]);
+    all.push(part);
+    all.extend_from_slice(&parts[index + 1..]);
+    all
+}
+
+/// How many parts a value has, as far as it is known.
+fn size(partial: &Partial) -> usize {
+    let (mut count, mut open) = (0, vec![partial]);
+    while let Some(partial) = open.pop() {
+        count += 1;
+        if let Partial::Made(_, parts) = partial {
+            open.extend(parts);
+        }
+    }
+    count
 }
 
 /// Nothing but its sort is known of a value.
@@ -130,9 +152,7 @@ fn split(machine: &Machine, partial: &Partial) -> Result<Option<Vec<Partial>>, H
             let Some(split) = split(machine, &parts[index])? else { return Ok(None) };
             let mut all = Vec::new();
             for part in split {
-                let mut parts = parts.clone();
-                parts[index] = part;
-                all.push(made(machine, *head, parts)?);
+                all.push(made(machine, *head, with_part(parts, index, part))?);
             }
             all
         }

@@ -354,7 +354,6 @@ impl Query {
                 }
                 let (Some(mut next), Some(most)) = (least, most) else { return Err(Halt::Unbounded(step.sort)) };
                 while next <= most {
-                    machine.fuel = machine.fuel.checked_sub(1).ok_or(Halt::Fuel)?;
                     let value = machine.data.values.integer(next.clone())?;
                     if !self.with(machine, base, at, value, doubtful, take)? {
                         return Ok(false);
@@ -379,6 +378,7 @@ impl Query {
         let sort = self.steps[at].sort;
         let values = machine.data.all_values(sort).ok_or(Halt::Unbounded(sort))?;
         for value in values.iter() {
+            machine.burn(1)?;
             match machine.operate(Operation::Member, &[*value, collection])? {
                 Value::TRUE => {
                     if !self.with(machine, base, at, *value, doubtful, take)? {
@@ -403,6 +403,7 @@ impl Query {
         take: &mut Take<'_, 'd>,
     ) -> Result<bool, Halt> {
         let step = &self.steps[at];
+        machine.burn(1)?;
         machine.stack[base + step.slot as usize] = value;
         match holds(machine, &step.checks, base)? {
             Some(false) => Ok(true),

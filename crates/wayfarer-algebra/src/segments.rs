@@ -3,10 +3,12 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Entries of the first segment; every further one has twice as many as the one before.
+/// Entries double with every `1 << PIECES` segments, beginning with this many in the first of them together.
 const FIRST: u32 = 10;
+/// Each doubling is taken in pieces, so that a table never has much more room than it has entries.
+const PIECES: u32 = 3;
 /// Segments, enough for all handles of 31 bits.
-const SEGMENTS: usize = 21;
+const SEGMENTS: usize = 21 << PIECES;
 
 /// The entries of a segment.
 type Segment<T> = Box<[OnceLock<T>]>;
@@ -29,7 +31,10 @@ impl<T> Segments<T> {
     pub(crate) fn push(&self, entry: T) -> Option<u32> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (segment, place) = locate(number);
-        let segment = self.segments.get(segment)?.get_or_init(|| (0..1usize << (FIRST as usize + segment)).map(|_| OnceLock::new()).collect());
+        let segment = self
+            .segments
+            .get(segment)?
+            .get_or_init(|| (0..1usize << (FIRST as usize - PIECES as usize + (segment >> PIECES))).map(|_| OnceLock::new()).collect());
         let _ = segment.get(place)?.set(entry);
         Some(number)
     }
@@ -51,8 +56,9 @@ impl<T> Segments<T> {
 #[inline]
 fn locate(number: u32) -> (usize, usize) {
     let shifted = u64::from(number) + (1 << FIRST);
-    let segment = shifted.ilog2() - FIRST;
-    (segment as usize, (shifted - (1 << (FIRST + segment))) as usize)
+    let bits = shifted.ilog2() - PIECES;
+    let segment = u64::from(bits + PIECES - FIRST) << PIECES | shifted >> bits & ((1 << PIECES) - 1);
+    (segment as usize, (shifted & ((1 << bits) - 1)) as usize)
 }
 
 #[cfg(test)]
@@ -67,5 +73,6 @@ mod tests {
         }
         assert!((0..5000).all(|number| table.get(number) == Some(&(number * 3))));
         assert_eq!((table.get(5000), table.len()), (None, 5000));
+        assert!(locate((1 << 31) - (1 << FIRST) - 1).0 < SEGMENTS);
     }
 }

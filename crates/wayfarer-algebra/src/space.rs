@@ -109,6 +109,25 @@ impl System {
         }
     }
 
+    /// A rule to which the firings of the summand belong that a fault is about.
+    fn rule_of(&self, fault: Fault) -> u32 {
+        let Some(summand) = self.summands.iter().flatten().find(|summand| summand.number == fault.0 / HALTS) else { return self.terminate_rule() };
+        let own: Vec<crate::ActionId> = summand.actions.iter().map(|(action, _)| *action).collect();
+        let alone = self.rules.iter().position(|actions| *actions == own).map(|rule| rule as u32);
+        let together = || self.vectors.iter().find(|vector| vector.parts.iter().any(|(_, kind)| *kind == summand.kind)).map(|vector| vector.rule);
+        alone.or_else(together).or_else(|| self.lazy.as_ref().map(|lazy| lazy.several)).unwrap_or_else(|| self.terminate_rule())
+    }
+
+    /// Bytes of its tables that no allocator counts, because blocks are larger than what was asked for.
+    pub fn uncounted_bytes(&self) -> usize {
+        self.data.values.outside.rounding() + self.components.iter().map(|component| component.outside.rounding()).sum::<usize>()
+    }
+
+    /// Whether a fault is about values without a bound.
+    pub fn is_unbounded(&self, fault: Fault) -> bool {
+        fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0 % HALTS == 2
+    }
+
     /// Whether a fault says that rewriting reached its limit.
     pub fn is_out_of_fuel(&self, fault: Fault) -> bool {
         fault.0 != TOO_NARROW && fault.0 != DISAGREE && fault.0.is_multiple_of(HALTS)
@@ -410,6 +429,10 @@ impl Space for AlgebraSpace<'_> {
         0
     }
 
+    fn table_bytes(&self) -> usize {
+        self.system.data.values.bytes() + self.system.components.iter().map(Component::bytes).sum::<usize>()
+    }
+
     fn initial(&self, steps: &mut Steps) -> Completeness {
         steps.clear();
         let state = vec![0; self.layout.words];
@@ -442,7 +465,7 @@ impl Space for AlgebraSpace<'_> {
             let mut fail = |(summand, halt)| failed.push(self.system.fault(summand, halt));
             is_complete &= self.system.each_step(&locals, &mut joiner, &mut Taker { take: &mut take, fail: &mut fail });
             for fault in failed {
-                let firing = Firing { rule: self.system.terminate_rule(), outcome: count };
+                let firing = Firing { rule: self.system.rule_of(fault), outcome: count };
                 count += 1;
                 if firing.outcome >= from.outcome {
                     steps.faults.push(FaultStep { source: source as u32, firing, fault });

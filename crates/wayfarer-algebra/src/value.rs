@@ -1,5 +1,6 @@
 //! Values and where they live. Equal values have equal handles: small integers are their own handles, everything else is kept once in a table that only grows.
 
+use crate::blocks::Blocks;
 use crate::segments::Segments;
 use crate::specification::{FunctionId, Operation};
 use hashbrown::HashTable;
@@ -79,6 +80,24 @@ pub(crate) enum Node {
     Tuple(Box<[Value]>),
 }
 
+/// Bytes of a place in an index by hash, about: a number and a byte of the hash, with room to grow.
+pub(crate) const INDEXED: usize = 9;
+
+impl Node {
+    /// Bytes that it holds outside of itself, about.
+    fn outside(&self) -> usize {
+        match self {
+            Node::Term(_, parts) | Node::Stuck(_, parts) | Node::Tuple(parts) => size_of_val(&**parts),
+            Node::Set { elements, .. } => size_of_val(&**elements),
+            Node::Closure { captured, .. } => size_of_val(&**captured),
+            Node::Bag(entries) | Node::Update { entries, .. } => size_of_val(&**entries),
+            Node::Integer(number) => number.bits() as usize / 8 + 8,
+            Node::Rational(number) => (number.numer().bits() + number.denom().bits()) as usize / 8 + 16,
+            Node::Boolean(_) | Node::Nil | Node::Cons(..) => 0,
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     node: Node,
@@ -93,6 +112,8 @@ const SHARES: usize = 64;
 pub(crate) struct Values {
     entries: Segments<Entry>,
     index: Vec<Mutex<HashTable<u32>>>,
+    /// Bytes that nodes hold outside of the table.
+    pub(crate) outside: Blocks,
 }
 
 /// The table of values has no room for another one.
@@ -101,7 +122,7 @@ pub(crate) struct NoRoom;
 
 impl Default for Values {
     fn default() -> Self {
-        let values = Values { entries: Segments::default(), index: (0..SHARES).map(|_| Mutex::default()).collect() };
+        let values = Values { entries: Segments::default(), index: (0..SHARES).map(|_| Mutex::default()).collect(), outside: Blocks::default() };
         // The first four are constants.
         for node in [Node::Boolean(false), Node::Boolean(true), Node::Nil, Node::Tuple(Box::new([]))] {
             let _ = values.intern(node, true);
@@ -131,9 +152,15 @@ impl Values {
         if let Some(found) = table.find(hash, |number| self.entries.get(*number).is_some_and(|entry| entry.node == node)) {
             return Ok(Value(*found));
         }
+        self.outside.add(node.outside());
         let number = self.entries.push(Entry { node, is_pure }).filter(|number| number & SMALL == 0).ok_or(NoRoom)?;
         table.insert_unique(hash, number, |number| self.entries.get(*number).map_or(0, |entry| hash_of(&entry.node)));
         Ok(Value(number))
+    }
+
+    /// The bytes of all values, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.len() as usize * (size_of::<Entry>() + INDEXED) + self.outside.asked() + self.outside.rounding()
     }
 
     /// An integer.

@@ -285,7 +285,7 @@ fn cut(report: &Report, view: &View) -> String {
         Stop::Confident => "A whole pass most likely missed no state (--confidence). That is strong evidence and not a proof.".to_string(),
         Stop::Overhead | Stop::Collisions => format!("The search forgot too many states to make progress: {left}. Try more --memory, or rbfs:own."),
         Stop::Restarts => format!("The search ended after its last restart: {left}. Try more restarts, or the default strategy."),
-        Stop::Limit => "Steps that could not be represented are missing: a violation may lie beyond them. Try a larger --loop-limit.".to_string(),
+        Stop::Limit => "Steps that could not be computed are missing: a violation may lie beyond them.".to_string(),
         Stop::Exhausted => {
             "The store does not remember states exactly: a new state can be taken for a known one, and the states behind it are then missed too. For a proof, try --store exact \
              or more --memory."

@@ -32,7 +32,7 @@ use crate::{
 };
 use arms::Arms;
 use planting::plant;
-use schedule::Schedule;
+use schedule::{Crowded, Schedule};
 use std::sync::Arc;
 use wayfarer_space::{Rng, Space};
 use wayfarer_store::give_back;
@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
                 Ok((tree, there)) => {
                     first = tree;
                     give_back();
-                    self.auto.account.settle(self.arms.bytes() + first.store().bytes());
+                    self.auto.account.settle(self.arms.bytes() + first.store().bytes() + self.space.table_bytes());
                     let (outcome, left) = self.first_phase(&first, Some(&there), control);
                     waiting = left;
                     goes_on = self.end_first(outcome, &first);
@@ -272,6 +272,8 @@ impl<'a> Run<'a> {
             outcome.covered = if pass == 0 || estimated.value < most { Estimate { value: most, error: 0.0 } } else { estimated };
             let stop = if !dry {
                 Some(outcome.stop)
+            } else if Crowded::within(self.whole).is_met(self.auto.account, self.space) {
+                Some(Stop::Memory)
             } else if whole && is_sure(own, pass, self.auto.confidence) {
                 Some(Stop::Confident)
             } else if idle >= IDLE && !self.auto.patient {
@@ -330,7 +332,9 @@ impl<'a> Run<'a> {
 
     /// Ends a phase over a store that does not err, and says whether there is more to do.
     fn end_first(&mut self, mut outcome: Outcome, first: &First<'a>) -> bool {
-        let goes_on = outcome.stop == Stop::Memory && outcome.violations.len() < self.settings.max_errors.max(1);
+        // Another store does not help if the space's own tables take most of the memory.
+        let is_crowded = self.space.table_bytes() > self.whole / 2;
+        let goes_on = outcome.stop == Stop::Memory && !is_crowded && outcome.violations.len() < self.settings.max_errors.max(1);
         let (visited, shortest) = (first.store().len(), outcome.shortest);
         outcome.covered = Estimate { value: visited as f64, error: 0.0 };
         let concluded = outcome.is_complete();
@@ -346,6 +350,7 @@ impl<'a> Run<'a> {
     fn first_phase(&mut self, first: &First<'a>, from: Option<&Waiting>, control: &mut dyn Control) -> (Outcome, Waiting) {
         let space = self.space;
         let settings = &Settings { limits: self.limits_left(), ..self.settings.clone() };
+        let crowded = Crowded::within(self.whole);
         let Some(seat) = first.store().seat() else {
             let waiting = from.cloned().unwrap_or(Waiting { starts: true, ..Waiting::default() });
             return (Outcome::new(space.rules()).without_room(), waiting);
@@ -360,7 +365,7 @@ impl<'a> Run<'a> {
         let account = self.auto.account;
         let load = &self.load;
         let breadth = Breadth { space, store, settings, account, load, workers, shared: &board, charged: false, from: at, entering };
-        let (mut outcome, depth) = Schedule::new(&mut self.arms, store, seat, so_far, control).within(most).run(breadth);
+        let (mut outcome, depth) = Schedule::new(&mut self.arms, store, seat, so_far, crowded, control).within(most).run(breadth);
         let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
         outcome.shortest = from.is_none_or(|waiting| !waiting.starts);
@@ -407,7 +412,8 @@ impl<'a> Run<'a> {
             from,
             entering: Entering { first: starts, record: Some(record) },
         };
-        let (mut outcome, _) = Schedule::new(&mut self.arms, store, seat, so_far, control).at_least(least).run(breadth);
+        let schedule = Schedule::new(&mut self.arms, store, seat, so_far, Crowded::within(self.whole), control);
+        let (mut outcome, _) = schedule.at_least(least).run(breadth);
         self.arms.give(&mut outcome);
         outcome
     }

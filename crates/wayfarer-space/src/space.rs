@@ -44,6 +44,11 @@ pub trait Space: Sync {
     /// source is 0 and `changed` is not meaningful.
     fn initial(&self, steps: &mut Steps) -> Completeness;
 
+    /// Bytes of tables that the space itself keeps, such as values of the model. They only grow, and nobody can give them back.
+    fn table_bytes(&self) -> usize {
+        0
+    }
+
     /// How many start states [`initial`](Space::initial) tries to make; none if they can only be made all at once.
     fn starts(&self) -> Option<u64> {
         None

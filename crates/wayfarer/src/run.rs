@@ -8,7 +8,7 @@ mod gain;
 use crate::auditing::{self, AuditWatch, Reserve};
 use crate::memory::Budget;
 use crate::report::{Course, Report, RuleReport, Times, checks};
-use crate::sizes::{count, counted};
+use crate::sizes::{bytes, count, counted};
 use crate::subject::{FaultFacts, PropertyFacts, RuleFacts, Subject};
 use crate::watch::{Cover, Deadline, Held, Watch};
 use crate::writer::Writer;
@@ -133,7 +133,11 @@ impl Plan {
             let discovery = course.discovery(outcome.steps, outcome.covered.value as u64).filter(|_| followed);
             Confidence::of(&outcome, expected_omissions(&outcome, &chosen, store), discovery, self.draws(), self.size)
         });
-        let met = confidence.as_mut().and_then(|confidence| {
+        // Walks cannot leave a start state that could not be expanded, and add to tables that have no room.
+        let tables = space.table_bytes();
+        let is_crowded = outcome.stop == Stop::Memory && tables > budget.limit() / 4;
+        let is_stuck = outcome.limit.is_some() && outcome.states == outcome.starts;
+        let met = confidence.as_mut().filter(|_| !is_crowded && !is_stuck).and_then(|confidence| {
             let representative = orbits.map(|orbits| |state: &mut Vec<Word>| orbits.representative(state));
             let representative = representative.as_ref().map(|representative| representative as Representative);
             let (record, seed, workers) = (outcome.record.as_ref(), self.seed, crew.workers());
@@ -184,6 +188,9 @@ impl Plan {
             true => format!("{why}{}", gain::gain(subject, store, inner.width()).unwrap_or_default()),
             false => why,
         });
+        report
+            .remarks
+            .extend(is_crowded.then(|| format!("the values and local states of the model's processes take {} of the memory", bytes(tables))));
         report.remarks.extend(audited.into_iter().chain(crew.remark(self)));
         report.confidence = confidence;
         Ok(report)
@@ -283,9 +290,10 @@ impl Plan {
         }
         let mut remarks = Vec::new();
         if let Some((firing, fault)) = outcome.limit {
-            let FaultFacts { message, at, .. } = subject.words().fault(fault, self);
+            let FaultFacts { message, at, note, .. } = subject.words().fault(fault, self);
             let (rule, _) = subject.words().firing(None, firing);
-            remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing"));
+            let note = note.map_or_else(String::new, |note| format!("; {note}"));
+            remarks.push(format!("a limit was met in rule {rule}: {message} ({at}); steps beyond it are missing{note}"));
         }
         if is_empty(outcome) {
             remarks.push("the model has no start state, so there was nothing to explore".to_string());

@@ -180,7 +180,7 @@ pub trait Running: Sync {
     /// The space to search.
     fn space(&self) -> &dyn Space;
 
-    /// Bytes of machine code, which no allocator counts.
+    /// Bytes that no allocator counts: machine code, and what small blocks take beyond their size.
     fn code_bytes(&self) -> usize {
         0
     }

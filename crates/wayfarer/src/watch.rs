@@ -76,7 +76,7 @@ impl Control for Watch<'_> {
             }
             self.budget.note_code(self.running.code_bytes());
             if let Some(held) = self.held.as_ref().filter(|_| self.budget.wants_settling(self.asked)) {
-                self.budget.settle(held.store.bytes() + progress.frontier as usize * held.waiting);
+                self.budget.settle(held.store.bytes() + self.running.space().table_bytes() + progress.frontier as usize * held.waiting);
             }
             if !self.budget.allows(0) {
                 return Some(Stop::Memory);

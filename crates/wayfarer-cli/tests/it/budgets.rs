@@ -38,6 +38,20 @@ fn limits_are_kept() {
     }
 }
 
+/// All states of a single component are local states of it, in tables that the space keeps.
+#[test]
+fn tables_of_processes_count() {
+    let queue = "sort D = struct d1 | d2 | d3; act inn, out: D;
+        proc Q(l: List(D)) = (#l < 12) -> sum d: D . inn(d) . Q(l <| d) + (l != []) -> out(head(l)) . Q(tail(l)); init Q([]);";
+    let folder = crate::Folder::new();
+    let file = folder.file("queue.mcrl2", queue);
+    let report = crate::wayfarer(&["check", file.as_str(), "--json", "--memory", "64M", "--time", "60s"]).json();
+    assert_eq!((&report["verdict"], &report["stop"]), (&"not-found".into(), &"memory".into()), "{report:#}");
+    let peak = report["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak <= (64 << 20) / 10 * 11, "{peak}");
+    assert!(report["remarks"].to_string().contains("local states of the model's processes"), "{report:#}");
+}
+
 #[test]
 fn time_is_kept_within_a_fraction_of_a_second() {
     let started = Instant::now();

@@ -324,7 +324,8 @@ impl<'a> Parser<'a> {
     fn expected<T>(&mut self, wanted: &str) -> Read<T> {
         let found = match self.token().kind {
             Kind::End => "the text ends here".to_string(),
-            _ => format!("this is `{}`", self.text()),
+            _ if wanted.starts_with('`') || !RESERVED.contains(&self.text()) => format!("this is `{}`", self.text()),
+            _ => format!("this is `{}` (a reserved word)", self.text()),
         };
         let span = self.span();
         self.diagnostics.push(Diagnostic::error(span, format!("expected {wanted}, but {found}")));

@@ -290,6 +290,20 @@ fn wrong_specifications_are_refused_where_they_are_wrong() {
     "#]],
     );
     refused(
+        "sort D = struct c(n: D); E = struct e(F) | f(E); F = struct g(E); L = struct l(List(D)); G = struct h(L) | i(G); act a: D; init sum d: D . a(d);",
+        expect![[r#"
+            1:6: sort `D` has no values: every constructor needs a value of `D`
+            1:26: sort `E` has no values: every constructor needs a value of `E` or `F`
+            1:50: sort `F` has no values: every constructor needs a value of `E`
+        "#]],
+    );
+    refused(
+        "map val: Nat; init delta;",
+        expect![[r#"
+            1:5: expected a name, but this is `val` (a reserved word)
+        "#]],
+    );
+    refused(
         "init unknown_;",
         expect![[r#"
         1:6: unknown action or process `unknown_`
@@ -327,8 +341,32 @@ fn endless_things_end() {
     );
     let infinite = counted("act a, b: Nat; proc X(n: Nat) = sum m: Nat. a(n) . b(m) . X(n + 1); init X(0);");
     assert_eq!(infinite.fault.as_deref(), Some("a sum or a quantifier has no bound on the values to try"));
+    let chain = counted("sort U = struct u; act a: List(U); init sum l: List(U). a(l);");
+    assert_eq!(chain.fault.as_deref(), Some("a sum or a quantifier has no bound on the values to try"));
+    let pairs = "sort B = struct b(Bool, Bool, Bool, Bool, Bool, Bool); D = struct d(B, B); act a: D; init sum x, y: D. (x != y) -> a(x);";
+    let many = system(pairs).with_fuel(10_000);
+    assert_eq!(explore(&many, &AlgebraSpace::new(&many, wide(&many)), 100).fault.as_deref(), Some("rewriting takes more than 10000 steps"));
+    let nested: Vec<String> = (0..60).map(|number| format!("D{number} = struct d{number}(D{0}, D{0});", number + 1)).collect();
+    assert_eq!(counted(&format!("sort {} D60 = struct d; act a: D0; init sum x: D0. a(x);", nested.join(" "))).states, 3);
     let undecided = counted("map f: Nat -> Bool; act a; init f(0) -> a;");
     assert_eq!(undecided.fault.as_deref(), Some("a condition is neither true nor false"));
+}
+
+#[test]
+fn faults_name_the_action_that_cannot_be_taken() {
+    let hidden = "map f: Bool -> Bool; act a, b: Bool; init hide({a}, b(true) + f(true) -> a(true));";
+    let joined = "act r, s, c: Nat; init allow({c}, comm({r | s -> c}, (sum n: Nat. r(n)) || (sum n: Nat. s(n))));";
+    for (text, rule) in [("map f: Bool -> Bool; act a, b: Bool; init f(true) -> a(true) + b(true);", "a"), (hidden, "tau"), (joined, "c")] {
+        let system = system(text);
+        let space = AlgebraSpace::new(&system, wide(&system));
+        let mut steps = Steps::new(space.width());
+        space.initial(&mut steps);
+        let first = steps.states.clone();
+        space.expand(&first, Firing::of(0), &mut steps);
+        let named: Vec<String> = steps.faults.iter().map(|fault| system.rule_name(fault.firing.rule)).collect();
+        assert!(!named.is_empty() && named.iter().all(|name| name == rule), "{named:?} {text}");
+        assert!(space.table_bytes() > 0);
+    }
 }
 
 /// Both sides of a communication have a sum over the naturals; only one has a condition that bounds it.

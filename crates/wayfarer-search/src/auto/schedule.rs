@@ -11,6 +11,7 @@ use crate::job::{Breadth, stood};
 use crate::{Account, Bfs, Control, Outcome, Progress, Seat, Stop, Store};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use wayfarer_space::Space;
 
 /// A phase about to be carried out, and the arms beside it.
 pub(super) struct Schedule<'r, 'a> {
@@ -21,13 +22,40 @@ pub(super) struct Schedule<'r, 'a> {
     most: usize,
     /// Distinct states that earlier passes visited.
     least: u64,
+    crowded: Crowded,
+}
+
+/// When the space's own tables leave the search too little of its memory: nothing that the search gives up would make room for them.
+#[derive(Clone, Copy)]
+pub(super) struct Crowded {
+    /// Bytes in use, and bytes of the space's tables.
+    used: usize,
+    tables: usize,
+}
+
+impl Crowded {
+    /// For a run of so many bytes. Stores and frontiers ask before they grow, so they do not go beyond it themselves.
+    pub(super) fn within(whole: usize) -> Self {
+        Crowded { used: whole + whole / 32, tables: whole / 4 }
+    }
+
+    pub(super) fn is_met(self, account: &dyn Account, space: &dyn Space) -> bool {
+        account.used() > self.used && space.table_bytes() > self.tables
+    }
 }
 
 impl<'r, 'a> Schedule<'r, 'a> {
     /// A phase over `store`, in which `seat` is a place for the arms, after phases that came to `so_far`.
-    pub(super) fn new(arms: &'r mut Arms<'a>, store: &'r dyn Store, seat: Seat, so_far: Progress, inner: &'r mut dyn Control) -> Self {
+    pub(super) fn new(
+        arms: &'r mut Arms<'a>,
+        store: &'r dyn Store,
+        seat: Seat,
+        so_far: Progress,
+        crowded: Crowded,
+        inner: &'r mut dyn Control,
+    ) -> Self {
         let lasts = !so_far.phase.is_empty();
-        Schedule { turns: Turns { arms, store, seat, before: so_far.steps, lasts }, inner, so_far, most: usize::MAX, least: 0 }
+        Schedule { turns: Turns { arms, store, seat, before: so_far.steps, lasts }, inner, so_far, most: usize::MAX, least: 0, crowded }
     }
 
     /// The same for a phase that ends if more than `most` bytes are in use.
@@ -42,14 +70,16 @@ impl<'r, 'a> Schedule<'r, 'a> {
 
     /// Carries out the phase, with the turns that the arms have meanwhile. Says at which depth it ended, too.
     pub(super) fn run(self, phase: Breadth) -> (Outcome, u32) {
-        let Schedule { mut turns, inner, so_far, most, least } = self;
+        let Schedule { mut turns, inner, so_far, most, least, crowded } = self;
         let signals = Signals::default();
         signals.tell(turns.arms);
         let Turns { store, lasts, .. } = turns;
         let (account, bytes) = (phase.account, phase.space.packing().bytes());
         let paced = phase.workers > 1;
         let asked = turns.arms.asked;
-        let mut control = PhaseControl { inner, account, store, so_far, lasts, most, least, waiting: bytes + 4, asked, paced, signals: &signals };
+        let space = phase.space;
+        let mut control =
+            PhaseControl { inner, account, space, crowded, store, so_far, lasts, most, least, waiting: bytes + 4, asked, paced, signals: &signals };
         let done =
             if paced { beside(phase, &mut turns, &mut control) } else { phase.alone(|work, bfs| alternate(work, bfs, &mut turns, &mut control)) };
         turns.arms.asked = control.asked;
@@ -250,6 +280,8 @@ impl Drop for Closing<'_> {
 struct PhaseControl<'r> {
     inner: &'r mut dyn Control,
     account: &'r dyn Account,
+    space: &'r dyn Space,
+    crowded: Crowded,
     store: &'r dyn Store,
     so_far: Progress,
     /// Whether memory that is short is nothing new: what asks before it grows has been told.
@@ -282,7 +314,7 @@ impl PhaseControl<'_> {
         self.asked = self.asked.wrapping_add(1);
         if self.account.wants_settling(self.asked) {
             let waiting = if self.lasts { frontier as usize * self.waiting } else { 0 };
-            self.account.settle(self.store.bytes() + waiting + self.signals.bytes.load(Ordering::Relaxed));
+            self.account.settle(self.store.bytes() + self.space.table_bytes() + waiting + self.signals.bytes.load(Ordering::Relaxed));
         }
     }
 }
@@ -290,8 +322,9 @@ impl PhaseControl<'_> {
 impl Control for PhaseControl<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         let total = self.total(progress);
+        let is_crowded = || self.crowded.is_met(self.account, self.space);
         let full = || (self.most < usize::MAX && self.account.used() > self.most).then_some(Stop::Memory);
-        let stop = self.inner.ask(&total).filter(|stop| !(self.lasts && *stop == Stop::Memory)).or_else(full);
+        let stop = self.inner.ask(&total).filter(|stop| !(self.lasts && *stop == Stop::Memory && !is_crowded())).or_else(full);
         // A turn takes memory for a while. It ends first if memory is short, and then the phase looks again.
         if stop.is_some() && !(stop == Some(Stop::Memory) && self.signals.cut_short()) {
             return stop;

@@ -11,7 +11,7 @@ use wayfarer_lang::diagnostics::{Diagnostic, Diagnostics};
 use wayfarer_lang::mcrl2;
 use wayfarer_lang::source::{Source, Span};
 use wayfarer_search::Deadlock;
-use wayfarer_space::{Fault, Firing, Word};
+use wayfarer_space::{Fault, Firing, Space, Word};
 
 /// The rule of successful termination.
 const TERMINATE: &str = "Terminate";
@@ -70,6 +70,19 @@ impl Processes {
     }
 }
 
+/// The space of the components. Its tables consist of many small blocks.
+struct Exploring<'a>(AlgebraSpace<'a>);
+
+impl Running for Exploring<'_> {
+    fn space(&self) -> &dyn Space {
+        &self.0
+    }
+
+    fn code_bytes(&self) -> usize {
+        self.0.system().uncounted_bytes()
+    }
+}
+
 impl Subject for Processes {
     fn source(&self) -> &str {
         self.source.name()
@@ -80,7 +93,7 @@ impl Subject for Processes {
     }
 
     fn running<'a>(&'a self, plan: &Plan, _memory: usize) -> Box<dyn Running + 'a> {
-        Box::new(Plain(self.space().looking_for(&plan.find_rules)))
+        Box::new(Exploring(self.space().looking_for(&plan.find_rules)))
     }
 
     fn replaying<'a>(&'a self, plan: &Plan) -> Box<dyn Replaying + 'a> {
@@ -158,6 +171,8 @@ impl Words for Processes {
             .system
             .is_out_of_fuel(fault)
             .then(|| format!("one evaluation may take {fuel} rewrite steps; the option `rewrite-limit` changes that"));
+        let unbounded = "bound its variables by a condition, such as `n < 10`, or give them a sort with finitely many values";
+        let note = note.or_else(|| self.system.is_unbounded(fault).then(|| unbounded.to_string()));
         FaultFacts { kind: Kind::Fault, message, at: self.at(place), note }
     }
 

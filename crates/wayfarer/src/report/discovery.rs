@@ -40,7 +40,9 @@ impl Course {
             self.points.push((steps, states));
         }
         let [quarter, half, all] = [steps / 4, steps / 2, steps].map(|at| self.at(at));
-        (steps >= 64).then(|| Discovery { steps, lately: (all - half).max(0.0), before: (half - quarter).max(0.0), left: None })
+        // Estimates of the states can rise by more than the steps that were made.
+        let most = (steps - steps / 2) as f64;
+        (steps >= 64).then(|| Discovery { steps, lately: (all - half).clamp(0.0, most), before: (half - quarter).max(0.0), left: None })
     }
 
     /// The states after `steps` steps, by linear interpolation between two points.

@@ -33,6 +33,7 @@ impl Typing {
                 }
             }
         }
+        self.refuse_empty_sorts(tree);
         for variables in &tree.globals {
             // A global variable may have any value: it is a constant about which nothing is known.
             let Ok(sort) = self.resolve(&variables.sort) else { continue };
@@ -82,6 +83,49 @@ impl Typing {
             {
                 let _ = self.structured(Some(sort), constructors);
             }
+        }
+    }
+
+    /// Reports sorts none of whose constructors can be given arguments. Sums leave out variables that nothing depends on, so every sort must have a value.
+    fn refuse_empty_sorts(&mut self, tree: &ast::Specification) {
+        let mut inhabited = vec![false; self.out.sorts.len()];
+        loop {
+            let has_value = |sort: &SortId| inhabited[sort.index()];
+            let next: Vec<bool> = self
+                .out
+                .sorts
+                .iter()
+                .map(|sort| match sort {
+                    Sort::Data { constructors, .. } if !constructors.is_empty() => {
+                        constructors.iter().any(|constructor| self.out.functions[constructor.index()].arguments.iter().all(has_value))
+                    }
+                    Sort::Function(_, result) => has_value(result),
+                    _ => true,
+                })
+                .collect();
+            if next == inhabited {
+                break;
+            }
+            inhabited = next;
+        }
+        for declaration in &tree.sorts {
+            let Some(Sort::Data { name, constructors }) = self.sort_names.get(&declaration.name.text).and_then(|sort| self.sort_of(*sort)) else {
+                continue;
+            };
+            let own = self.sort_names[&declaration.name.text];
+            if inhabited[own.index()] || *name != declaration.name.text {
+                continue;
+            }
+            let missing = |constructor: &FunctionId| {
+                let arguments = &self.out.functions[constructor.index()].arguments;
+                arguments.iter().find(|sort| **sort == own).or_else(|| arguments.iter().find(|sort| !inhabited[sort.index()])).copied()
+            };
+            let mut needed: Vec<String> = constructors.iter().filter_map(missing).map(|sort| format!("`{}`", self.show(sort))).collect();
+            needed.sort();
+            needed.dedup();
+            let message = format!("sort `{name}` has no values: every constructor needs a value of {}", needed.join(" or "));
+            let help = "add a constructor without arguments, or one whose arguments have values";
+            let _: Typed<()> = self.report(Diagnostic::error(declaration.name.span, message).with_help(help));
         }
     }
 
