@@ -75,7 +75,7 @@ impl<'a> Walked<'a> {
             let property = &properties[number as usize];
             found.push(format!("invariant `{}` does not hold ({})", property.name, property.at));
         }
-        if self.is_deadlock(state, deadlock) {
+        if deadlock.is_at(self.space(), state) {
             let why = if deadlock == Deadlock::Stuck { self.subject.words().stuck() } else { "no rule leads to another state" };
             found.push(format!("deadlock: {why}"));
         }
@@ -102,18 +102,6 @@ impl<'a> Walked<'a> {
     /// Whether no rule is enabled in a state, and the model allows a run to end there.
     pub(crate) fn has_ended(&self, state: &[Word]) -> bool {
         self.space().may_end(state) && self.expand(state).enabled[0] == 0
-    }
-
-    fn is_deadlock(&self, state: &[Word], deadlock: Deadlock) -> bool {
-        let stuck = match deadlock {
-            Deadlock::Off => false,
-            Deadlock::Stuck => self.expand(state).enabled[0] == 0,
-            Deadlock::Stuttering => {
-                let steps = self.expand(state);
-                steps.faults.is_empty() && steps.changed.iter().all(|changed| *changed == 0)
-            }
-        };
-        stuck && !self.space().may_end(state)
     }
 
     fn expand(&self, state: &[Word]) -> Steps {

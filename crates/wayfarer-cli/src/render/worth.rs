@@ -34,6 +34,8 @@ fn sentences(report: &Report, confidence: &Confidence) -> Vec<String> {
     match confidence.headline() {
         Some(headline) => out.push(audit(confidence, headline)),
         None if report.stop == Stop::Interrupted => out.push("There was no audit, because the run was interrupted.".to_string()),
+        None if report.stop == Stop::Limit => out.push("There was no audit.".to_string()),
+        None if report.stop == Stop::Memory => out.push("There was no audit, or no memory left for it.".to_string()),
         None => out.push("There was no audit (--audit).".to_string()),
     }
     if let Some(bound) = confidence.violation_at_most() {
