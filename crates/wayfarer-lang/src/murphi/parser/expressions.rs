@@ -165,7 +165,10 @@ impl Parser<'_> {
         self.report(
             Diagnostic::error(self.token().span, "`=>` is not an operator").with_help("a guard ends with `==>`, an implication is written `->`"),
         );
-        matches!(self.nth(1).kind, TokenKind::Word(word) if !matches!(word, Word::Forall | Word::Exists | Word::IsUndefined))
+        // A body may begin with an assignment, too.
+        let ends = |kind: TokenKind| matches!(kind, TokenKind::Sign(Sign::Assign | Sign::Semicolon | Sign::GuardArrow) | TokenKind::EndOfFile);
+        let assigns = self.tokens[self.at..].iter().find(|token| ends(token.kind)).is_some_and(|token| token.kind == Sign::Assign.into());
+        assigns || matches!(self.nth(1).kind, TokenKind::Word(word) if !matches!(word, Word::Forall | Word::Exists | Word::IsUndefined))
     }
 
     fn complain_of_chain(&mut self, level: u8) {

@@ -34,6 +34,20 @@ fn one_run_finds_many_errors() {
 }
 
 #[test]
+fn a_short_arrow_ends_a_guard_before_an_assignment() {
+    check_errors(
+        "rule x < 3 => x := x + 1; end;
+        invariant x < 2 => x > 0;",
+        expect![[r#"
+            1:12: `=>` is not an operator
+                help: a guard ends with `==>`, an implication is written `->`
+            2:25: `=>` is not an operator
+                help: a guard ends with `==>`, an implication is written `->`
+        "#]],
+    );
+}
+
+#[test]
 fn assignments_and_comparisons() {
     check_errors(
         "rule begin
