@@ -37,6 +37,8 @@ pub(crate) struct Columns<'s, const W: usize> {
     made: usize,
     left_out: usize,
     room: usize,
+    /// Rows that have their hash; those of wide states get it when they are written.
+    hashed: usize,
 }
 
 impl<'s, const W: usize> Columns<'s, W> {
@@ -63,6 +65,7 @@ impl<'s, const W: usize> Columns<'s, W> {
             made: 0,
             left_out: 0,
             room: 0,
+            hashed: 0,
         }
     }
 
@@ -90,7 +93,16 @@ impl<'s, const W: usize> Columns<'s, W> {
 
     /// Makes the rows part of the columns.
     fn take_in(&mut self) {
-        // SAFETY: there was room for these rows, and each was written. Hashes may be missing, and are numbers.
+        if W != 0 {
+            let (states, hashes) = (self.target.cast::<[Word; W]>(), self.hashes.as_mut_ptr());
+            // All at once: the products of several states are computed side by side.
+            for index in self.hashed..self.made {
+                // SAFETY: there is room for this many rows, and their states were written.
+                unsafe { hashes.add(index).write(hash(&*states.add(index))) };
+            }
+            self.hashed = self.made;
+        }
+        // SAFETY: there was room for these rows, and each was written.
         unsafe {
             self.hashes.set_len(self.made);
             self.sources.set_len(self.made);
@@ -164,14 +176,6 @@ impl<'s, const W: usize> Columns<'s, W> {
 
     /// Completes the steps.
     pub(crate) fn finish(mut self) {
-        if W != 0 {
-            let (states, hashes) = (self.target.cast::<[Word; W]>(), self.hashes.as_mut_ptr());
-            // All at once: the products of several states are computed side by side.
-            for index in 0..self.made {
-                // SAFETY: there is room for this many rows, and their states were written.
-                unsafe { hashes.add(index).write(hash(&*states.add(index))) };
-            }
-        }
         self.take_in();
     }
 }
