@@ -314,7 +314,11 @@ impl Compiled {
     }
 
     fn make_guards(&self, foundry: &mut Foundry, guards: &mut Guards, groups: Range<usize>, name: &str) -> Result<*const u8, JitError> {
-        let effort = effort_for(groups.clone().map(|group| guards.nodes(self.setting(), group)).sum());
+        // Values shared between guards that are evaluated in their order live long: more effort makes this code slower.
+        let effort = match guards.way {
+            Way::Merged => effort_for(groups.clone().map(|group| guards.nodes(self.setting(), group)).sum()),
+            Way::Ordered => Effort::Little,
+        };
         loop {
             let setting = self.setting();
             match foundry.make(name, (2, 1), effort, |builder| guards.write(Emitter::plain(builder, setting), groups.clone()))? {

@@ -49,7 +49,7 @@ pub(crate) struct Unwritable {
 pub(crate) struct Guards<'a> {
     groups: Vec<Group<'a>>,
     lookups: Vec<Vec<Lookup>>,
-    way: Way,
+    pub(crate) way: Way,
     /// All tables one after another. Code contains their addresses, so they must not move once it is emitted.
     pub(crate) tables: Vec<u64>,
 }
