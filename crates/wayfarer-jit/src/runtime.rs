@@ -25,7 +25,16 @@ pub(crate) unsafe extern "C" fn sort_again(address: *mut u64, shift: u64, stride
     let words = end.div_ceil(64) as usize;
     // SAFETY: guaranteed by the caller.
     let (memory, before) = unsafe { (std::slice::from_raw_parts_mut(address, words), std::slice::from_raw_parts(before, words)) };
-    let Some(mut word) = memory.iter().zip(before).position(|(new, old)| new != old) else { return };
+    // Most calls end here: a command that writes to one of many multisets has a call for each.
+    if let Some(word) = memory.iter().zip(before).position(|(new, old)| new != old) {
+        sort_from_word(word, memory, before, shift, stride, count, bits);
+    }
+}
+
+/// Sorts elements, the first words of which are as they were when all were in order.
+#[cold]
+#[inline(never)]
+fn sort_from_word(mut word: usize, memory: &mut [u64], before: &[u64], shift: u64, stride: u64, count: u64, bits: u64) {
     let mut differs = memory[word] ^ before[word];
     if word == 0 {
         // Bits before the first element.
@@ -33,13 +42,13 @@ pub(crate) unsafe extern "C" fn sort_again(address: *mut u64, shift: u64, stride
     }
     while differs == 0 {
         word += 1;
-        if word == words {
+        if word == memory.len() {
             return;
         }
         differs = memory[word] ^ before[word];
     }
     let bit = word as u64 * 64 + u64::from(differs.trailing_zeros());
-    if bit < end {
+    if bit < shift + (count - 1) * stride + bits {
         sort_from(memory, ((bit - shift) / stride) as usize, shift, stride, count, bits);
     }
 }
