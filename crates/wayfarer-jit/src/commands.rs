@@ -28,6 +28,8 @@ const EASY_COMMAND: u64 = 100;
 /// Any other command gets better code after this many firings for each node of it.
 const FIRINGS_PER_NODE: u64 = 64;
 const MOST_PATIENCE: u64 = 1 << 20;
+/// Firings by early code until the next attempt to make better code, if another thread was compiling.
+const WHILE_BUSY: u32 = 64;
 /// Larger bodies are interpreted: the time to compile grows faster than their size.
 const LARGEST_BODY: usize = 20_000;
 
@@ -110,6 +112,9 @@ impl Compiled {
         let heat = &family.heat[if own { member as usize } else { 0 }];
         if heat.load(Ordering::Relaxed) < family.patience {
             let address = self.compile_command(starts, number, &family.early, None, Effort::Least);
+            if address == NOT_YET {
+                return (INTERPRETED, true);
+            }
             heat.fetch_add(1, Ordering::Relaxed);
             if quick && address != INTERPRETED && !self.quick.is_empty() {
                 // From now on the firings are counted there.
@@ -120,11 +125,17 @@ impl Compiled {
         }
         let cell = family.commands.cell(member);
         let address = self.compile_command(starts, number, cell, own.then_some(member), Effort::Much);
-        // Without room for better code the early one stays.
         let early = family.early.load(Ordering::Acquire);
-        let (address, general) = if address == INTERPRETED && early != NOT_YET { (early, true) } else { (address, !own) };
+        let (address, general, left) = match address {
+            // While another thread compiles, this one goes on with what there is.
+            NOT_YET if early == NOT_YET => return (INTERPRETED, true),
+            NOT_YET => (early, true, Some(WHILE_BUSY)),
+            // Without room for better code the early one stays.
+            INTERPRETED if early != NOT_YET => (early, true, None),
+            address => (address, !own, None),
+        };
         if quick && address != INTERPRETED {
-            self.serve(rules, address, None);
+            self.serve(rules, address, left);
         }
         (address, general)
     }
@@ -144,7 +155,8 @@ impl Compiled {
     fn compile_command(&self, starts: bool, number: usize, cell: &AtomicUsize, instance: Option<u64>, effort: Effort) -> usize {
         let (_, rule) = self.family(starts, number);
         self.code(cell, || {
-            let too_large = self.code_is_full() || self.shape.largest_body(&self.program, &rule.command.block) > LARGEST_BODY;
+            let Some(full) = self.code_is_full() else { return NOT_YET };
+            let too_large = full || self.shape.largest_body(&self.program, &rule.command.block) > LARGEST_BODY;
             if too_large && !starts && !self.covers {
                 cell.store(INTERPRETED, Ordering::Release);
                 return INTERPRETED;
@@ -156,8 +168,10 @@ impl Compiled {
             let address = self.compile(cell, &name, 3, effort, |builder, metering| {
                 roots::command(builder, self.setting(), rule, values.as_deref(), &self.packing, metering, &touched)
             });
-            let writes = if starts { Blocks::ALL } else { self.writes(number) };
-            self.touched().insert(address, touched.get().and(writes));
+            if address != NOT_YET {
+                let writes = if starts { Blocks::ALL } else { self.writes(number) };
+                self.touched().insert(address, touched.get().and(writes));
+            }
             address
         })
     }
@@ -186,12 +200,12 @@ impl Compiled {
         })
     }
 
-    /// Compiles a function of the model on its own. Returns whether that was possible. Many commands call it, so it is
+    /// Compiles a function of the model on its own. Returns whether that was possible now. Many commands call it, so it is
     /// worth much effort at once.
     #[cold]
     pub(crate) fn make_function(&self, slot: usize) -> bool {
         let (function, depth) = functions::at(slot);
-        let mut foundry = self.foundry();
+        let Some(mut foundry) = self.idle_foundry() else { return false };
         let cell = &self.functions[slot];
         if cell.load(Ordering::Acquire) != NOT_YET {
             return true;

@@ -17,7 +17,7 @@ use cranelift_frontend::FunctionBuilder;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wayfarer_ir::{FunctionId, Interpreter, Limits, Program, PropertyKind, Rule};
 use wayfarer_space::{Packing, Space, Word};
 
@@ -223,9 +223,19 @@ impl Compiled {
         self.foundry.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Whether no further commands are compiled.
-    pub(crate) fn code_is_full(&self) -> bool {
-        self.foundry().bytes() > self.code_limit
+    /// The foundry, unless another thread is compiling: there is always another way to run, by earlier code or by the interpreter, except for commands
+    /// that cover properties.
+    pub(crate) fn idle_foundry(&self) -> Option<MutexGuard<'_, Foundry>> {
+        match self.foundry.try_lock() {
+            Ok(foundry) => Some(foundry),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => self.covers.then(|| self.foundry()),
+        }
+    }
+
+    /// Whether no further commands are compiled; `None` if another thread is compiling.
+    pub(crate) fn code_is_full(&self) -> Option<bool> {
+        Some(self.idle_foundry()?.bytes() > self.code_limit)
     }
 
     /// The words that commands may change, by the address of their code.
@@ -377,7 +387,7 @@ impl Compiled {
         }
     }
 
-    /// Compiles a function into a cell, with all its callees.
+    /// Compiles a function into a cell, with all its callees. The address is [`NOT_YET`] if another thread is compiling.
     #[cold]
     pub(crate) fn compile(
         &self,
@@ -387,7 +397,7 @@ impl Compiled {
         effort: Effort,
         write: impl Fn(FunctionBuilder, Metering) -> Outcome<()>,
     ) -> usize {
-        let mut foundry = self.foundry();
+        let Some(mut foundry) = self.idle_foundry() else { return NOT_YET };
         let there = cell.load(Ordering::Acquire);
         if there != NOT_YET {
             return there;

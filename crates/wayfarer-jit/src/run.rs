@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::commands::Codes;
-use crate::compiled::{CommandCode, Compiled, FormulaCode, INTERPRETED};
+use crate::compiled::{CommandCode, Compiled, FormulaCode, INTERPRETED, NOT_YET};
 use crate::emit::{DISCARDED, DONE, Environment, FIRST_FAULT, NO_CODE, NO_STACK};
 use crate::foundry::Effort;
 use crate::roots::{self, HOLDS};
@@ -143,7 +143,7 @@ impl Compiled {
     /// Runs the code of a formula; returns `NO_CODE` if it has none or cannot run to its end.
     fn run_formula(&self, address: usize, general: Option<(&Rule, u64)>, state: &[Word], scratch: &mut Scratch) -> i64 {
         assert!(state.len() == self.words, "a state of another width");
-        if address == INTERPRETED {
+        if address == INTERPRETED || address == NOT_YET {
             return NO_CODE;
         }
         // SAFETY: the code was emitted with these parameters, and the state has the program's width.
