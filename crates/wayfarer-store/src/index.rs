@@ -32,8 +32,8 @@ const SHARES: usize = if cfg!(loom) { 1 } else { 1024 };
 const LARGEST: u32 = if cfg!(test) { 3 } else { 9 };
 /// The tenths of a share that are taken when it grows. Under loom small tables must have free slots at that moment.
 const FULL: u64 = if cfg!(loom) { 5 } else { 9 };
-/// Looks at a table that is being copied before a worker lets others run meanwhile.
-const SPINS: u32 = if cfg!(loom) { 0 } else { 1 << 10 };
+/// Looks at a table that is being copied until a worker lets others run for once, about every thirty microseconds: asking the system takes as long as ten looks.
+const SPINS: u32 = if cfg!(loom) { 1 } else { 1 << 10 };
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
@@ -293,10 +293,10 @@ impl Index {
     /// Waits until a hash belongs to another table than the one given, or no one grows its share any more.
     #[cold]
     fn wait_for(&self, share: usize, hash: Hash, table: Table) {
-        let mut looks = 0;
+        let mut looks = 0u32;
         while self.table(share, hash) == table && self.growing[share].load(Ordering::Acquire) {
-            looks += 1;
-            if looks < SPINS { spin_loop() } else { yield_now() }
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(SPINS) { yield_now() } else { spin_loop() }
         }
     }
 
