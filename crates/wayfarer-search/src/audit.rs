@@ -22,13 +22,12 @@ mod walks;
 pub use mass::Mass;
 
 use crate::crew::{Crew, Ended, together};
-use crate::explore::has_many_starts;
 use crate::strategies::walking::Law;
 use crate::{Candidates, Control, Fidelity, Job, NoStore, Outcome, Progress, Record, Seat, Settings, Stop, Store, Violation, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use walks::{Origin, Walks};
-use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, hash};
+use wayfarer_space::{Firing, Hash, Rng, Space, States, Steps, Word, has_many_starts, hash};
 
 /// A law of walks, each of which keeps one state. A walk that can go no further keeps its last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

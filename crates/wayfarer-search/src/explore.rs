@@ -19,8 +19,7 @@ pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
-use std::ops::Range;
-use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width};
+use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width, make_starts, start_pieces};
 
 /// How a worker begins.
 #[derive(Debug)]
@@ -95,11 +94,8 @@ impl<'a> Work<'a> {
         if entering.first {
             // There may be many start states, so their buffers are freed before the first round.
             let mut round = Round::new(space.width());
-            for piece in pieces(space, strategy.starts_in_pieces()) {
-                run.complete(match piece {
-                    Some(numbers) => space.initial_some(numbers, &mut round.steps),
-                    None => space.initial(&mut round.steps),
-                });
+            for piece in start_pieces(space, strategy.starts_in_pieces()) {
+                run.complete(make_starts(space, piece, &mut round.steps));
                 stop = run.start(strategy, &round);
                 if stop.is_some() {
                     break;
@@ -190,21 +186,6 @@ impl<'a> Work<'a> {
         }
         self.run.finish(stop, strategy)
     }
-}
-
-/// Start states that are made at once.
-const STARTS: u64 = 1 << 14;
-
-/// The pieces in which start states are made; one without numbers has all of them.
-fn pieces(space: &dyn Space, allowed: bool) -> impl Iterator<Item = Option<Range<u64>>> {
-    let starts = space.starts().filter(|starts| allowed && *starts > STARTS);
-    let pieces = starts.into_iter().flat_map(|starts| (0..starts).step_by(STARTS as usize).map(move |from| Some(from..starts.min(from + STARTS))));
-    starts.is_none().then_some(None).into_iter().chain(pieces)
-}
-
-/// Whether a space has so many start states that they should not be made all at once.
-pub(crate) fn has_many_starts(space: &dyn Space) -> bool {
-    space.starts().is_some_and(|starts| starts > STARTS)
 }
 
 /// Called once, after all workers have ended. Decides whether every reachable state was visited. If so, properties that

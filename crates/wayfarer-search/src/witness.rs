@@ -16,7 +16,7 @@ pub(crate) use stage::{Stage, stage_store};
 use crate::{Account, Bfs, Cause, Deadlock, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
 use std::collections::HashMap;
 use std::fmt;
-use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word};
+use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word, find_start};
 
 /// A start state and firings that lead from it to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,9 +133,8 @@ impl Witness {
 
     /// The witness that passes through the given states, a start state first: the way between two of them is searched anew, breadth-first.
     fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account) -> Result<Witness, WitnessError> {
+        let begins = find_start(space, |steps| steps.states.iter().any(|state| state == trail[0]).then_some(())).is_some();
         let mut steps = Steps::new(space.width());
-        space.initial(&mut steps);
-        let begins = steps.states.iter().any(|state| state == trail[0]);
         let mut states = if begins { vec![trail[0].clone()] } else { way_between(space, None, &trail[0], account, 0)? };
         let mut batch = States::new(space.width());
         for (at, pair) in trail.windows(2).enumerate() {
@@ -156,10 +155,9 @@ impl Witness {
 
     /// The witness that consists of the given states; the firings between them are found again.
     pub fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending) -> Result<Witness, WitnessError> {
+        let among = |steps: &Steps| (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).map(|index| steps.firings[index].rule);
+        let start = find_start(space, among).ok_or(WitnessError::NoStart)?;
         let mut steps = Steps::new(space.width());
-        space.initial(&mut steps);
-        let start = (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).ok_or(WitnessError::NoStart)?;
-        let start = steps.firings[start].rule;
         let mut firings = Vec::new();
         let mut batch = States::new(space.width());
         for (at, pair) in states.windows(2).enumerate() {
@@ -203,17 +201,15 @@ impl Witness {
 
     /// Fires the witness again in `space` and compares every state and the end. Deadlocks are judged by `stuttering`: whether every step leads back.
     pub fn replay(&self, space: &dyn Space, stuttering: bool) -> Result<(), WitnessError> {
-        let mut steps = Steps::new(space.width());
-        space.initial(&mut steps);
         if let Ending::Start(fault) = self.ending {
-            let again = steps.faults.iter().any(|step| step.firing.rule == self.start && step.fault == fault);
-            return if again { Ok(()) } else { Err(WitnessError::NoStart) };
+            let again = |steps: &Steps| steps.faults.iter().any(|step| step.firing.rule == self.start && step.fault == fault).then_some(());
+            return find_start(space, again).ok_or(WitnessError::NoStart);
         }
         let first = self.states.first().ok_or(WitnessError::NoStart)?;
-        let begins = (0..steps.len()).any(|index| steps.firings[index].rule == self.start && steps.states.get(index) == first.as_slice());
-        if !begins {
-            return Err(WitnessError::NoStart);
-        }
+        let begins = |steps: &Steps| {
+            (0..steps.len()).any(|index| steps.firings[index].rule == self.start && steps.states.get(index) == first.as_slice()).then_some(())
+        };
+        find_start(space, begins).ok_or(WitnessError::NoStart)?;
         let mut next = Vec::new();
         for (at, firing) in self.firings.iter().enumerate() {
             let fired = space.fire(&self.states[at], *firing, &mut next);

@@ -92,3 +92,35 @@ pub trait Space: Sync {
     /// The class of a fault.
     fn fault_class(&self, fault: Fault) -> FaultClass;
 }
+
+/// Start states that are made at once, if there are many.
+const STARTS: u64 = 1 << 14;
+
+/// Whether a space has so many start states that they should not be made all at once.
+pub fn has_many_starts(space: &dyn Space) -> bool {
+    space.starts().is_some_and(|starts| starts > STARTS)
+}
+
+/// The pieces in which start states are made; one without numbers has all of them.
+pub fn start_pieces(space: &dyn Space, allowed: bool) -> impl Iterator<Item = Option<Range<u64>>> + use<> {
+    let starts = space.starts().filter(|starts| allowed && *starts > STARTS);
+    let pieces = starts.into_iter().flat_map(|starts| (0..starts).step_by(STARTS as usize).map(move |from| Some(from..starts.min(from + STARTS))));
+    starts.is_none().then_some(None).into_iter().chain(pieces)
+}
+
+/// Makes one of these pieces.
+pub fn make_starts(space: &dyn Space, piece: Option<Range<u64>>, steps: &mut Steps) -> Completeness {
+    match piece {
+        Some(numbers) => space.initial_some(numbers, steps),
+        None => space.initial(steps),
+    }
+}
+
+/// Makes the start states, piece by piece, until `visit` finds something among them.
+pub fn find_start<T>(space: &dyn Space, mut visit: impl FnMut(&Steps) -> Option<T>) -> Option<T> {
+    let mut steps = Steps::new(space.width());
+    start_pieces(space, true).find_map(|piece| {
+        make_starts(space, piece, &mut steps);
+        visit(&steps)
+    })
+}

@@ -29,7 +29,7 @@ pub use words::{FaultFacts, ValueFacts, Words};
 use crate::{Kind, Plan, RunError};
 use std::sync::Arc;
 use wayfarer_search::{Deadlock, Dependence, WitnessError};
-use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, States, Steps, Word};
+use wayfarer_space::{Fault, Fired, Firing, PropertyKind, Space, States, Word, find_start};
 
 /// The subject of a run.
 pub trait Subject: Send + Sync {
@@ -194,15 +194,16 @@ pub trait Replaying: Sync {
     /// Computes the start state of this number, and appends the model's output.
     fn start(&self, number: u32, out: &mut Vec<Word>, printed: &mut Vec<String>) -> Fired {
         let _ = printed;
-        let mut steps = Steps::new(self.space().width());
-        self.space().initial(&mut steps);
-        if let Some(fault) = steps.faults.iter().find(|step| step.firing.rule == number) {
-            return Fired::Fault(fault.fault);
-        }
-        let Some(index) = steps.firings.iter().position(|firing| firing.rule == number) else { return Fired::Disabled };
-        out.clear();
-        out.extend_from_slice(steps.states.get(index));
-        Fired::To
+        let made = find_start(self.space(), |steps| {
+            if let Some(fault) = steps.faults.iter().find(|step| step.firing.rule == number) {
+                return Some(Fired::Fault(fault.fault));
+            }
+            let index = steps.firings.iter().position(|firing| firing.rule == number)?;
+            out.clear();
+            out.extend_from_slice(steps.states.get(index));
+            Some(Fired::To)
+        });
+        made.unwrap_or(Fired::Disabled)
     }
 
     /// Fires a rule, and appends the model's output.

@@ -3,7 +3,7 @@
 use super::{Doubts, Scratch, Symmetry};
 use std::cell::Cell;
 use std::ops::Range;
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, find_start};
 
 /// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
 /// underlying space, out of the representative. Whether a step leads back to its source is decided before the
@@ -38,22 +38,28 @@ impl<'a> Orbits<'a> {
         let mut steps = Steps::new(self.inner.width());
         let mut batch = States::new(self.inner.width());
         let mut trial = Vec::new();
-        self.inner.initial(&mut steps);
         self.with_scratch(|scratch| {
             for goal in states {
-                if let Some(last) = found.last() {
-                    batch.clear();
-                    batch.push(last);
-                    self.inner.expand(&batch, Firing::of(0), &mut steps);
-                }
-                let member = steps.states.iter().find(|state| {
-                    trial.clear();
-                    trial.extend_from_slice(state);
-                    self.symmetry.canonicalise(&mut trial, scratch);
-                    trial == *goal
-                });
+                let mut among = |steps: &Steps| {
+                    let member = steps.states.iter().find(|state| {
+                        trial.clear();
+                        trial.extend_from_slice(state);
+                        self.symmetry.canonicalise(&mut trial, scratch);
+                        trial == *goal
+                    });
+                    member.map(<[Word]>::to_vec)
+                };
+                let member = match found.last() {
+                    None => find_start(self.inner, &mut among),
+                    Some(last) => {
+                        batch.clear();
+                        batch.push(last);
+                        self.inner.expand(&batch, Firing::of(0), &mut steps);
+                        among(&steps)
+                    }
+                };
                 match member {
-                    Some(state) => found.push(state.to_vec()),
+                    Some(state) => found.push(state),
                     None => break,
                 }
             }

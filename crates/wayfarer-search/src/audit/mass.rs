@@ -6,7 +6,7 @@
 
 use super::{CHANGE, Sampler};
 use std::collections::HashMap;
-use wayfarer_space::{Firing, Space, States, Steps, Word};
+use wayfarer_space::{Firing, Space, States, Steps, Word, has_many_starts};
 
 /// The law of the state that a sampler's walk keeps.
 #[derive(Clone, Debug)]
@@ -80,6 +80,9 @@ impl Enumerated {
             }
             number
         };
+        if has_many_starts(space) {
+            return None;
+        }
         let mut steps = Steps::new(space.width());
         space.initial(&mut steps);
         let starts = steps.states.iter().map(|state| number(state, &mut states)).collect::<Vec<_>>();

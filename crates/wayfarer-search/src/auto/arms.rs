@@ -4,10 +4,9 @@
 
 use super::Auto;
 use super::noting::Noting;
-use crate::explore::has_many_starts;
 use crate::strategies::{Site, StrategySpec};
 use crate::{Control, Fidelity, Figures, Job, Limits, NoStore, Outcome, Record, Room, Seat, Settings, Stop, Store, Strategy, Witness};
-use wayfarer_space::{Rng, Space};
+use wayfarer_space::{Rng, Space, has_many_starts};
 
 /// The arms: strategy, largest share of the memory as a divisor, and whether the arm waits until the search is no longer exhaustive.
 ///

@@ -2,6 +2,7 @@
 
 use crate::{Account, ExactStore};
 use std::collections::BTreeSet;
+use std::ops::Range;
 use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// Numbers of rules with their parameters fixed.
@@ -48,6 +49,14 @@ impl Space for Stage<'_> {
         steps.clear();
         steps.push(0, Firing::of(0), from, from);
         Completeness::All
+    }
+
+    fn starts(&self) -> Option<u64> {
+        if self.from.is_none() { self.space.starts() } else { None }
+    }
+
+    fn initial_some(&self, numbers: Range<u64>, steps: &mut Steps) -> Completeness {
+        if self.from.is_none() { self.space.initial_some(numbers, steps) } else { self.initial(steps) }
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_model::{Coded, KINDS, Model, ModelSpace, WANTED};
 use wayfarer_search::WitnessError;
-use wayfarer_space::{Fault, Firing, Space, States, Steps, Word};
+use wayfarer_space::{Fault, Firing, Space, States, Steps, Word, find_start};
 
 /// A model whose states are encoded in the way `How`.
 pub struct Modelled<M: Model, How> {
@@ -170,15 +170,19 @@ where
         let mut found: Vec<Vec<Word>> = Vec::new();
         let mut steps = Steps::new(self.inner.width());
         let mut batch = States::new(self.inner.width());
-        self.inner.initial(&mut steps);
         for goal in states {
-            if let Some(last) = found.last() {
-                batch.clear();
-                batch.push(last);
-                self.inner.expand(&batch, Firing::of(0), &mut steps);
-            }
-            match steps.states.iter().find(|state| self.folded.representative(state) == *goal) {
-                Some(state) => found.push(state.to_vec()),
+            let among = |steps: &Steps| steps.states.iter().find(|state| self.folded.representative(state) == *goal).map(<[Word]>::to_vec);
+            let member = match found.last() {
+                None => find_start(self.inner, among),
+                Some(last) => {
+                    batch.clear();
+                    batch.push(last);
+                    self.inner.expand(&batch, Firing::of(0), &mut steps);
+                    among(&steps)
+                }
+            };
+            match member {
+                Some(state) => found.push(state),
                 None => break,
             }
         }
