@@ -182,8 +182,8 @@ impl Table {
     /// Frees a slot in one of the two buckets by moving entries to their other buckets, the fewest that do; false if no way was found.
     #[cold]
     fn make_room(&self, shape: &Shape, place: Place, alone: bool) -> bool {
-        // Full buckets in the order in which they were met: each with the one before it, and the entry there that could move here. Others may move entries
-        // meanwhile; each move makes sure that its entry and the room for it are still there.
+        let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        // Full buckets in the order in which they were met: each with the one before it, and the entry there that could move here.
         let mut met: Vec<(u64, usize, u64)> = vec![(place.home, usize::MAX, 0), (place.other, usize::MAX, 0)];
         let mut at = 0;
         while at < met.len().min(SEARCHED) {
@@ -214,7 +214,6 @@ impl Table {
     /// worker took the room meanwhile or the way crosses itself. The entries have moved by then, so it is worth looking
     /// for another way.
     fn move_along(&self, shape: &Shape, met: &[(u64, usize, u64)], mut end: usize, alone: bool) {
-        let _moving = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
         let moves = self.moves.load(Ordering::Relaxed);
         self.moves.store(moves + 1, Ordering::Relaxed);
         fence(Ordering::Release);
