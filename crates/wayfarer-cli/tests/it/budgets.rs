@@ -148,15 +148,17 @@ fn many_enabled_rules_fit_the_budget_with_several_threads() {
     }
 }
 
-/// Start states are made some at a time, and so are those of the audit's walks.
+/// Start states are made some at a time, also for the audit's walks and for witnesses.
 #[test]
 fn many_start_states_fit_the_budget() {
     const STARTS: &str = "var at: 0..999999; turn: 0..1; ruleset s: 0..999999 do startstate at := s; turn := 0; end; end;
         rule turn < 1 ==> turn := 1; end;";
-    let report = report(STARTS, &["--memory", "64M", "--deadlock", "off", "--threads", "2"]);
-    assert_eq!(report["states"], 2_000_000, "{report:#}");
-    let peak = report["peak_memory_bytes"].as_u64().unwrap();
-    assert!(peak <= 64 << 20, "{peak} bytes");
+    for (deadlock, verdict) in [("off", "holds"), ("stuck", "violated")] {
+        let report = report(STARTS, &["--memory", "64M", "--deadlock", deadlock, "--threads", "2"]);
+        assert_eq!((&report["states"], &report["verdict"]), (&2_000_000.into(), &verdict.into()), "{report:#}");
+        let peak = report["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= 64 << 20, "{peak} bytes");
+    }
 }
 
 #[test]
