@@ -124,3 +124,25 @@ pub fn find_start<T>(space: &dyn Space, mut visit: impl FnMut(&Steps) -> Option<
         visit(&steps)
     })
 }
+
+/// The states of a way from a start state on, each the first that `fits` its goal; fewer than there are goals if no step leads on.
+pub fn way_through(space: &dyn Space, goals: &[Vec<Word>], mut fits: impl FnMut(&[Word], &[Word]) -> bool) -> Vec<Vec<Word>> {
+    let mut found: Vec<Vec<Word>> = Vec::new();
+    let mut steps = Steps::new(space.width());
+    let mut batch = States::new(space.width());
+    for goal in goals {
+        let mut among = |steps: &Steps| steps.states.iter().find(|state| fits(state, goal)).map(<[Word]>::to_vec);
+        let next = match found.last() {
+            None => find_start(space, among),
+            Some(last) => {
+                batch.clear();
+                batch.push(last);
+                space.expand(&batch, Firing::of(0), &mut steps);
+                among(&steps)
+            }
+        };
+        let Some(next) = next else { break };
+        found.push(next);
+    }
+    found
+}

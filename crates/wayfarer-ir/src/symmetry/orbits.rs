@@ -3,7 +3,7 @@
 use super::{Doubts, Scratch, Symmetry};
 use std::cell::Cell;
 use std::ops::Range;
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, find_start};
+use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, way_through};
 
 /// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
 /// underlying space, out of the representative. Whether a step leads back to its source is decided before the
@@ -34,37 +34,15 @@ impl<'a> Orbits<'a> {
     /// States of the underlying space that lead step by step through the orbits of `states`, the first of which must
     /// be that of a start state. Returns fewer states if some step is missing.
     pub fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
-        let mut found: Vec<Vec<Word>> = Vec::new();
-        let mut steps = Steps::new(self.inner.width());
-        let mut batch = States::new(self.inner.width());
         let mut trial = Vec::new();
         self.with_scratch(|scratch| {
-            for goal in states {
-                let mut among = |steps: &Steps| {
-                    let member = steps.states.iter().find(|state| {
-                        trial.clear();
-                        trial.extend_from_slice(state);
-                        self.symmetry.canonicalise(&mut trial, scratch);
-                        trial == *goal
-                    });
-                    member.map(<[Word]>::to_vec)
-                };
-                let member = match found.last() {
-                    None => find_start(self.inner, &mut among),
-                    Some(last) => {
-                        batch.clear();
-                        batch.push(last);
-                        self.inner.expand(&batch, Firing::of(0), &mut steps);
-                        among(&steps)
-                    }
-                };
-                match member {
-                    Some(state) => found.push(state),
-                    None => break,
-                }
-            }
-        });
-        found
+            way_through(self.inner, states, |state, goal| {
+                trial.clear();
+                trial.extend_from_slice(state);
+                self.symmetry.canonicalise(&mut trial, scratch);
+                trial == goal
+            })
+        })
     }
 
     /// Replaces a state by the representative of its orbit.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use wayfarer_model::{Coded, KINDS, Model, ModelSpace, WANTED};
 use wayfarer_search::WitnessError;
-use wayfarer_space::{Fault, Firing, Space, States, Steps, Word, find_start};
+use wayfarer_space::{Fault, Firing, Space, Word, way_through};
 
 /// A model whose states are encoded in the way `How`.
 pub struct Modelled<M: Model, How> {
@@ -167,25 +167,6 @@ where
     }
 
     fn concrete(&self, states: &[Vec<Word>]) -> Vec<Vec<Word>> {
-        let mut found: Vec<Vec<Word>> = Vec::new();
-        let mut steps = Steps::new(self.inner.width());
-        let mut batch = States::new(self.inner.width());
-        for goal in states {
-            let among = |steps: &Steps| steps.states.iter().find(|state| self.folded.representative(state) == *goal).map(<[Word]>::to_vec);
-            let member = match found.last() {
-                None => find_start(self.inner, among),
-                Some(last) => {
-                    batch.clear();
-                    batch.push(last);
-                    self.inner.expand(&batch, Firing::of(0), &mut steps);
-                    among(&steps)
-                }
-            };
-            match member {
-                Some(state) => found.push(state),
-                None => break,
-            }
-        }
-        found
+        way_through(self.inner, states, |state, goal| self.folded.representative(state) == goal)
     }
 }
