@@ -23,8 +23,8 @@ pub(crate) enum Metering {
 /// The result of a formula's function if the formula holds.
 pub(crate) const HOLDS: i64 = 1;
 
-/// Commands and functions call others once they have this many nodes. What stays small is compiled in a fraction of the time and is as fast, and wide states
-/// stay in memory anyway. Formulas go on: most of them cannot call.
+/// The nodes from which on commands and functions call others instead of copying them in. Small code takes a fraction of the time to compile, and a call costs
+/// little if the state lies in memory, as wide ones do. Formulas go on copying: most of them cannot call.
 const INLINE_UNTIL: usize = 500;
 
 /// The parameters' values if they are fixed.

@@ -32,7 +32,7 @@ const SHARES: usize = if cfg!(loom) { 1 } else { 1024 };
 const LARGEST: u32 = if cfg!(test) { 3 } else { 9 };
 /// The tenths of a share that are taken when it grows. Under loom small tables must have free slots at that moment.
 const FULL: u64 = if cfg!(loom) { 5 } else { 9 };
-/// Looks at a table that is being copied until a worker lets others run for once, about every thirty microseconds: asking the system takes as long as ten looks.
+/// A worker that waits for a table to be copied lets others run once in so many looks: a look is much cheaper than a call to the system.
 const SPINS: u32 = if cfg!(loom) { 1 } else { 1 << 10 };
 /// Says that a worker is not inside a batch.
 const IDLE: u64 = u64::MAX;
