@@ -7,7 +7,7 @@ use crate::progress::{Style, Watcher};
 use crate::render::{self, View};
 use crate::signals::Signals;
 use crate::witness::Form;
-use crate::{Exit, Failure, formulas, memory, model, outputs, runs, sizes, suggest};
+use crate::{Exit, Failure, formulas, machine, model, outputs, runs, sizes, suggest};
 use std::path::{Path, PathBuf};
 use wayfarer::memory::Budget;
 use wayfarer::{Plan, Repeated, Report, RunError, Stop, Subject, Verdict, itf};
@@ -29,8 +29,8 @@ pub(crate) fn check(options: &CheckOptions) -> Result<Exit, Failure> {
 
 fn check_writing(options: &CheckOptions, files: &outputs::Files, (form, traces): (Form, &[PathBuf])) -> Result<Exit, Failure> {
     let given = &options.run.plan;
-    let limit = given.memory.unwrap_or_else(memory::default_budget);
-    let bound = if given.memory.is_none() { memory::bound() } else { None };
+    let limit = given.memory.unwrap_or_else(|| crate::free().default_budget());
+    let bound = if given.memory.is_none() { crate::free().least().map(|(_, bound)| bound) } else { None };
     warn_if_not_there(given.memory);
     let opened = model::open_asking(&options.model, given.find.first().map(String::as_str), options.formulas.as_deref())?;
     let mut subject = opened.subject;
@@ -104,11 +104,12 @@ fn show_plan(options: &CheckOptions, plan: &Plan, subject: &dyn Subject, budget:
 fn besides(limit: usize, threads: usize) -> usize {
     // Stacks, and memory between blocks that a phase left behind: with 64 threads up to 130 KiB each.
     let thread = (limit / 400).min(160 << 10);
-    if limit >= wayfarer::memory::WHOLE_PROCESS { memory::besides(wayfarer::memory::taken()) + threads.saturating_sub(1) * thread } else { 0 }
+    if limit >= wayfarer::memory::WHOLE_PROCESS { machine::besides(wayfarer::memory::taken()) + threads.saturating_sub(1) * thread } else { 0 }
 }
 
 fn warn_if_not_there(wanted: Option<usize>) {
-    if let (Some(wanted), Some(free)) = (wanted, memory::free())
+    if let Some(wanted) = wanted
+        && let Some((free, _)) = crate::free().least()
         && wanted > free
     {
         let (wanted, free) = (sizes::bytes(wanted), sizes::bytes(free));
@@ -162,7 +163,7 @@ fn show(
     options: &CheckOptions,
     subject: &dyn Subject,
     report: &Report,
-    (limit, bound): (usize, Option<memory::Bound>),
+    (limit, bound): (usize, Option<machine::Bound>),
     form: Form,
 ) -> Result<(), Failure> {
     if options.json {

@@ -5,7 +5,7 @@ use crate::options::CompareOptions;
 use crate::output::{complain, print};
 use crate::progress::Style;
 use crate::signals::Signals;
-use crate::{Exit, Failure, memory, model, outputs, sizes};
+use crate::{Exit, Failure, machine, model, outputs, sizes};
 use serde_json::json;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -16,7 +16,7 @@ use wayfarer_lab::{Comparison, Desk, LabError, Watch, compare as carry_out, page
 /// Runs `wayfarer compare`.
 pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     let given = &options.run.plan;
-    let limit = given.memory.unwrap_or_else(memory::default_budget);
+    let limit = given.memory.unwrap_or_else(|| crate::free().default_budget());
     let opened = model::open_finding(&options.model, given.find.first().map(String::as_str))?;
     for strategy in &options.strategies.0 {
         strategy.suits(&strategy.default_store()).map_err(|needs| Failure::wrong(format!("`{strategy}` needs {needs}")))?;
@@ -25,7 +25,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Exit, Failure> {
     let signals = Signals::catch().map_err(|error| Failure::failed(format!("cannot catch signals: {error}")))?;
     // One thread: parallel runs would share the memory, and their times would mean nothing.
     let plan = Plan { memory: Some(limit), threads: 1, ..given.clone() };
-    let budget = Budget::new(limit, memory::besides(wayfarer::memory::taken()).min(limit / 2));
+    let budget = Budget::new(limit, machine::besides(wayfarer::memory::taken()).min(limit / 2));
     let question = Comparison { subject: opened.subject, plan, strategies: options.strategies.0.clone(), runs: options.runs, budget };
     let watcher = Watcher::new(&signals, options.output.quiet);
     let done = carry_out(&Desk::new(false, given.seed, 1, &watcher), &question);

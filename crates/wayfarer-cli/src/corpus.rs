@@ -6,7 +6,7 @@ mod expect;
 
 use crate::options::CorpusOptions;
 use crate::output::{Paint, print};
-use crate::{Exit, Failure, memory, sizes};
+use crate::{Exit, Failure, sizes};
 use expect::{Case, Judgement, Ran};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ pub(crate) fn corpus(options: &CorpusOptions) -> Result<Exit, Failure> {
     let program = std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find the program itself: {error}")))?;
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get());
     let jobs = options.jobs.map_or(processors, |jobs| jobs as usize).min(cases.len()).max(1);
-    let memory = options.memory.unwrap_or_else(|| memory::default_budget() / jobs);
+    let memory = options.memory.unwrap_or_else(|| crate::free().default_budget() / jobs);
 
     let shows = if options.json {
         Shows::Nothing

@@ -30,8 +30,9 @@ use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use options::{Command, CommandLine};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use wayfarer::{LoadError, Rejection};
-use wayfarer::{machine as memory, sizes};
+use wayfarer::{machine, sizes};
 
 /// Counts every allocated byte, so that a run can keep its budget.
 #[global_allocator]
@@ -78,10 +79,11 @@ fn main() -> ExitCode {
         }
         Err(error) => return usage(&error),
     };
-    let asked = if let Command::Check(options) = &command { options.run.plan.memory } else { None };
-    wayfarer::memory::give_back_at_once(asked.unwrap_or_else(memory::default_budget));
+    let (memory, threads) = if let Command::Check(options) = &command { (options.run.plan.memory, options.run.plan.threads) } else { (None, 0) };
+    let threads = if threads > 0 { threads } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) };
+    wayfarer::memory::give_back_at_once(memory.unwrap_or_else(|| free().default_budget()), threads);
     let command = std::sync::Arc::new(command);
-    let most = memory::addresses().map_or(usize::MAX, |addresses| (addresses / 8).max(STACKS[2]));
+    let most = machine::addresses().map_or(usize::MAX, |addresses| (addresses / 8).max(STACKS[2]));
     for stack in STACKS.into_iter().filter(|stack| *stack <= most) {
         let command = command.clone();
         if let Ok(thread) = std::thread::Builder::new().name("main".to_string()).stack_size(stack).spawn(move || run(&command)) {
@@ -94,6 +96,12 @@ fn main() -> ExitCode {
     }
     output::error("cannot start a thread");
     ExitCode::from(Exit::Failed as u8)
+}
+
+/// The memory that was free when the program started.
+fn free() -> &'static machine::Free {
+    static FREE: OnceLock<machine::Free> = OnceLock::new();
+    FREE.get_or_init(machine::Free::read)
 }
 
 fn run(command: &Command) -> Exit {

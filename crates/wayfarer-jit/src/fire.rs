@@ -8,6 +8,7 @@ use crate::explore::member;
 use crate::run::{Scratch, outcome};
 use crate::touched::{self, Blocks};
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use wayfarer_space::{FaultStep, Fired, Firing, Hash, Omitted, PropertyBits, SIEVED, Sieve, SieveOf, States, Steps, Sum, Width, Word, hash};
 
@@ -118,46 +119,71 @@ impl<'s, const W: usize> Columns<'s, W> {
     fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: &[u32], scratch: &mut Scratch) {
         let width = if W == 0 { self.width } else { W };
         assert!(state.len() == width, "a state of the program's width");
-        let (mut made, mut left_out) = (self.made, self.left_out);
-        if made + left_out + rules.len() > self.room {
+        let first = self.made;
+        if first + self.left_out + rules.len() > self.room {
             self.grow(rules.len());
         }
-        let (hashes, sources, firings) = (self.hashes.as_mut_ptr(), self.sources.as_mut_ptr(), self.firings.as_mut_ptr());
-        let (changed, omitted) = (self.changed.as_mut_ptr(), self.omitted.as_mut_ptr());
+        let (hashes, sources, firings, changed) =
+            (self.hashes.as_mut_ptr(), self.sources.as_mut_ptr(), self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
+        let mut end = first;
         for &rule in rules {
             // SAFETY: there is room for a row for each rule, and no one else sees it.
-            let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(made * width), width) };
+            let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(end * width), width) };
             let fired = compiled.fire_rule(rule, state, out, scratch);
             if fired == Fired::To {
-                let differs = match sum {
-                    Some(sum) if W == 0 => {
-                        let (hash, differs) = touched::describe(sum, state, out, compiled.touched_by(rule));
-                        // SAFETY: as above.
-                        unsafe { hashes.add(made).write(hash) };
-                        differs
-                    }
-                    _ => differing::<W>(state, out),
-                };
                 // SAFETY: as above.
-                unsafe {
-                    changed.add(made).write(differs);
-                    firings.add(made).write(Firing::of(rule));
-                    sources.add(made).write(source);
+                unsafe { firings.add(end).write(Firing::of(rule)) };
+                if let Some(sum) = sum {
+                    let (hash, differs) = touched::describe(sum, state, out, compiled.touched_by(rule));
+                    // SAFETY: as above.
+                    unsafe {
+                        hashes.add(end).write(hash);
+                        changed.add(end).write(differs);
+                        sources.add(end).write(source);
+                    }
                 }
-                let mut given = 1;
-                if let Some(sieve) = &mut self.sieve {
-                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
-                    given = usize::from((differs != 0) & sieve.is_fresh(words_of(out)));
-                    // SAFETY: there is room for every rule here, too.
-                    unsafe { omitted.add(left_out).write(Omitted { source, rule, changed: differs != 0 }) };
-                    left_out += 1 - given;
-                }
-                made += given;
+                end += 1;
             }
             if fired != Fired::To || compiled.covers {
                 note(source, rule, fired, self.faults, self.discarded, self.reached, scratch);
+            }
+        }
+        if W == 0 {
+            self.made = end;
+        } else {
+            self.sift(source, state, first..end);
+        }
+    }
+
+    /// Describes rows of narrow states and leaves out those that the sieve knows. This is a loop of its own, because the place of the next row depends on
+    /// whether this one is left out: in the loop above, each rule would wait for the sieve's answer about the one before.
+    #[inline]
+    fn sift(&mut self, source: u32, state: &[Word], rows: Range<usize>) {
+        let (sources, firings, changed) = (self.sources.as_mut_ptr(), self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
+        let (states, omitted) = (self.target.cast::<[Word; W]>(), self.omitted.as_mut_ptr());
+        let (mut made, mut left_out) = (rows.start, self.left_out);
+        let from = words_of(state);
+        for row in rows {
+            // SAFETY: rows up to here were written, and there is room for as many omitted ones. A row moves to its own place or an earlier one.
+            unsafe {
+                // Word by word, as they were written a moment ago: two of them read as one would have to wait until both are in the cache.
+                let to: [Word; W] = std::array::from_fn(|word| states.add(row).cast::<Word>().add(word).read_volatile());
+                let firing = *firings.add(row);
+                let differs = differing(from, &to);
+                let mut given = 1;
+                if let Some(sieve) = &mut self.sieve {
+                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
+                    given = usize::from((differs != 0) & sieve.is_fresh(&to));
+                    omitted.add(left_out).write(Omitted { source, rule: firing.rule, changed: differs != 0 });
+                    left_out += 1 - given;
+                }
+                states.add(made).write(to);
+                changed.add(made).write(differs);
+                firings.add(made).write(firing);
+                sources.add(made).write(source);
+                made += given;
             }
         }
         (self.made, self.left_out) = (made, left_out);
@@ -269,8 +295,7 @@ fn words_of<const W: usize>(state: &[Word]) -> &[Word; W] {
 
 /// The words in which two states of `W` words differ.
 #[inline]
-fn differing<const W: usize>(from: &[Word], to: &[Word]) -> u64 {
-    let (from, to) = (words_of::<W>(from), words_of::<W>(to));
+fn differing<const W: usize>(from: &[Word; W], to: &[Word; W]) -> u64 {
     let mut mask = 0;
     for index in 0..W {
         mask |= u64::from(from[index] != to[index]) << index;

@@ -15,15 +15,44 @@ pub enum Bound {
     Addresses,
 }
 
-/// Bytes that may still be allocated: the minimum of the machine's free memory and the limits of control groups
-/// (version 1 and 2) and of the address space. `None` if none of these can be read.
-pub fn free() -> Option<usize> {
-    free_below(Path::new("/")).map(|(free, _)| free)
+/// Memory that is free on the machine and in the control groups (version 1 and 2) of this process, as it was when it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Free {
+    machine: Option<usize>,
+    group: Option<usize>,
 }
 
-/// The one of these that is the minimum.
-pub fn bound() -> Option<Bound> {
-    free_below(Path::new("/")).map(|(_, bound)| bound)
+impl Free {
+    /// Asks the system, which takes some tenths of a millisecond.
+    pub fn read() -> Self {
+        Free::below(Path::new("/"))
+    }
+
+    fn below(root: &Path) -> Self {
+        let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
+        Free { machine, group: read_groups(root).into_iter().min() }
+    }
+
+    /// Bytes that may still be allocated, and what bounds them: the minimum of this and of the limit on the address space. `None` if none of these can be read.
+    pub fn least(&self) -> Option<(usize, Bound)> {
+        self.least_below(Path::new("/"))
+    }
+
+    fn least_below(&self, root: &Path) -> Option<(usize, Bound)> {
+        // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
+        let reserved = || {
+            let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            threads * if crate::memory::threads_share() { ADDRESSES_OF_STACK } else { ADDRESSES_PER_THREAD }
+        };
+        let addresses = addresses_below(root).map(|left| left.saturating_sub(reserved()).max(LEAST_ADDRESSES));
+        let known = [(self.machine, Bound::Machine), (self.group, Bound::Group), (addresses, Bound::Addresses)];
+        known.into_iter().filter_map(|(bytes, bound)| Some((bytes?, bound))).min_by_key(|(bytes, _)| *bytes)
+    }
+
+    /// The default budget: three quarters of the free memory, or 1 GiB if that is not known.
+    pub fn default_budget(&self) -> usize {
+        self.least().map_or(1 << 30, |(free, _)| free / 4 * 3)
+    }
 }
 
 /// Bytes of addresses that this process may still reserve, if there is a limit.
@@ -31,16 +60,11 @@ pub fn addresses() -> Option<usize> {
     addresses_below(Path::new("/"))
 }
 
-/// The default budget: three quarters of the free memory, or 1 GiB if that is not known.
-pub fn default_budget() -> usize {
-    free().map_or(1 << 30, |free| free / 4 * 3)
-}
-
 /// Bytes that this process holds or will hold in addition to the `counted` ones that it allocated: stacks, system
 /// tables, and its own code. Code is loaded when it is first run, so its full size is counted.
 pub fn besides(counted: usize) -> usize {
-    let status = Path::new("/proc/self/status");
-    let kibibytes = |name| field(status, name).unwrap_or(0) * 1024;
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes = |name| field_of(&status, name).unwrap_or(0) * 1024;
     let anonymous = kibibytes("RssAnon:").saturating_sub(counted);
     // Beside the code of the program itself, a quarter more for its constants and for libraries: we measured 7.2 MiB,
     // and this gives 7.6.
@@ -54,17 +78,6 @@ const ADDRESSES_OF_STACK: usize = 8 << 20;
 
 /// If a limit leaves fewer, the run tries with these and ends when the system refuses.
 const LEAST_ADDRESSES: usize = 32 << 20;
-
-fn free_below(root: &Path) -> Option<(usize, Bound)> {
-    let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
-    let group = read_groups(root).into_iter().min();
-    // Stacks and the allocator reserve addresses that they hardly use; threads that start later reserve more.
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let per_thread = if crate::memory::threads_share() { ADDRESSES_OF_STACK } else { ADDRESSES_PER_THREAD };
-    let addresses = addresses_below(root).map(|left| left.saturating_sub(threads * per_thread).max(LEAST_ADDRESSES));
-    let known = [(machine, Bound::Machine), (group, Bound::Group), (addresses, Bound::Addresses)];
-    known.into_iter().filter_map(|(bytes, bound)| Some((bytes?, bound))).min_by_key(|(bytes, _)| *bytes)
-}
 
 fn addresses_below(root: &Path) -> Option<usize> {
     let limits = fs::read_to_string(root.join("proc/self/limits")).ok()?;
@@ -111,7 +124,10 @@ fn left_in(group: &Path, limit: &str, used: &str) -> Option<usize> {
 
 /// The number after a name at the start of a line.
 fn field(file: &Path, name: &str) -> Option<usize> {
-    let text = fs::read_to_string(file).ok()?;
+    field_of(&fs::read_to_string(file).ok()?, name)
+}
+
+fn field_of(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find(|line| line.split_whitespace().next() == Some(name))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
@@ -127,7 +143,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let free = free_below(&root);
+        let free = Free::below(&root).least_below(&root);
         let _ = fs::remove_dir_all(&root);
         free
     }

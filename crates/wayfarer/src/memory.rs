@@ -60,23 +60,28 @@ pub fn taken() -> usize {
 /// From this budget on, each thread takes its small blocks from memory of its own.
 const APART: usize = 4 << 30;
 
-/// Configures the system's allocator for a budget of `limit` bytes. It is to release large blocks as soon as they are
-/// freed: by default it raises the threshold with every freed block, and keeps a store's freed memory for the next one.
-/// In a small budget all threads share their small blocks, because memory that one thread frees of another's can be
-/// reused only by the other. In a large one they do not: blocks of different threads that lie side by side in a cache
-/// line make both threads slow (random walks on 16 cores by a factor of two).
-pub fn give_back_at_once(limit: usize) {
+/// Configures the system's allocator for a budget of `limit` bytes and for `threads` that search. It is to release large
+/// blocks as soon as they are freed: by default it raises the threshold with every freed block, and keeps a store's freed
+/// memory for the next one. In a small budget all threads share their small blocks, because memory that one thread frees
+/// of another's can be reused only by the other. In a large one they do not: blocks of different threads that lie side by
+/// side in a cache line make both threads slow (random walks on 16 cores by a factor of two). A large budget also has room
+/// for some freed memory, so that compiling one function after another does not ask the system each time.
+pub fn give_back_at_once(limit: usize, threads: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
     // SAFETY: sets numbers in the allocator; called before there are other threads.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
-        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        libc::mallopt(libc::M_ARENA_MAX, if limit >= APART { threads as libc::c_int + 2 } else { 1 });
-        SHARED.store(limit < APART, Ordering::Relaxed);
+        let shared = limit < APART || threads == 1;
+        libc::mallopt(libc::M_MMAP_THRESHOLD, if limit < APART { 128 << 10 } else { 1 << 20 });
+        if limit >= APART {
+            libc::mallopt(libc::M_TRIM_THRESHOLD, 8 << 20);
+            libc::mallopt(libc::M_TOP_PAD, 1 << 20);
+        }
+        libc::mallopt(libc::M_ARENA_MAX, if shared { 1 } else { threads as libc::c_int + 2 });
+        SHARED.store(shared, Ordering::Relaxed);
     }
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    let _ = limit;
+    let _ = (limit, threads);
 }
 
 /// Whether all threads take their small blocks from the same memory.

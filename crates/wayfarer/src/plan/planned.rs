@@ -311,7 +311,7 @@ impl Planned {
     /// The current plan, with its defaults filled in.
     pub fn plan(&self) -> Plan {
         let testing = is_test();
-        let memory = self.plan.memory.unwrap_or_else(|| if testing { TEST_MEMORY } else { machine::default_budget() });
+        let memory = self.plan.memory.unwrap_or_else(|| if testing { TEST_MEMORY } else { machine::Free::read().default_budget() });
         let given = self.given.iter().any(|(option, _)| *option == "threads");
         let threads = if given { self.plan.threads } else { usize::from(testing) };
         Plan { memory: Some(memory), threads, ..self.plan.clone() }
