@@ -5,6 +5,7 @@ mod effort;
 mod eliminate;
 mod goal;
 mod nearby;
+mod pieces;
 mod shorten;
 mod stage;
 mod windows;
@@ -14,6 +15,7 @@ pub use shorten::{Forms, Shortened, Shortening};
 pub(crate) use stage::{Stage, stage_store};
 
 use crate::{Account, Bfs, Cause, Deadlock, Handle, Job, Limits, Settings, Stop, Store, Unbounded, Violation};
+use pieces::in_pieces;
 use std::collections::HashMap;
 use std::fmt;
 use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, States, Steps, Word, find_start};
@@ -100,6 +102,10 @@ impl fmt::Display for WitnessError {
 
 impl std::error::Error for WitnessError {}
 
+/// The least states that a thread expands, and the least firings that it replays: less would not be worth starting it.
+const EXPANDED: usize = 512;
+const REPLAYED: usize = 256;
+
 /// The states on a shortest way from one state, or else from a start state, to another.
 fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &dyn Account, at: usize) -> Result<Vec<Vec<Word>>, WitnessError> {
     let stage = Stage { space, from, only: None, goal: &|state| state == to };
@@ -112,8 +118,14 @@ fn way_between(space: &dyn Space, from: Option<&[Word]>, to: &[Word], account: &
 
 impl Witness {
     /// The witness to a violation, from the store's links or, if it keeps none, by searching anew between the states of
-    /// its trail, which takes memory from `account`. The firings are found again by expanding each state on the way.
-    pub fn trace(space: &dyn Space, store: &dyn Store, violation: &Violation, account: &dyn Account) -> Result<Witness, WitnessError> {
+    /// its trail, which takes memory from `account`. The firings are found again by expanding each state on the way, by at most `workers` threads.
+    pub fn trace(
+        space: &dyn Space,
+        store: &dyn Store,
+        violation: &Violation,
+        account: &dyn Account,
+        workers: usize,
+    ) -> Result<Witness, WitnessError> {
         let ending = match violation.cause {
             Cause::Property(property) => Ending::Property(property),
             Cause::PropertyFault(property, fault) => Ending::PropertyFault(property, fault),
@@ -125,14 +137,14 @@ impl Witness {
             Cause::Rule(firing) => Ending::Rule(firing),
         };
         if !violation.trail.is_empty() {
-            return Witness::along(space, &violation.trail, ending, account);
+            return Witness::along(space, &violation.trail, ending, account, workers);
         }
         let states = chain(space, store, violation.state.ok_or(WitnessError::NotAboutAState)?)?;
-        Witness::through(space, states, ending)
+        Witness::through(space, states, ending, workers)
     }
 
     /// The witness that passes through the given states, a start state first: the way between two of them is searched anew, breadth-first.
-    fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account) -> Result<Witness, WitnessError> {
+    fn along(space: &dyn Space, trail: &[Vec<Word>], ending: Ending, account: &dyn Account, workers: usize) -> Result<Witness, WitnessError> {
         let begins = find_start(space, |steps| steps.states.iter().any(|state| state == trail[0]).then_some(())).is_some();
         let mut steps = Steps::new(space.width());
         let mut states = if begins { vec![trail[0].clone()] } else { way_between(space, None, &trail[0], account, 0)? };
@@ -150,23 +162,25 @@ impl Witness {
             }
             states.extend(way_between(space, Some(&pair[0]), &pair[1], account, at)?.into_iter().skip(1));
         }
-        Witness::through(space, states, ending)
+        Witness::through(space, states, ending, workers)
     }
 
-    /// The witness that consists of the given states; the firings between them are found again.
-    pub fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending) -> Result<Witness, WitnessError> {
+    /// The witness that consists of the given states; the firings between them are found again, by at most `workers` threads.
+    pub fn through(space: &dyn Space, states: Vec<Vec<Word>>, ending: Ending, workers: usize) -> Result<Witness, WitnessError> {
         let among = |steps: &Steps| (0..steps.len()).find(|index| steps.states.get(*index) == states[0]).map(|index| steps.firings[index].rule);
         let start = find_start(space, among).ok_or(WitnessError::NoStart)?;
-        let mut steps = Steps::new(space.width());
-        let mut firings = Vec::new();
-        let mut batch = States::new(space.width());
-        for (at, pair) in states.windows(2).enumerate() {
-            batch.clear();
-            batch.push(&pair[0]);
-            space.expand(&batch, Firing::of(0), &mut steps);
-            let found = (0..steps.len()).find(|index| steps.states.get(*index) == pair[1]).ok_or(WitnessError::NoStep(at))?;
-            firings.push(steps.firings[found]);
-        }
+        let found = in_pieces(workers, states.len() - 1, EXPANDED, |piece| {
+            let (mut steps, mut batch) = (Steps::new(space.width()), States::new(space.width()));
+            let leads = |at: usize| {
+                batch.clear();
+                batch.push(&states[at]);
+                space.expand(&batch, Firing::of(0), &mut steps);
+                let found = (0..steps.len()).find(|index| steps.states.get(*index) == states[at + 1]).ok_or(WitnessError::NoStep(at))?;
+                Ok(steps.firings[found])
+            };
+            piece.map(leads).collect::<Result<Vec<_>, _>>()
+        });
+        let firings = found.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
         Ok(Witness { start, states, firings, ending })
     }
 
@@ -199,8 +213,9 @@ impl Witness {
         self.len() == 0
     }
 
-    /// Fires the witness again in `space` and compares every state and the end. Deadlocks are judged by `stuttering`: whether every step leads back.
-    pub fn replay(&self, space: &dyn Space, stuttering: bool) -> Result<(), WitnessError> {
+    /// Fires the witness again in `space`, by at most `workers` threads, and compares every state and the end. Deadlocks are judged by `stuttering`: whether every
+    /// step leads back.
+    pub fn replay(&self, space: &dyn Space, stuttering: bool, workers: usize) -> Result<(), WitnessError> {
         if let Ending::Start(fault) = self.ending {
             let again = |steps: &Steps| steps.faults.iter().any(|step| step.firing.rule == self.start && step.fault == fault).then_some(());
             return find_start(space, again).ok_or(WitnessError::NoStart);
@@ -210,12 +225,13 @@ impl Witness {
             (0..steps.len()).any(|index| steps.firings[index].rule == self.start && steps.states.get(index) == first.as_slice()).then_some(())
         };
         find_start(space, begins).ok_or(WitnessError::NoStart)?;
-        let mut next = Vec::new();
-        for (at, firing) in self.firings.iter().enumerate() {
-            let fired = space.fire(&self.states[at], *firing, &mut next);
-            if fired != Fired::To || self.states.get(at + 1) != Some(&next) {
-                return Err(WitnessError::Departs(at));
-            }
+        // Every state is known, so each step can be fired by itself.
+        let departs = in_pieces(workers, self.firings.len(), REPLAYED, |mut piece| {
+            let mut next = Vec::new();
+            piece.find(|at| space.fire(&self.states[*at], self.firings[*at], &mut next) != Fired::To || self.states.get(at + 1) != Some(&next))
+        });
+        if let Some(at) = departs.into_iter().flatten().next() {
+            return Err(WitnessError::Departs(at));
         }
         self.end(space, stuttering)
     }

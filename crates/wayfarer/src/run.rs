@@ -161,6 +161,8 @@ impl Plan {
             budget,
             effort: shortening_effort(&outcome),
             proves: !symmetry.as_ref().is_some_and(|symmetry| symmetry.is_doubtful()),
+            threads: crew::threads(self),
+            searching: crew.shares_space(),
         };
         let mut audited = None;
         if let Some(met) = met {

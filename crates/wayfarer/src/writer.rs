@@ -29,6 +29,9 @@ pub(crate) struct Writer<'a> {
     pub(crate) effort: u64,
     /// Whether a search that finds nothing shorter proves that there is nothing.
     pub(crate) proves: bool,
+    /// The threads that may take part, and whether searches for a shorter witness may end elsewhere each time.
+    pub(crate) threads: usize,
+    pub(crate) searching: bool,
 }
 
 /// Representatives and the states of the subject.
@@ -55,7 +58,7 @@ impl Forms for Both<'_> {
 impl Writer<'_> {
     pub(crate) fn violation(&self, violation: &Violation, deadline: &mut Deadline) -> Result<ViolationReport, RunError> {
         let (mut raw_length, mut no_room, mut shortest) = (0, false, self.shortest);
-        let witness = match Witness::trace(self.space, self.store, violation, self.budget) {
+        let witness = match Witness::trace(self.space, self.store, violation, self.budget, self.threads) {
             Ok(witness) => {
                 raw_length = witness.len();
                 let witness = match deadline.until {
@@ -67,7 +70,7 @@ impl Writer<'_> {
                     None => self.concrete(witness.without_loops())?,
                 };
                 witness
-                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck))
+                    .replay(self.replaying.space(), self.plan.deadlock != Some(Deadlock::Stuck), self.threads)
                     .map_err(|error| self.subject.does_not_replay(self.plan, error))?;
                 Some(witness)
             }
@@ -104,6 +107,8 @@ impl Writer<'_> {
             any_rule: self.plan.max_errors <= 1,
             account: self.budget,
             effort: self.effort,
+            workers: self.threads,
+            searching: self.searching,
         };
         shortening.shortened(witness, deadline)
     }

@@ -201,7 +201,7 @@ impl<'a> Arms<'a> {
             return Some(stop);
         }
         let Some(violation) = self.outcome.violations.first() else { return Some(stop) };
-        let Ok(witness) = Witness::trace(self.space, &NoStore, violation, self.auto.account) else { return Some(stop) };
+        let Ok(witness) = Witness::trace(self.space, &NoStore, violation, self.auto.account, 1) else { return Some(stop) };
         let until = steps + FOR_SHORTEST.0.max(steps / FOR_SHORTEST.1);
         self.met = Some(Met { length: witness.without_loops().len(), until });
         None

@@ -12,7 +12,7 @@ use super::nearby::nearby;
 use super::stage::RuleSet;
 use super::windows::one_pass;
 use super::{Stage, WitnessError, chain, stage_store};
-use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, Job, Limits, Settings, Sought, Stop, Witness};
+use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, ExactStore, Job, Limits, Outcome, Settings, Sought, Stop, Witness};
 use wayfarer_space::{Space, Word};
 
 /// States that a search from the start, one near the witness and one from each state of it may visit, at first; the bounds grow alike.
@@ -21,6 +21,8 @@ const NEARBY: usize = 1 << 13;
 const WINDOW: u64 = 1 << 8;
 /// How often the bounds grow, and by what factor.
 const TURNS: u32 = 6;
+/// Searches of fewer states are made by one thread.
+const MANY: u64 = 1 << 16;
 const GROWTH: u64 = 4;
 
 /// Representatives of symmetric states, and the states themselves.
@@ -51,6 +53,10 @@ pub struct Shortening<'a> {
     pub account: &'a dyn Account,
     /// The firings and states that it may take.
     pub effort: u64,
+    /// The threads that take part. The result does not depend on them.
+    pub workers: usize,
+    /// Whether they also take part in searches from the start states. These then end elsewhere each time.
+    pub searching: bool,
 }
 
 /// A witness that was made shorter.
@@ -95,7 +101,7 @@ impl Shortening<'_> {
             }
             if let Some(cone) = &cone {
                 let (states, ended) = self.among(&goal, &witness, cone, FROM_START * factor, effort);
-                witness = replaced(&goal, witness, states);
+                witness = self.replaced(&goal, witness, states);
                 if ended && proves {
                     return done(witness, true, effort);
                 }
@@ -109,14 +115,14 @@ impl Shortening<'_> {
                 let rules: RuleSet = witness.firings.iter().map(|firing| firing.rule).collect();
                 if witness.firings.len() < searched_at {
                     let (states, ended) = self.among(&goal, &witness, &rules, FROM_START * factor, effort);
-                    witness = replaced(&goal, witness, states);
+                    witness = self.replaced(&goal, witness, states);
                     searched_at = if ended { witness.firings.len() } else { usize::MAX };
                 }
                 let most = NEARBY * factor as usize;
                 let near = nearby(&goal, &witness.states, Some(&rules), most, self.account, effort);
-                witness = replaced(&goal, witness, near);
+                witness = self.replaced(&goal, witness, near);
                 let near = nearby(&goal, &witness.states, None, most, self.account, effort);
-                witness = replaced(&goal, witness, near);
+                witness = self.replaced(&goal, witness, near);
                 witness = self.by_windows(witness, WINDOW * factor, effort)?;
                 if witness.firings.len() == before || effort.left() == 0 {
                     break;
@@ -159,9 +165,8 @@ impl Shortening<'_> {
         let limits = Limits { states: states.min(effort.left()), depth: depth as u32, ..Limits::default() };
         let aim = Some(Aim { ending, any_rule: self.any_rule });
         let settings = Settings { limits, deadlock: self.deadlock, sought, aim, ..Settings::default() };
-        let outcome = Job::new(self.space, &store, &mut Bfs::new(&limits), &settings).run(effort);
-        effort.spend_search(outcome.states, outcome.stop);
-        let found = outcome.violations.first().and_then(|violation| Witness::trace(self.space, &store, violation, self.account).ok());
+        let outcome = self.search(self.space, &store, settings, effort);
+        let found = outcome.violations.first().and_then(|violation| Witness::trace(self.space, &store, violation, self.account, self.workers).ok());
         let ended = found.is_some() || outcome.limit.is_none() && matches!(outcome.stop, Stop::Depth | Stop::Exhausted);
         (found.filter(|found| found.firings.len() <= depth), ended)
     }
@@ -177,12 +182,30 @@ impl Shortening<'_> {
         let depth = (witness.firings.len() - 1) as u32;
         let limits = Limits { states: states.min(effort.left()), depth, ..Limits::default() };
         let settings = Settings { limits, deadlock: Deadlock::Off, ..Settings::default() };
-        let outcome = Job::new(&stage, &store, &mut Bfs::new(&limits), &settings).run(effort);
-        effort.spend_search(outcome.states, outcome.stop);
+        let outcome = self.search(&stage, &store, settings, effort);
         let end = outcome.violations.first().and_then(|violation| violation.state);
         let found = end.and_then(|end| chain(goal.space, &store, end).ok());
         let ended = found.is_some() || outcome.limit.is_none() && matches!(outcome.stop, Stop::Depth | Stop::Exhausted);
         (found, ended)
+    }
+
+    /// The witness through other states, if they lead from a start state to the same end.
+    fn replaced(&self, goal: &Goal, witness: Witness, states: Option<Vec<Vec<Word>>>) -> Witness {
+        let shorter = states.filter(|states| states.len() < witness.states.len());
+        let shorter = shorter.and_then(|states| Witness::through(goal.space, states, witness.ending, self.workers).ok());
+        shorter.unwrap_or(witness)
+    }
+
+    /// Searches breadth-first.
+    fn search(&self, space: &dyn Space, store: &ExactStore, mut settings: Settings, effort: &mut Effort) -> Outcome {
+        let outcome = if self.searching && self.workers > 1 && settings.limits.states >= MANY {
+            settings.limits.states = settings.limits.states.div_ceil(self.workers as u64);
+            Job::together(space, store, true, self.account, self.workers, &settings).run(effort)
+        } else {
+            Job::new(space, store, &mut Bfs::new(&settings.limits), &settings).run(effort)
+        };
+        effort.spend_search(outcome.states, outcome.stop);
+        outcome
     }
 
     /// Takes short cuts along the witness; among representatives, if there are any, which are fewer.
@@ -191,22 +214,15 @@ impl Shortening<'_> {
         if let Some(forms) = self.forms {
             states.iter_mut().for_each(|state| forms.represent(state));
         }
-        let way = one_pass(self.space, &states, window, self.account, effort);
+        let way = one_pass(self.space, &states, window, self.account, self.workers, effort);
         if way.len() >= witness.states.len() {
             return Ok(witness);
         }
-        match Witness::through(self.space, way, witness.ending).and_then(|shorter| self.concrete(shorter)) {
+        match Witness::through(self.space, way, witness.ending, self.workers).and_then(|shorter| self.concrete(shorter)) {
             Ok(shorter) if shorter.len() < witness.len() => Ok(shorter),
             _ => Ok(witness),
         }
     }
-}
-
-/// The witness through other states, if they lead from a start state to the same end.
-fn replaced(goal: &Goal, witness: Witness, states: Option<Vec<Vec<Word>>>) -> Witness {
-    let shorter = states.filter(|states| states.len() < witness.states.len());
-    let shorter = shorter.and_then(|states| Witness::through(goal.space, states, witness.ending).ok());
-    shorter.unwrap_or(witness)
 }
 
 #[cfg(test)]
@@ -237,7 +253,7 @@ mod tests {
             let mut states = walk(&graph, &mut rng, 4000);
             let Some(first) = states.iter().position(|state| state[0] == Word::from(target)) else { continue };
             states.truncate(first + 1);
-            let witness = Witness::through(&graph, states, Ending::Property(0)).unwrap();
+            let witness = Witness::through(&graph, states, Ending::Property(0), 1).unwrap();
             let shortening = Shortening {
                 space: &graph,
                 forms: None,
@@ -246,11 +262,13 @@ mod tests {
                 any_rule: true,
                 account: &Unlimited,
                 effort: 1 << 20,
+                workers: 3,
+                searching: true,
             };
             let shorter = shortening.shortened(witness, &mut Unbounded).unwrap();
             assert!(shorter.shortest && !shorter.stopped);
             let shorter = shorter.witness;
-            shorter.replay(&graph, true).unwrap();
+            shorter.replay(&graph, true, 2).unwrap();
             assert_eq!(shorter.len(), distance(&graph, target));
         }
     }

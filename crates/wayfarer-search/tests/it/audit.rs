@@ -181,8 +181,8 @@ fn a_violation_on_the_way_has_a_witness_that_replays() {
         let (_, violations) = audit.draw(sampler, 3000, &mut Unbounded);
         let violation = violations.first().unwrap_or_else(|| panic!("{sampler:?} found nothing"));
         assert_eq!(violations, Audit { workers: 3, ..audit }.draw(sampler, 3000, &mut Unbounded).1);
-        let witness = Witness::trace(&graph, &NoStore, violation, &Unlimited).unwrap();
-        witness.replay(&graph, true).unwrap();
+        let witness = Witness::trace(&graph, &NoStore, violation, &Unlimited, 1).unwrap();
+        witness.replay(&graph, true, 1).unwrap();
     }
 }
 

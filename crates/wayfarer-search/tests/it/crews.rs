@@ -42,9 +42,9 @@ fn levels_are_the_same_for_any_number_of_workers() {
                 let outcome = Job::together(&graph, &shared, true, &Unlimited, workers, &settings).run(&mut Unbounded);
                 assert_eq!(facts(&outcome), facts(&expected), "{workers} workers");
                 for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
-                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited).unwrap();
-                    witness.replay(&graph, true).unwrap();
-                    assert_eq!(witness.len(), Witness::trace(&graph, &alone, other, &Unlimited).unwrap().len());
+                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited, 3).unwrap();
+                    witness.replay(&graph, true, 3).unwrap();
+                    assert_eq!(witness.len(), Witness::trace(&graph, &alone, other, &Unlimited, 3).unwrap().len());
                 }
             }
         }
@@ -68,9 +68,9 @@ fn levels_over_fingerprints_are_those_over_states() {
                 assert_eq!(counts(&outcome), counts(&expected), "{workers} workers");
                 assert_eq!(*alone.get_or_insert_with(|| facts(&outcome)), facts(&outcome), "{workers} workers");
                 for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
-                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited).unwrap();
-                    witness.replay(&graph, true).unwrap();
-                    assert_eq!(witness.len(), Witness::trace(&graph, &exact, other, &Unlimited).unwrap().len());
+                    let witness = Witness::trace(&graph, &shared, violation, &Unlimited, 3).unwrap();
+                    witness.replay(&graph, true, 3).unwrap();
+                    assert_eq!(witness.len(), Witness::trace(&graph, &exact, other, &Unlimited, 3).unwrap().len());
                 }
             }
         }

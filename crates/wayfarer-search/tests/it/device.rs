@@ -126,10 +126,10 @@ fn a_device_gives_the_outcome_of_breadth_first_search() {
             for (violation, other) in outcome.violations.iter().zip(&expected.violations) {
                 // The way is found, from the trail or from the start states, and is as short.
                 let away = device.standing().away;
-                let witness = Witness::trace(&graph, &away, violation, &Unlimited).expect("a witness");
-                let shortest = Witness::trace(&graph, &store, other, &Unlimited).expect("a witness");
+                let witness = Witness::trace(&graph, &away, violation, &Unlimited, 1).expect("a witness");
+                let shortest = Witness::trace(&graph, &store, other, &Unlimited, 1).expect("a witness");
                 assert_eq!(witness.len(), shortest.len());
-                assert!(witness.replay(&graph, true).is_ok());
+                assert!(witness.replay(&graph, true, 1).is_ok());
             }
         }
     }

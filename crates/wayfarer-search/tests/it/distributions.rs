@@ -425,9 +425,9 @@ fn every_strategy_gives_a_witness_that_replays() {
             let (outcome, store) = explored(&graph, plan, seed, steps(3000));
             for violation in &outcome.violations {
                 let witness =
-                    wayfarer_search::Witness::trace(&graph, &*store, violation, &Unlimited).unwrap_or_else(|error| panic!("{plan}: {error}"));
+                    wayfarer_search::Witness::trace(&graph, &*store, violation, &Unlimited, 1).unwrap_or_else(|error| panic!("{plan}: {error}"));
                 let witness = witness.without_loops();
-                witness.replay(&graph, true).unwrap_or_else(|error| panic!("{plan}: {error}"));
+                witness.replay(&graph, true, 1).unwrap_or_else(|error| panic!("{plan}: {error}"));
                 found += 1;
             }
         }

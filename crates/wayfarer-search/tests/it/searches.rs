@@ -91,8 +91,8 @@ fn witnesses_are_shortest_under_bfs_and_replay_under_both() {
             assert_eq!(outcome.verdict() == Verdict::Violated, distance.is_some());
             let Some(distance) = distance else { continue };
             assert_eq!(outcome.stop, Stop::Violations);
-            let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited).unwrap();
-            witness.replay(&graph, true).unwrap();
+            let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited, 1).unwrap();
+            witness.replay(&graph, true, 1).unwrap();
             assert!(if breadth { witness.len() == distance as usize } else { witness.len() >= distance as usize });
             found += 1;
         }
@@ -111,7 +111,7 @@ fn deadlocks_are_found_by_their_definition() {
         for violation in &outcome.violations {
             assert_eq!(violation.cause, Cause::Deadlock);
             assert!(store.state(violation.state.unwrap(), &mut states));
-            Witness::trace(&graph, &store, violation, &Unlimited).unwrap().replay(&graph, deadlock == Deadlock::Stuttering).unwrap();
+            Witness::trace(&graph, &store, violation, &Unlimited, 1).unwrap().replay(&graph, deadlock == Deadlock::Stuttering, 1).unwrap();
         }
         assert_eq!(states.iter().map(|state| state[0]).collect::<Vec<_>>(), expected);
     }
@@ -136,8 +136,8 @@ fn over_a_lossy_store_everything_is_visited_and_witnesses_are_found_anew() {
                 assert_eq!(outcome.depth, distance.iter().flatten().max().copied());
             }
             Some(distance) => {
-                let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited).unwrap();
-                witness.replay(&graph, true).unwrap();
+                let witness = Witness::trace(&graph, &store, &outcome.violations[0], &Unlimited, 1).unwrap();
+                witness.replay(&graph, true, 1).unwrap();
                 assert_eq!(witness.len(), distance as usize);
                 found += 1;
             }

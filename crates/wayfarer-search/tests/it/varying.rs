@@ -109,7 +109,7 @@ fn stacks_are_counted_and_the_way_to_the_last_is_found() {
             (outcome.states, store.len(), outcome.depth),
             ((1 << 12) - 1, (1 << 12) - 1, if name.contains("depth") { outcome.depth } else { Some(11) })
         );
-        let witness = Witness::trace(&space, store.as_ref(), &outcome.violations[0], &Unlimited).unwrap();
+        let witness = Witness::trace(&space, store.as_ref(), &outcome.violations[0], &Unlimited, 1).unwrap();
         assert_eq!(witness.states.last().unwrap(), &vec![1; 11], "{name}");
         let shortest = witness.firings.len() == 11;
         assert!(shortest || name.contains("depth"), "{name}: {}", witness.firings.len());

@@ -13,10 +13,7 @@ pub(super) struct Crew {
 impl Crew {
     /// As many workers as the plan asks for, if its strategy and store, and the limits on its run, allow several.
     pub(super) fn of(plan: &Plan) -> Self {
-        let workers = match plan.threads {
-            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            threads => threads,
-        };
+        let workers = threads(plan);
         // Limits of the logical clock end a run at the same point each time; with a shared store only a single worker
         // can guarantee that. Workers that search apart divide the steps, but not the states.
         let shares = plan.states.is_none() && plan.steps.is_none() && !plan.profile;
@@ -47,6 +44,11 @@ impl Crew {
         if self.crewing == Crewing::Apart { self.workers } else { 1 }
     }
 
+    /// Whether several work on one search, which then ends elsewhere each time if a limit ends it.
+    pub(super) fn shares_space(self) -> bool {
+        self.workers > 1 && matches!(self.crewing, Crewing::Together | Crewing::Phases)
+    }
+
     /// Whether one store is made for all of them before the search begins.
     pub(super) fn shares_store(self) -> bool {
         matches!(self.crewing, Crewing::Alone | Crewing::Together)
@@ -55,10 +57,7 @@ impl Crew {
     /// Whether the same plan gives the same report again. If workers share a store, the choice among several shortest
     /// witnesses depends on timing, and so does the point at which a budget ends the run.
     pub(super) fn repeats(self, report: &Report) -> bool {
-        match self.crewing {
-            Crewing::Together | Crewing::Phases if self.workers > 1 => report.holds(),
-            _ => !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory),
-        }
+        if self.shares_space() { report.holds() } else { !matches!(report.stop, Stop::Time | Stop::Interrupted | Stop::Memory) }
     }
 
     /// Why one thread searched, if several were asked for or are usual.
@@ -71,5 +70,13 @@ impl Crew {
             (1, 2.., _) => Some("only one thread was used: with more, a limit on states or steps would end each run elsewhere".to_string()),
             _ => None,
         }
+    }
+}
+
+/// The threads that a plan asks for, or as many as there are processors.
+pub(super) fn threads(plan: &Plan) -> usize {
+    match plan.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
     }
 }

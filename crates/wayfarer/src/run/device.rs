@@ -152,6 +152,8 @@ impl Plan {
                 budget,
                 effort: super::shortening_effort(&outcome),
                 proves: true,
+                threads: super::crew::threads(self),
+                searching: false,
             };
             let mut deadline =
                 Deadline { until: self.shorten_until(started, &outcome), inner: control, found: super::progress(&outcome), is_over: false };

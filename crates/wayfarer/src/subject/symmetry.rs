@@ -65,5 +65,5 @@ pub(crate) fn concrete(subject: &dyn Subject, inner: &dyn Space, orbits: &dyn Re
         }
         ending => ending,
     };
-    Witness::through(inner, states, ending)
+    Witness::through(inner, states, ending, 1)
 }

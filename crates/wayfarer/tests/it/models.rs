@@ -237,7 +237,7 @@ fn witnesses_replay_and_can_be_written_down() {
             let report = model.run(&plan(strategy, false));
             let violation = report.violations.first().expect("it is violated");
             let witness = violation.witness.as_ref().expect("it is about a state");
-            witness.raw.replay(&interpreter, true).unwrap_or_else(|error| panic!("{}: {error}", model.file));
+            witness.raw.replay(&interpreter, true, 1).unwrap_or_else(|error| panic!("{}: {error}", model.file));
             assert_eq!(witness.length, witness.steps.len(), "{}", model.file);
             for step in witness.steps.iter().filter(|step| step.fault.is_none()) {
                 assert!(!step.changes.is_empty(), "{}: a step of a witness that changes nothing: {}", model.file, step.rule);
