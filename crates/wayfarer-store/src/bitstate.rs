@@ -49,6 +49,8 @@ pub struct BitstateStore {
     large: AtomicBool,
     sums: Mutex<Sums>,
     len: AtomicU64,
+    /// How often it knew a state. It cannot have omitted more.
+    known: AtomicU64,
 }
 
 /// Figures of the filter as a whole.
@@ -95,7 +97,7 @@ impl BitstateStore {
         }
         let lines = Lines::take((bytes - LINE) / LINE, account)?;
         let k = k.clamp(*Self::K.start(), *Self::K.end());
-        Some(BitstateStore { lines, k, large: AtomicBool::new(false), sums: Mutex::default(), len: AtomicU64::new(0) })
+        Some(BitstateStore { lines, k, large: AtomicBool::new(false), sums: Mutex::default(), len: AtomicU64::new(0), known: AtomicU64::new(0) })
     }
 
     /// How full it is.
@@ -106,7 +108,7 @@ impl BitstateStore {
             fill: sums.set as f64 / bits,
             hash_factor: bits / self.len.load(Ordering::Relaxed).max(1) as f64,
             next_omitted: sums.powers / self.lines.len() as f64,
-            expected_omissions: sums.omissions,
+            expected_omissions: sums.omissions.min(self.known.load(Ordering::Relaxed) as f64),
         }
     }
 
@@ -160,6 +162,10 @@ impl BitstateStore {
         (f64::from(set) / f64::from(LINE_BITS)).powi(self.k as i32)
     }
 
+    fn count_known(&self, visits: &[Visit]) {
+        self.known.fetch_add(visits.iter().filter(|visit| matches!(visit, Visit::Seen(_))).count() as u64, Ordering::Relaxed);
+    }
+
     /// Adds a group to the sums.
     fn settle(&self, new: u64, set: u64, powers: f64) {
         let len = self.len.fetch_add(new, Ordering::Relaxed) + new;
@@ -191,6 +197,7 @@ impl Remember for BitstateStore {
             visits
                 .extend(patterns[..hashes.len()].iter().map(|pattern| if self.holds(pattern) { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) }));
         }
+        self.count_known(visits);
     }
 
     fn insert(&self, _seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
@@ -226,6 +233,7 @@ impl Remember for BitstateStore {
                 self.settle(new, set, powers);
             }
         }
+        self.count_known(visits);
     }
 
     fn len(&self) -> u64 {

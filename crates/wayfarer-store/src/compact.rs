@@ -71,6 +71,8 @@ pub(crate) static ROW: StoreRow = StoreRow {
 
 /// The handle of states that cannot be given back.
 const NOWHERE: Handle = Handle(u32::MAX);
+/// The part of the slots that is taken when a table gives up bits, if it has several workers.
+const CROWDED: (u64, u64) = (31, 32);
 /// The most candidates that a worker visits before others may grow or narrow the table.
 const GROUP: usize = 1024;
 /// How many states ahead of a visit its first cache line is asked for; the second is at half of that.
@@ -90,6 +92,8 @@ pub struct CompactStore<'a> {
     /// States found new, and fingerprints in the table.
     len: AtomicU64,
     entries: AtomicU64,
+    /// How often the filter knew a state. It cannot have omitted more.
+    known: AtomicU64,
 }
 
 /// The parts that change only while no worker is inside.
@@ -166,8 +170,8 @@ impl<'a> CompactStore<'a> {
         let turns = account.is_some();
         let floor = kept(floor);
         let regime = Regime { shape, floor, seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0, turns, filter: None };
-        let (len, entries) = (AtomicU64::new(0), AtomicU64::new(0));
-        CompactStore { table: Table::new(lines), account, salt, regime: RwLock::new(regime), len, entries }
+        let (len, entries, known) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        CompactStore { table: Table::new(lines), account, salt, regime: RwLock::new(regime), len, entries, known }
     }
 
     /// Expected omissions and the present size of fingerprints.
@@ -185,7 +189,7 @@ impl<'a> CompactStore<'a> {
             states: self.len.load(Ordering::Relaxed),
             load: entries as f64 / shape.capacity() as f64,
             expected_omissions: match regime.filter {
-                Some(sums) => regime.omissions + sums.omissions,
+                Some(sums) => regime.omissions + sums.omissions.min(self.known.load(Ordering::Relaxed) as f64),
                 None => regime.omissions + omissions_between(regime.counted as f64, entries as f64, fingerprints),
             },
         }
@@ -327,9 +331,12 @@ impl<'a> CompactStore<'a> {
         if new > 0 {
             self.len.fetch_add(new, Ordering::Relaxed);
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
-            // Nearly full tables are slow, so the table grows early while there is memory left.
+            // Nearly full tables are slow, so the table grows early while there is memory left. Among several workers it also gives up bits early: only one at a
+            // time looks for the last free slots, and the others wait for it.
             if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
                 trouble = Some((shape, false));
+            } else if trouble.is_none() && !alone && entries > shape.capacity() / CROWDED.1 * CROWDED.0 && regime.can_give_up_bits() {
+                trouble = Some((shape, true));
             }
         }
         trouble
@@ -341,7 +348,7 @@ impl<'a> CompactStore<'a> {
         // Nothing but the filter's sums changes from here on.
         let shape = self.enter().shape;
         let lines = self.table.lines();
-        let (mut new, mut added, mut at) = (0, (0, 0.0), 0);
+        let (mut new, mut added, mut at, mut known) = (0, (0, 0.0), 0, 0);
         self.pipeline(&shape, hashes, true, |place| {
             let masked = mask.is_some_and(|mask| !mask[at]);
             at += 1;
@@ -353,10 +360,12 @@ impl<'a> CompactStore<'a> {
                 (*room, new, added) = (*room - 1, new + 1, (added.0 + u64::from(set), added.1 + power));
                 Visit::New(NOWHERE)
             } else {
+                known += 1;
                 Visit::Seen(NOWHERE)
             });
             true
         });
+        self.known.fetch_add(known, Ordering::Relaxed);
         if new > 0 {
             self.len.fetch_add(new, Ordering::Relaxed);
             let mut regime = self.regime.write().unwrap_or_else(PoisonError::into_inner);
@@ -387,6 +396,11 @@ impl Drop for CompactStore<'_> {
 }
 
 impl Regime {
+    /// Whether a table without room would still take states.
+    fn can_give_up_bits(&self) -> bool {
+        !self.full && (self.turns || self.shape.narrowed(self.floor).is_some())
+    }
+
     /// Bits that a slot would keep now if the table had its full size.
     fn rest_at_full_size(&self) -> u32 {
         let mut shape = self.shape;
@@ -408,11 +422,14 @@ impl Remember for CompactStore<'_> {
         for hashes in candidates.steps.hashes.chunks(GROUP) {
             let regime = self.enter();
             let (shape, alone, filters) = (regime.shape, regime.seats <= 1, regime.filter.is_some());
+            let mut known = 0;
             self.pipeline(&shape, hashes, filters, |place| {
                 let seen = if filters { filter::holds(self.table.lines(), place) } else { self.table.holds(&shape, place, alone) };
+                known += u64::from(seen && filters);
                 visits.push(if seen { Visit::Seen(NOWHERE) } else { Visit::New(NOWHERE) });
                 true
             });
+            self.known.fetch_add(known, Ordering::Relaxed);
         }
     }
 

@@ -405,6 +405,27 @@ fn an_elastic_store_takes_four_times_its_capacity() {
     assert!((least..=most).contains(&omitted), "{omitted} omitted of {drawn}: {precision}");
 }
 
+#[test]
+fn a_filter_far_too_small_expects_no_more_omissions_than_it_knew_states() {
+    let stores: [Named; 2] = [
+        ("elastic", Box::new(CompactStore::elastic(1 << 16, 0, &Unlimited).unwrap())),
+        ("bitstate", Box::new(BitstateStore::new(3, 1 << 14, &Unlimited).unwrap())),
+    ];
+    for (name, store) in stores {
+        // No state is drawn twice, so each that was known was omitted.
+        let mut rng = Rng::new(6, "filter");
+        let omitted: usize = (0..200)
+            .map(|_| {
+                let states: Vec<_> = (0..5_000).map(|_| vec![rng.next_word()]).collect();
+                insert(store.as_ref(), &steps_to(&states)).iter().filter(|visit| !is_new(visit)).count()
+            })
+            .sum();
+        let Fidelity::Lossy(expected) = store.fidelity() else { panic!("{name} omits states") };
+        // Before it is a filter, the elastic store expects a fraction of one.
+        assert!(omitted > 800_000 && expected < omitted as f64 + 1.0 && expected > 0.4 * omitted as f64, "{name}: {expected} of {omitted}");
+    }
+}
+
 /// Resident bytes of this process.
 #[cfg(target_os = "linux")]
 fn resident() -> usize {
