@@ -12,8 +12,8 @@ use wayfarer_ir::{Expr, LoopExpr, LoopKind, Reg};
 
 /// Expressions of at most this many nodes are tried without branches.
 const EAGER_NODES: usize = 24;
-/// A loop is unrolled if rounds times nodes are at most this.
-const UNROLLED_NODES: u64 = 2_000;
+/// A loop is unrolled if rounds times nodes are at most this. Nodes of loops inside count once for each of their rounds.
+const UNROLLED_NODES: u64 = 1_000;
 
 impl Emitter<'_, '_> {
     pub(crate) fn activation(&self) -> &Activation {
@@ -239,7 +239,7 @@ impl Emitter<'_, '_> {
         let to = self.expression(&fold.to)?;
         if let (Some(from), Some(to)) = (from.known(), to.known()) {
             let rounds = rounds(from, to, fold.by);
-            let nodes = shape::nodes(&fold.body) as u64;
+            let nodes = self.setting.shape.nodes_unrolled(&fold.body) as u64;
             if rounds.saturating_mul(nodes) <= UNROLLED_NODES && (self.written < self.inline_until || rounds < 2) {
                 return self.fold_unrolled(fold, from, rounds);
             }
