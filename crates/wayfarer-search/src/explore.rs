@@ -94,10 +94,12 @@ impl<'a> Work<'a> {
         if entering.first {
             // There may be many start states, so their buffers are freed before the first round.
             let mut round = Round::new(space.width());
-            for piece in start_pieces(space, strategy.starts_in_pieces()) {
+            for piece in start_pieces(space) {
                 run.complete(make_starts(space, piece, &mut round.steps));
                 stop = run.start(strategy, &round);
                 if stop.is_some() {
+                    // A search that starts anew when memory is full does so among the other start states as well.
+                    stop = stop.filter(|stop| *stop != Stop::Memory || !strategy.answers_full());
                     break;
                 }
             }
@@ -295,7 +297,7 @@ impl<'a> Run<'a> {
                 completeness
             }
             Stepping::One => self.sampling.draw(self.space, selection, steps),
-            Stepping::Start => self.space.initial(steps),
+            Stepping::Start => self.make_some_starts(selection, steps),
             Stepping::Given => {
                 steps.clear();
                 strategy.give(selection, steps);
@@ -303,6 +305,13 @@ impl<'a> Run<'a> {
             }
         };
         self.complete(completeness);
+    }
+
+    /// Makes the start states again or, if there are many, a piece of them that is drawn.
+    fn make_some_starts(&self, selection: &mut Selection, steps: &mut Steps) -> Completeness {
+        let pieces: Vec<_> = start_pieces(self.space).collect();
+        let drawn = selection.draws.first_mut().filter(|_| pieces.len() > 1).map_or(0, |rng| rng.below(pieces.len() as u64));
+        make_starts(self.space, pieces.get(drawn as usize).cloned().flatten(), steps)
     }
 
     /// Deals with the steps out of a selection.

@@ -11,6 +11,7 @@ mod dfs;
 pub(crate) mod drawing;
 mod highway;
 mod novelty;
+mod piece;
 mod random;
 mod rbfs;
 mod renewal;

@@ -47,7 +47,8 @@ pub struct Selection {
     pub from: Firing,
     /// The steps to make out of them.
     pub stepping: Stepping,
-    /// For [`Stepping::One`]: a stream for each state, or one for all. They come back moved on.
+    /// For [`Stepping::One`]: a stream for each state, or one for all. They come back moved on. For [`Stepping::Start`]: a stream by which some start states are
+    /// drawn if there are many.
     pub draws: Vec<Rng>,
 }
 
@@ -157,11 +158,6 @@ pub trait Strategy: Position + Send {
     /// How new states are admitted.
     fn admission(&self) -> Admission {
         Admission::AllNew
-    }
-
-    /// Whether start states may come some at a time, in several updates with an empty selection. There may be too many to hold them all at once.
-    fn starts_in_pieces(&self) -> bool {
-        false
     }
 
     /// How many rounds may ever be expanded ahead of the one that is dealt with: more than none only if a selection need not know what the last rounds found.

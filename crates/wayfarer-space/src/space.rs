@@ -102,8 +102,8 @@ pub fn has_many_starts(space: &dyn Space) -> bool {
 }
 
 /// The pieces in which start states are made; one without numbers has all of them.
-pub fn start_pieces(space: &dyn Space, allowed: bool) -> impl Iterator<Item = Option<Range<u64>>> + use<> {
-    let starts = space.starts().filter(|starts| allowed && *starts > STARTS);
+pub fn start_pieces(space: &dyn Space) -> impl Iterator<Item = Option<Range<u64>>> + use<> {
+    let starts = space.starts().filter(|starts| *starts > STARTS);
     let pieces = starts.into_iter().flat_map(|starts| (0..starts).step_by(STARTS as usize).map(move |from| Some(from..starts.min(from + STARTS))));
     starts.is_none().then_some(None).into_iter().chain(pieces)
 }
@@ -119,7 +119,7 @@ pub fn make_starts(space: &dyn Space, piece: Option<Range<u64>>, steps: &mut Ste
 /// Makes the start states, piece by piece, until `visit` finds something among them.
 pub fn find_start<T>(space: &dyn Space, mut visit: impl FnMut(&Steps) -> Option<T>) -> Option<T> {
     let mut steps = Steps::new(space.width());
-    start_pieces(space, true).find_map(|piece| {
+    start_pieces(space).find_map(|piece| {
         make_starts(space, piece, &mut steps);
         visit(&steps)
     })

@@ -161,6 +161,22 @@ fn many_start_states_fit_the_budget() {
     }
 }
 
+/// Random searches begin in a piece of the start states, and in another one when they start anew.
+#[test]
+fn many_start_states_fit_the_budget_of_every_strategy() {
+    const STARTS: &str = "var at: 0..299999; turn: 0..1; ruleset s: 0..299999 do startstate at := s; turn := 0; end; end;
+        rule turn < 1 ==> turn := 1; end;";
+    for strategy in ["walk", "rbfs", "highway:width=100", "dfs", "rdfs", "urs", "rurs", "rsdrs", "random", "novelty"] {
+        for threads in ["1", "8"] {
+            let options =
+                ["--memory", "64M", "--steps", "200000", "--deadlock", "off", "--audit", "off", "--strategy", strategy, "--threads", threads];
+            let report = report(STARTS, &options);
+            let (peak, steps) = (report["peak_memory_bytes"].as_u64().unwrap(), report["steps"].as_u64().unwrap());
+            assert!(peak <= 64 << 20 && steps > 0, "{strategy}, {threads} threads: {peak} bytes, {steps} steps");
+        }
+    }
+}
+
 #[test]
 fn a_search_by_one_thread_says_why() {
     check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("only one thread was used: several cannot share `dfs` over `exact`");

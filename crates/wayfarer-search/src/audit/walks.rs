@@ -184,10 +184,6 @@ impl Strategy for Walks<'_> {
         }
     }
 
-    fn starts_in_pieces(&self) -> bool {
-        true
-    }
-
     fn admission(&self) -> Admission {
         self.lanes.admission()
     }

@@ -6,7 +6,7 @@ use super::Auto;
 use super::noting::Noting;
 use crate::strategies::{Site, StrategySpec};
 use crate::{Control, Fidelity, Figures, Job, Limits, NoStore, Outcome, Record, Room, Seat, Settings, Stop, Store, Strategy, Witness};
-use wayfarer_space::{Rng, Space, has_many_starts};
+use wayfarer_space::{Rng, Space};
 
 /// The arms: strategy, largest share of the memory as a divisor, and whether the arm waits until the search is no longer exhaustive.
 ///
@@ -139,7 +139,7 @@ impl<'a> Arms<'a> {
             let strategy = spec.build(&site);
             // An arm keeps the start states, beside a search that may need the memory.
             let starts = space.starts().unwrap_or(0).saturating_mul(size_of_val(space.packing().masks()) as u64);
-            if starts > (auto.memory / STARTS) as u64 || (has_many_starts(space) && !strategy.starts_in_pieces()) {
+            if starts > (auto.memory / STARTS) as u64 {
                 continue;
             }
             self.arms.push(Arm {

@@ -243,10 +243,6 @@ impl Strategy for Bfs<'_> {
         self.under_way += selection.handles.len() as u64;
     }
 
-    fn starts_in_pieces(&self) -> bool {
-        true
-    }
-
     fn lag(&self) -> usize {
         LAG
     }

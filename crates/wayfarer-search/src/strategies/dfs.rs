@@ -38,8 +38,10 @@ pub struct Dfs<'a> {
     stack: Stack<'a>,
     /// Whether a level found no room.
     full: bool,
-    /// Start states that were not entered yet, the first last.
-    starts: Vec<(Handle, Vec<Word>)>,
+    /// Start states that were not entered yet, the first last: their handles, and their places among the states themselves, which are kept if the store does not
+    /// give them back.
+    starts: Vec<(Handle, u32)>,
+    start_states: Option<States>,
     /// Set if successors are taken in random order.
     rng: Option<Rng>,
     scratch: Vec<u32>,
@@ -75,6 +77,7 @@ impl<'a> Dfs<'a> {
             stack: Stack::new(own, account),
             full: false,
             starts: Vec::new(),
+            start_states: None,
             rng,
             scratch: Vec::new(),
             deepest: 0,
@@ -111,12 +114,14 @@ impl Strategy for Dfs<'_> {
             if self.full {
                 return;
             }
-            let Some((handle, state)) = self.starts.pop() else { return };
-            if self.limit > 0 {
-                self.push(handle, &state);
-            } else {
+            let Some((handle, place)) = self.starts.pop() else { return };
+            if self.limit == 0 {
                 self.beyond += 1;
+                continue;
             }
+            let states = self.start_states.take();
+            self.push(handle, states.as_ref().map_or(&[], |states| states.get(place as usize)));
+            self.start_states = states;
         }
         if let Some(level) = self.stack.last_mut() {
             let state = level.state;
@@ -150,10 +155,15 @@ impl Strategy for Dfs<'_> {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            for (index, visit) in visits.iter().enumerate().rev() {
-                if let Visit::New(handle) = visit {
-                    self.starts.push((*handle, steps.states.get(index).to_vec()));
-                }
+            let before = self.starts.len();
+            let kept = self.stack.keeps_states().then(|| self.start_states.get_or_insert_with(|| States::new(steps.states.width())));
+            let first = kept.as_ref().map_or(0, |kept| kept.len() as u32);
+            self.starts
+                .extend(visits.iter().zip(first..).filter_map(|(visit, place)| if let Visit::New(at) = visit { Some((*at, place)) } else { None }));
+            // The first is entered first.
+            self.starts[before..].reverse();
+            if let Some(kept) = kept {
+                steps.states.iter().for_each(|state| kept.push(state));
             }
             if let Some(rng) = &mut self.rng {
                 for at in (1..self.starts.len()).rev() {

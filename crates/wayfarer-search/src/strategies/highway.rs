@@ -17,6 +17,7 @@
 //! of sources, which changes nothing.
 
 use super::batch::Batch;
+use super::piece::OnePiece;
 use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::{distinct, of_source};
 use crate::{Admission, Candidates, Details, Figures, Handle, PoolStore, Position, Selection, Stepping, Stop, Store, Strategy, Visit};
@@ -70,6 +71,9 @@ pub struct Highway {
     ended: Option<Stop>,
     scratch: Vec<u32>,
     batch: Batch,
+    /// The start states that it begins with, and whether the last ones that came are these.
+    piece: OnePiece,
+    begins: bool,
 }
 
 /// The selection for the next level so far.
@@ -108,6 +112,8 @@ impl Highway {
             ended: None,
             scratch: Vec::new(),
             batch: Batch::new(BATCH),
+            piece: OnePiece::new(seed),
+            begins: false,
         }
     }
 
@@ -147,7 +153,7 @@ impl Highway {
         self.again = false;
         self.level.clear();
         self.lanes = Lanes::default();
-        selection.stepping = Stepping::Start;
+        self.piece.ask_for_another(selection);
         true
     }
 }
@@ -204,6 +210,9 @@ impl Strategy for Highway {
         let mut from = 0;
         let mut scratch = std::mem::take(&mut self.scratch);
         if candidates.sources.is_empty() {
+            self.begins = self.piece.takes(selection, steps);
+        }
+        if candidates.sources.is_empty() && self.begins {
             distinct(steps, 0..steps.len(), &mut scratch);
             while scratch.len() > self.width {
                 scratch.swap_remove(self.rng.below(scratch.len() as u64) as usize);
@@ -227,6 +236,9 @@ impl Strategy for Highway {
         let start = selection.handles.is_empty();
         if !start && selection.stepping != Stepping::Given {
             self.batch.learn(selection.handles.len(), candidates.steps.len());
+            return;
+        }
+        if start && !self.begins {
             return;
         }
         self.level = visits.iter().filter_map(|visit| if let Visit::New(handle) = visit { Some(*handle) } else { None }).collect();

@@ -321,7 +321,13 @@ impl Strategy for Rbfs<'_> {
         let steps = candidates.steps;
         let start = selection.handles.is_empty();
         if start {
-            self.starts = Some(steps.states.clone());
+            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
+            if self.account.allows(2 * size_of_val(steps.states.words())) {
+                steps.states.iter().for_each(|state| starts.push(state));
+            } else {
+                // They are in T, but no visit begins with them.
+                self.lost = true;
+            }
         } else if kept > 0 {
             self.fired += steps.len() as u64 + steps.faults.len() as u64;
         }

@@ -58,6 +58,7 @@ impl Renewal {
         }
         store.clear();
         selection.stepping = if kept { Stepping::Given } else { Stepping::Start };
+        selection.draws.extend((!kept).then(|| rng.split(self.times)));
         true
     }
 

@@ -5,8 +5,11 @@
 //! `restart=N` ends a walk after N steps, which keeps that way short. `from=visited` then goes on from any visited
 //! state, which needs a store that can give states back.
 //!
+//! If there are more than 16,384 start states, walks begin in as many of them, after that many walks in others.
+//!
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
+use super::piece::OnePiece;
 use super::urs::CHOICE;
 use super::{Nature, Need, OnDevice, RANDOM, Row};
 use crate::strategies::drawing::Choice;
@@ -68,8 +71,12 @@ pub struct Walk {
     lanes: Lanes,
     /// The knowledge of this search about each walk.
     since: Vec<Since>,
+    /// The start states that walks begin in: all of them or, if there are many, one piece.
     starts: Option<States>,
     start_handles: Vec<Handle>,
+    piece: OnePiece,
+    /// The walks that may still begin in this piece.
+    left: u64,
     restart: u32,
     limit: u32,
     from_visited: bool,
@@ -84,7 +91,8 @@ pub struct Walk {
 #[derive(Clone, Debug)]
 struct Since {
     handle: Handle,
-    /// The stream as it was when the walk began.
+    /// The state in which the walk began, and the stream as it was then.
+    first: Vec<Word>,
     origin: Rng,
     depth: u32,
 }
@@ -100,9 +108,11 @@ impl Walk {
         let streams = || (0..lanes.max(1)).map(|number| rng.split(number));
         Walk {
             lanes: Lanes::new(law, streams()),
-            since: streams().map(|origin| Since { handle: Handle(u32::MAX), origin, depth: 0 }).collect(),
+            since: streams().map(|origin| Since { handle: Handle(u32::MAX), first: Vec::new(), origin, depth: 0 }).collect(),
             starts: None,
             start_handles: Vec::new(),
+            piece: OnePiece::new(seed),
+            left: u64::MAX,
             restart: u32::MAX,
             limit: u32::MAX,
             from_visited: false,
@@ -128,7 +138,6 @@ impl Walk {
     fn begin(&mut self, lane: usize, store: &dyn Store) {
         let Some(starts) = &self.starts else { return };
         let since = &mut self.since[lane];
-        since.origin = self.lanes.rng(lane).clone();
         since.depth = 0;
         let mut draws = self.lanes.lane(lane).draws.clone();
         if self.from_visited && !store.is_empty() {
@@ -143,24 +152,31 @@ impl Walk {
         if !starts.is_empty() {
             let number = draws.rng.below(starts.len() as u64) as usize;
             since.handle = self.start_handles[number];
+            since.first.clear();
+            since.first.extend_from_slice(starts.get(number));
+            since.origin = draws.rng.clone();
+            self.left -= u64::from(self.piece.is_one_of_several());
             self.lanes.begin(lane, starts.get(number), draws);
         }
     }
 
     /// The states of a walk from its beginning.
     fn again(&self, space: &dyn Space, source: usize) -> Vec<Vec<Word>> {
-        let Some(starts) = &self.starts else { return Vec::new() };
         let (lane, at) = self.lanes.behind(source);
+        let Since { first, origin, .. } = &self.since[lane];
         let mut draws = at.draws.clone();
-        draws.rng = self.since[lane].origin.clone();
-        let first = starts.get(draws.rng.below(starts.len() as u64) as usize).to_vec();
-        again(space, self.lanes.law(), first, draws, at.steps)
+        draws.rng = origin.clone();
+        again(space, self.lanes.law(), first.clone(), draws, at.steps)
     }
 }
 
 impl Strategy for Walk {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
         if self.search.is_some_and(|most| self.restarts > most) {
+            return;
+        }
+        if self.left == 0 {
+            self.piece.ask_for_another(selection);
             return;
         }
         self.lanes.open(selection);
@@ -172,10 +188,6 @@ impl Strategy for Walk {
                 self.lanes.select(lane, self.since[lane].handle, selection);
             }
         }
-    }
-
-    fn starts_in_pieces(&self) -> bool {
-        true
     }
 
     fn admission(&self) -> Admission {
@@ -193,10 +205,13 @@ impl Strategy for Walk {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
-            steps.states.iter().for_each(|state| starts.push(state));
-            let place = |visit: &Visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) };
-            self.start_handles.extend(visits.iter().map(place));
+            if self.piece.takes(selection, steps) {
+                self.starts = Some(steps.states.clone());
+                let place = |visit: &Visit| if let Visit::New(at) | Visit::Seen(at) = visit { *at } else { Handle(u32::MAX) };
+                self.start_handles = visits.iter().map(place).collect();
+            }
+            // As many walks as it has states.
+            self.left = self.start_handles.len().max(1) as u64;
             return;
         }
         for source in 0..kept {

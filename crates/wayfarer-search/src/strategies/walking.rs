@@ -127,10 +127,6 @@ impl Lanes {
         (self.chosen[source], &self.lanes[self.chosen[source]])
     }
 
-    pub(crate) fn rng(&mut self, lane: usize) -> &mut Rng {
-        &mut self.lanes[lane].draws.rng
-    }
-
     /// A walk begins here.
     pub(crate) fn begin(&mut self, lane: usize, state: &[Word], draws: Draws) {
         let lane = &mut self.lanes[lane];
