@@ -94,7 +94,7 @@ pub trait Space: Sync {
 }
 
 /// Start states that are made at once, if there are many.
-const STARTS: u64 = 1 << 14;
+const STARTS: u64 = 1 << 12;
 
 /// Whether a space has so many start states that they should not be made all at once.
 pub fn has_many_starts(space: &dyn Space) -> bool {

@@ -322,7 +322,8 @@ impl Strategy for Rbfs<'_> {
         let start = selection.handles.is_empty();
         if start {
             let starts = self.starts.get_or_insert_with(|| States::new(steps.states.width()));
-            if self.account.allows(2 * size_of_val(steps.states.words())) {
+            // With room for a copy while they grow, and for the other workers, which ask at the same time.
+            if self.account.allows(2 * size_of_val(starts.words()) + 8 * size_of_val(steps.states.words())) {
                 steps.states.iter().for_each(|state| starts.push(state));
             } else {
                 // They are in T, but no visit begins with them.

@@ -5,7 +5,7 @@
 //! `restart=N` ends a walk after N steps, which keeps that way short. `from=visited` then goes on from any visited
 //! state, which needs a store that can give states back.
 //!
-//! If there are more than 16,384 start states, walks begin in as many of them, after that many walks in others.
+//! If there are more than 4,096 start states, walks begin in as many of them, after that many walks in others.
 //!
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
