@@ -178,6 +178,18 @@ fn many_start_states_fit_the_budget_of_every_strategy() {
     }
 }
 
+/// The only violation lies behind one of 100,000 start states: a walk that kept to the first piece that it drew would miss it (with odds of 24 in 25).
+#[test]
+fn walks_go_on_to_other_start_states() {
+    const ONE: &str = "var at: 0..99999; turn: 0..1; ruleset s: 0..99999 do startstate at := s; turn := 0; end; end;
+        rule turn < 1 ==> turn := 1; assert at != 77777; end;";
+    for strategy in ["walk", "rurs", "rdfs"] {
+        let report = report(ONE, &["--memory", "64M", "--steps", "20000000", "--deadlock", "off", "--strategy", strategy, "--threads", "1"]);
+        assert_eq!(report["verdict"], "violated", "{strategy}: {report:#}");
+        assert_eq!(report["violations"][0]["witness"]["steps"].as_array().map(Vec::len), Some(1), "{report:#}");
+    }
+}
+
 #[test]
 fn a_search_by_one_thread_says_why() {
     check(COUNTER, &["--strategy", "dfs", "--threads", "4"]).prints("only one thread was used: several cannot share `dfs` over `exact`");

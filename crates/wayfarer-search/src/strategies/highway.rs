@@ -13,8 +13,8 @@
 //! A highway ends at a level without eligible successors, which comes soon if it is narrow. `restarts=K` then begins K
 //! more, each with a stream of its own and an empty V.
 //!
-//! Departures: of several start states, at most N are drawn for level 0. A level's successors are gathered in batches
-//! of sources, which changes nothing.
+//! Departures: of several start states, at most N are drawn for level 0 (if there are more than 4,096, from a piece of as
+//! many). A level's successors are gathered in batches of sources, which changes nothing.
 
 use super::batch::Batch;
 use super::piece::OnePiece;
@@ -152,6 +152,7 @@ impl Highway {
         self.depth = 0;
         self.again = false;
         self.level.clear();
+        self.next = 0;
         self.lanes = Lanes::default();
         self.piece.ask_for_another(selection);
         true

@@ -155,7 +155,8 @@ impl Walk {
             since.first.clear();
             since.first.extend_from_slice(starts.get(number));
             since.origin = draws.rng.clone();
-            self.left -= u64::from(self.piece.is_one_of_several());
+            // Several walks may begin in one round.
+            self.left = self.left.saturating_sub(u64::from(self.piece.is_one_of_several()));
             self.lanes.begin(lane, starts.get(number), draws);
         }
     }
