@@ -166,7 +166,7 @@ impl<'s, const W: usize> Columns<'s, W> {
         let (mut made, mut left_out) = (rows.start, self.left_out);
         let from = words_of(state);
         for row in rows {
-            // SAFETY: rows up to here were written, and there is room for as many omitted ones. A row moves to its own place or an earlier one.
+            // SAFETY: every row of the range was written by `fire`, and there is room for as many omitted ones. A row moves to its own place or an earlier one.
             unsafe {
                 // Word by word, as they were written a moment ago: two of them read as one would have to wait until both are in the cache.
                 let to: [Word; W] = std::array::from_fn(|word| states.add(row).cast::<Word>().add(word).read_volatile());

@@ -19,7 +19,7 @@ pub use device::{Away, Device, Finding, Lost, Standing, explore_on_device};
 use judging::{Found, way};
 use profile::{count_visit, histogram};
 use std::collections::VecDeque;
-use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width, make_starts, start_pieces};
+use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, States, Steps, Width, draw_start_piece, make_starts, start_pieces};
 
 /// How a worker begins.
 #[derive(Debug)]
@@ -309,9 +309,8 @@ impl<'a> Run<'a> {
 
     /// Makes the start states again or, if there are many, a piece of them that is drawn.
     fn make_some_starts(&self, selection: &mut Selection, steps: &mut Steps) -> Completeness {
-        let pieces: Vec<_> = start_pieces(self.space).collect();
-        let drawn = selection.draws.first_mut().filter(|_| pieces.len() > 1).map_or(0, |rng| rng.below(pieces.len() as u64));
-        make_starts(self.space, pieces.get(drawn as usize).cloned().flatten(), steps)
+        let draw = |pieces| selection.draws.first_mut().map_or(0, |rng| rng.below(pieces));
+        make_starts(self.space, draw_start_piece(self.space, draw), steps)
     }
 
     /// Deals with the steps out of a selection.
@@ -325,7 +324,8 @@ impl<'a> Run<'a> {
             self.count(strategy, round, kept);
         }
         strategy.update(selection, kept, candidates, &self.visits);
-        let full = full.filter(|stop| *stop != Stop::Memory || !strategy.answers_full());
+        // A search that has no room even for the start states would start anew for ever.
+        let full = full.filter(|stop| *stop != Stop::Memory || selection.stepping == Stepping::Start || !strategy.answers_full());
         let full = full.or_else(|| strategy.full().then_some(Stop::Memory));
         if full.is_some() || strategy.at_border() { self.enough().or(full) } else { None }
     }

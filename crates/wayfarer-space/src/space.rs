@@ -108,6 +108,13 @@ pub fn start_pieces(space: &dyn Space) -> impl Iterator<Item = Option<Range<u64>
     starts.is_none().then_some(None).into_iter().chain(pieces)
 }
 
+/// One of these pieces, drawn by `draw` from a number of them.
+pub fn draw_start_piece(space: &dyn Space, draw: impl FnOnce(u64) -> u64) -> Option<Range<u64>> {
+    let starts = space.starts().filter(|starts| *starts > STARTS)?;
+    let from = draw(starts.div_ceil(STARTS)).saturating_mul(STARTS).min(starts);
+    Some(from..starts.min(from.saturating_add(STARTS)))
+}
+
 /// Makes one of these pieces.
 pub fn make_starts(space: &dyn Space, piece: Option<Range<u64>>, steps: &mut Steps) -> Completeness {
     match piece {

@@ -333,10 +333,10 @@ impl<'a> CompactStore<'a> {
             let entries = self.entries.fetch_add(new, Ordering::Relaxed) + new;
             // Nearly full tables are slow, so the table grows early while there is memory left. Among several workers it also gives up bits early: only one at a
             // time looks for the last free slots, and the others wait for it.
-            if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
-                trouble = Some((shape, false));
-            } else if trouble.is_none() && !alone && entries > shape.capacity() / CROWDED.1 * CROWDED.0 && regime.can_give_up_bits() {
+            if trouble.is_none() && !alone && entries > shape.capacity() / CROWDED.1 * CROWDED.0 && regime.can_give_up_bits() {
                 trouble = Some((shape, true));
+            } else if trouble.is_none() && shape.may_grow() && entries > shape.capacity() / 4 * 3 {
+                trouble = Some((shape, false));
             }
         }
         trouble

@@ -77,7 +77,7 @@ pub fn give_back_at_once(limit: usize, threads: usize) {
             libc::mallopt(libc::M_TRIM_THRESHOLD, 8 << 20);
             libc::mallopt(libc::M_TOP_PAD, 1 << 20);
         }
-        libc::mallopt(libc::M_ARENA_MAX, if shared { 1 } else { threads as libc::c_int + 2 });
+        libc::mallopt(libc::M_ARENA_MAX, if shared { 1 } else { threads.min(1 << 10) as libc::c_int + 2 });
         SHARED.store(shared, Ordering::Relaxed);
     }
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

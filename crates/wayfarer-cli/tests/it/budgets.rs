@@ -183,10 +183,20 @@ fn many_start_states_fit_the_budget_of_every_strategy() {
 fn walks_go_on_to_other_start_states() {
     const ONE: &str = "var at: 0..99999; turn: 0..1; ruleset s: 0..99999 do startstate at := s; turn := 0; end; end;
         rule turn < 1 ==> turn := 1; assert at != 77777; end;";
-    for strategy in ["walk", "rurs", "rdfs"] {
+    for strategy in ["walk", "walk:choice=states", "rurs", "rdfs", "dfs"] {
         let report = report(ONE, &["--memory", "64M", "--steps", "20000000", "--deadlock", "off", "--strategy", strategy, "--threads", "1"]);
         assert_eq!(report["verdict"], "violated", "{strategy}: {report:#}");
         assert_eq!(report["violations"][0]["witness"]["steps"].as_array().map(Vec::len), Some(1), "{report:#}");
+    }
+}
+
+/// A search that starts anew when V is full ends if V cannot hold the start states.
+#[test]
+fn a_search_without_room_for_the_start_states_ends() {
+    const STARTS: &str = "var at: 0..19; turn: 0..1; ruleset s: 0..19 do startstate at := s; turn := 0; end; end; rule turn < 1 ==> turn := 1; end;";
+    for strategy in ["rurs:capacity=10", "rsdrs:capacity=10"] {
+        let report = report(STARTS, &["--time", "20s", "--deadlock", "off", "--strategy", strategy, "--threads", "1"]);
+        assert_eq!(report["stop"], "memory", "{strategy}: {report:#}");
     }
 }
 

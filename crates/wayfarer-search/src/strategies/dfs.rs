@@ -42,6 +42,8 @@ pub struct Dfs<'a> {
     /// give them back.
     starts: Vec<(Handle, u32)>,
     start_states: Option<States>,
+    /// Whether they are in the order in which they are entered: before the first round they come piece by piece.
+    ordered: bool,
     /// Set if successors are taken in random order.
     rng: Option<Rng>,
     scratch: Vec<u32>,
@@ -78,6 +80,7 @@ impl<'a> Dfs<'a> {
             full: false,
             starts: Vec::new(),
             start_states: None,
+            ordered: false,
             rng,
             scratch: Vec::new(),
             deepest: 0,
@@ -105,6 +108,14 @@ impl<'a> Dfs<'a> {
 
 impl Strategy for Dfs<'_> {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
+        if !std::mem::replace(&mut self.ordered, true) {
+            self.starts.reverse();
+            if let Some(rng) = &mut self.rng {
+                for at in (1..self.starts.len()).rev() {
+                    self.starts.swap(at, rng.below(at as u64 + 1) as usize);
+                }
+            }
+        }
         while self.stack.len() as u64 > u64::from(self.limit) {
             self.stack.pop();
             self.beyond += 1;
@@ -155,20 +166,12 @@ impl Strategy for Dfs<'_> {
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
         let steps = candidates.steps;
         if selection.handles.is_empty() {
-            let before = self.starts.len();
             let kept = self.stack.keeps_states().then(|| self.start_states.get_or_insert_with(|| States::new(steps.states.width())));
             let first = kept.as_ref().map_or(0, |kept| kept.len() as u32);
             self.starts
                 .extend(visits.iter().zip(first..).filter_map(|(visit, place)| if let Visit::New(at) = visit { Some((*at, place)) } else { None }));
-            // The first is entered first.
-            self.starts[before..].reverse();
             if let Some(kept) = kept {
                 steps.states.iter().for_each(|state| kept.push(state));
-            }
-            if let Some(rng) = &mut self.rng {
-                for at in (1..self.starts.len()).rev() {
-                    self.starts.swap(at, rng.below(at as u64 + 1) as usize);
-                }
             }
             return;
         }

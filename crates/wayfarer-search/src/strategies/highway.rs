@@ -161,7 +161,11 @@ impl Highway {
 
 impl Strategy for Highway {
     fn select(&mut self, store: &dyn Store, selection: &mut Selection) {
-        if self.again && !self.begin_anew(store, selection) {
+        if self.piece.is_to_be_drawn() {
+            store.clear();
+            self.level.clear();
+            self.piece.ask_for_another(selection);
+        } else if self.again && !self.begin_anew(store, selection) {
             self.ended = Some(Stop::Memory);
         }
         if self.ended.is_some() || selection.stepping == Stepping::Start {

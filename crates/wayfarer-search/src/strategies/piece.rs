@@ -1,5 +1,5 @@
-//! Where a search begins that cannot hold all start states. If there are many, they come in pieces: such a search begins in one piece, which it draws at random,
-//! and may ask for another one later. All of them were judged before.
+//! Where a search begins that cannot hold all start states. If there are many, they come in pieces. They are judged as they come, but such a search begins in one
+//! piece, which it draws at random, and may ask for another one later.
 
 use crate::{Selection, Stepping};
 use wayfarer_space::{Rng, Steps};
@@ -8,7 +8,7 @@ use wayfarer_space::{Rng, Steps};
 #[derive(Clone, Debug)]
 pub(super) struct OnePiece {
     rng: Rng,
-    /// The pieces that came before the search began, and those that it asked for.
+    /// The pieces that came before the first round, and those that the search asked for.
     seen: u64,
     asked: u64,
 }
@@ -18,21 +18,22 @@ impl OnePiece {
         OnePiece { rng: Rng::new(seed, "pieces of start states"), seen: 0, asked: 0 }
     }
 
-    /// Whether a piece is the one to begin in, rather than the one before it. Of those that come before the search each has the same odds.
+    /// Whether the search begins in the piece that came: the only one, or one that it asked for.
     pub(super) fn takes(&mut self, selection: &Selection, steps: &Steps) -> bool {
-        if steps.is_empty() {
-            return false;
+        if selection.stepping != Stepping::Start {
+            self.seen += 1;
         }
-        if selection.stepping == Stepping::Start {
-            return true;
-        }
-        self.seen += 1;
-        self.seen == 1 || self.rng.below(self.seen) == 0
+        !steps.is_empty() && (selection.stepping == Stepping::Start || self.seen == 1)
     }
 
-    /// Whether there are others.
+    /// Whether there are several.
     pub(super) fn is_one_of_several(&self) -> bool {
         self.seen > 1
+    }
+
+    /// Whether the search has yet to ask for the piece to begin in.
+    pub(super) fn is_to_be_drawn(&self) -> bool {
+        self.is_one_of_several() && self.asked == 0
     }
 
     /// Selects another piece.

@@ -32,6 +32,8 @@ pub(super) struct Visited {
     /// The step drawn from each source in this round, and whether it leaves the source without unvisited successors.
     drawn: Vec<(Option<usize>, bool)>,
     scratch: Vec<u32>,
+    /// The pieces in which start states came: it starts anew in one of them.
+    pieces: u64,
 }
 
 impl Visited {
@@ -49,6 +51,7 @@ impl Visited {
             closed: 0,
             drawn: Vec::new(),
             scratch: Vec::new(),
+            pieces: 0,
         }
     }
 
@@ -81,7 +84,8 @@ impl Visited {
         }
         let spent = self.is_spent();
         let Some(renewal) = &mut self.renewal else { return false };
-        if store.len() >= self.capacity || spent && (renewal.begins_at_visited() || self.close == Close::Delete) {
+        let partial = renewal.begins_at_visited() || self.close == Close::Delete || renewal.times() > 0 && self.pieces > 1;
+        if store.len() >= self.capacity || spent && partial {
             renewal.ask();
         }
         let anew = renewal.select(store, &mut self.rng, selection);
@@ -142,6 +146,7 @@ impl Visited {
     /// Learns what became of a round: the start states, or `kept` sources. Says whether there are steps to learn from.
     pub(super) fn learns(&mut self, selection: &Selection, kept: usize, visits: &[Visit]) -> bool {
         if selection.handles.is_empty() {
+            self.pieces += u64::from(selection.stepping != Stepping::Start);
             self.depths.start(visits);
             if let Some(classes) = &mut self.classes {
                 classes.start(visits);
@@ -207,7 +212,8 @@ impl Visited {
 
     /// Whether an empty choice means that everything was visited.
     pub(super) fn exhaustive(&self) -> bool {
-        // If it started anew from a visited state, an empty choice says nothing of what that state does not lead to.
-        self.close == Close::On && !self.renewal.as_ref().is_some_and(Renewal::begins_at_visited)
+        // If it started anew from a visited state, or from some of the start states, an empty choice says nothing of what these do not lead to.
+        let anew = |renewal: &Renewal| renewal.begins_at_visited() || renewal.times() > 0 && self.pieces > 1;
+        self.close == Close::On && !self.renewal.as_ref().is_some_and(anew)
     }
 }

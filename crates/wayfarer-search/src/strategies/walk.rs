@@ -5,7 +5,7 @@
 //! `restart=N` ends a walk after N steps, which keeps that way short. `from=visited` then goes on from any visited
 //! state, which needs a store that can give states back.
 //!
-//! If there are more than 4,096 start states, walks begin in as many of them, after that many walks in others.
+//! If there are more than 4,096 start states, walks begin in a piece of as many; after as many walks, another piece is drawn.
 //!
 //! Departure: a state whose every step leads back to it counts as one that no step leaves, because a walk would never get away from it.
 
@@ -176,7 +176,9 @@ impl Strategy for Walk {
         if self.search.is_some_and(|most| self.restarts > most) {
             return;
         }
-        if self.left == 0 {
+        if self.left == 0 || self.piece.is_to_be_drawn() {
+            // No walk goes on in this round.
+            self.lanes.open(selection);
             self.piece.ask_for_another(selection);
             return;
         }

@@ -26,9 +26,8 @@ impl<'a> Effort<'a> {
     /// Takes some of it; false if there was not so much, or if the outside ends it.
     pub(super) fn spend(&mut self, amount: u64) -> bool {
         self.unasked += amount;
-        if self.unasked >= EVERY && self.stopped.is_none() {
-            self.unasked = 0;
-            self.stopped = self.control.ask(&Progress { phase: "shortening the witness", ..Progress::default() });
+        if self.unasked >= EVERY {
+            self.ask_outside();
         }
         if self.left() < amount {
             self.left = 0;
@@ -36,6 +35,14 @@ impl<'a> Effort<'a> {
         }
         self.left -= amount;
         true
+    }
+
+    /// Asks the outside, which may end it.
+    pub(super) fn ask_outside(&mut self) {
+        if self.stopped.is_none() {
+            self.unasked = 0;
+            self.stopped = self.control.ask(&Progress { phase: "shortening the witness", ..Progress::default() });
+        }
     }
 
     /// Takes what a search took, and why it ended.

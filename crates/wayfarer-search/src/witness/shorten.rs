@@ -12,7 +12,7 @@ use super::nearby::nearby;
 use super::stage::RuleSet;
 use super::windows::one_pass;
 use super::{Stage, WitnessError, chain, stage_store};
-use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, ExactStore, Job, Limits, Outcome, Settings, Sought, Stop, Witness};
+use crate::{Account, Aim, Bfs, Control, Deadlock, Ending, ExactStore, Job, Limits, Outcome, Progress, Settings, Sought, Stop, Witness};
 use wayfarer_space::{Space, Word};
 
 /// States that a search from the start, one near the witness and one from each state of it may visit, at first; the bounds grow alike.
@@ -55,8 +55,20 @@ pub struct Shortening<'a> {
     pub effort: u64,
     /// The threads that take part. The result does not depend on them.
     pub workers: usize,
-    /// Whether they also take part in searches from the start states. These then end elsewhere each time.
+    /// Whether they also take part in searches from the start states. The point at which a limit ends these then depends on timing.
     pub searching: bool,
+}
+
+/// Ends a search after so many states.
+struct UpTo<'a> {
+    states: u64,
+    inner: &'a mut dyn Control,
+}
+
+impl Control for UpTo<'_> {
+    fn ask(&mut self, progress: &Progress) -> Option<Stop> {
+        if progress.states >= self.states { Some(Stop::States) } else { self.inner.ask(progress) }
+    }
 }
 
 /// A witness that was made shorter.
@@ -199,8 +211,9 @@ impl Shortening<'_> {
     /// Searches breadth-first.
     fn search(&self, space: &dyn Space, store: &ExactStore, mut settings: Settings, effort: &mut Effort) -> Outcome {
         let outcome = if self.searching && self.workers > 1 && settings.limits.states >= MANY {
-            settings.limits.states = settings.limits.states.div_ceil(self.workers as u64);
-            Job::together(space, store, true, self.account, self.workers, &settings).run(effort)
+            // Each worker has a limit of its own, so the limit for all is kept from outside.
+            let mut control = UpTo { states: std::mem::replace(&mut settings.limits.states, u64::MAX), inner: effort };
+            Job::together(space, store, true, self.account, self.workers, &settings).run(&mut control)
         } else {
             Job::new(space, store, &mut Bfs::new(&settings.limits), &settings).run(effort)
         };

@@ -11,10 +11,12 @@ use wayfarer_space::{Space, Word};
 /// Meetings with later states that a window looks at.
 const MEETINGS: usize = 64;
 
-/// Windows of more states are searched one after another, because the outside is not asked while several are searched side by side.
+/// Windows of more states are searched one after another: the outside is asked only before several are searched side by side.
 const LARGEST: u64 = 1 << 12;
 /// The windows that a thread searches before the results are used. Those behind a short cut are searched in vain.
 const EACH: usize = 4;
+/// The memory that must be left for each thread. With less, the result could depend on which of them asks first.
+const MEMORY: usize = 16 << 20;
 
 /// Goes along a witness once and takes every short cut it finds. Several threads may look for short cuts ahead; the way is the same.
 pub(super) fn one_pass(
@@ -30,7 +32,8 @@ pub(super) fn one_pass(
     let mut way = vec![states[0].clone()];
     let (mut at, mut ahead) = (0, VecDeque::new());
     while at + 1 < states.len() {
-        if ahead.is_empty() && workers > 1 && window <= LARGEST {
+        if ahead.is_empty() && workers > 1 && window <= LARGEST && account.allows(workers * MEMORY) {
+            effort.ask_outside();
             let until = states.len().min(at + workers * EACH);
             // Unless the work ends on the way.
             if effort.left() >= window * (until - at) as u64 {
