@@ -9,7 +9,7 @@ pub(super) fn in_pieces<T: Send>(workers: usize, count: usize, least: usize, eac
     let piece = |number: usize| number * count / pieces..(number + 1) * count / pieces;
     let each = &each;
     std::thread::scope(|scope| {
-        // Without a thread, a piece is done here.
+        // If the system refuses a thread, its piece is done by this one.
         let others: Vec<_> = (1..pieces).map(|number| (number, Builder::new().spawn_scoped(scope, move || each(piece(number))).ok())).collect();
         let mut results = vec![each(piece(0))];
         for (number, thread) in others {

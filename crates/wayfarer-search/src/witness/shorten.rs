@@ -59,7 +59,7 @@ pub struct Shortening<'a> {
     pub searching: bool,
 }
 
-/// Ends a search after so many states.
+/// Ends a search once it has visited this many states.
 struct UpTo<'a> {
     states: u64,
     inner: &'a mut dyn Control,

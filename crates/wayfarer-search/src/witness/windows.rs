@@ -35,7 +35,7 @@ pub(super) fn one_pass(
         if ahead.is_empty() && workers > 1 && window <= LARGEST && account.allows(workers * MEMORY) {
             effort.ask_outside();
             let until = states.len().min(at + workers * EACH);
-            // Unless the work ends on the way.
+            // Only if the work that is left suffices for all of them, as it would one after another.
             if effort.left() >= window * (until - at) as u64 {
                 let from = at;
                 let search = |piece: Range<usize>| piece.map(|place| along.short_cut(from + place, window, &mut Unbounded)).collect::<Vec<_>>();
@@ -64,7 +64,7 @@ pub(super) fn one_pass(
     way
 }
 
-/// A witness, and where its states are.
+/// The states of a witness, and the place of each along it.
 struct Along<'a> {
     space: &'a dyn Space,
     states: &'a [Vec<Word>],
