@@ -30,7 +30,7 @@ pub struct TypeId(pub u32);
 pub struct PropertyId(pub u32);
 
 /// An expression.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Expr {
     /// A constant.
     Const(i64),
@@ -142,7 +142,7 @@ pub enum Test {
 
 /// A loop inside an expression: `register` takes `from`, `from + by`, … while it is not past `to`. `from` and `to`
 /// are evaluated once. `by` is not 0; if it is negative, the loop runs downwards. Each round costs one unit of fuel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct LoopExpr {
     /// The folding of the rounds' values.
     pub kind: LoopKind,
@@ -172,7 +172,7 @@ pub enum LoopKind {
 }
 
 /// An argument of a call, matching the function's parameter.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Argument {
     /// For a value parameter.
     Value(Expr),
@@ -181,7 +181,7 @@ pub enum Argument {
 }
 
 /// A position in memory, in bits: `offset` plus, for each index, its value times its stride.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Place {
     /// The origin of the offset.
     pub root: Root,
@@ -203,7 +203,7 @@ pub enum Root {
 }
 
 /// One variable part of a place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Index {
     /// From 0 to `count - 1`; any other value is a fault.
     pub value: Expr,
@@ -219,7 +219,7 @@ pub struct Index {
 pub type Block = Vec<Stmt>;
 
 /// A statement.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Stmt {
     /// Gives a register a value.
     Set(Reg, Expr),
@@ -257,7 +257,7 @@ pub enum Stmt {
 }
 
 /// A piece of printed output.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum PrintItem {
     /// Literal text.
     Text(String),

@@ -42,7 +42,7 @@ use wayfarer_space::{
 };
 
 /// The limits of one formula or command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// Loop rounds and calls together.
     pub fuel: u64,

@@ -7,7 +7,7 @@ use crate::types::Type;
 use wayfarer_space::{FaultClass, PropertyKind};
 
 /// A model in the form that searches run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Program {
     /// The file it came from, as the user named it; positions are shown as `source:line:column`.
     pub source: String,
@@ -44,7 +44,7 @@ pub struct Program {
 /// A field of the state. States in which it is not zero are passed through: they are expanded at once, and are not
 /// states of their own. If nothing is enabled in such a state, the field is cleared, and the state is one like any
 /// other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PassingField {
     /// Its offset in bits from the state's start.
     pub offset: u32,
@@ -56,7 +56,7 @@ pub struct PassingField {
 
 /// A position in the source whose meaning depends, or may depend, on the identity of a scalarset's elements. Start
 /// states have none: the behaviour does not depend on which of several symmetric states it begins with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Asymmetry {
     /// Its source position.
     pub at: At,
@@ -80,7 +80,7 @@ pub struct At {
 }
 
 /// A named part of the state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Variable {
     /// Its name.
     pub name: String,
@@ -93,7 +93,7 @@ pub struct Variable {
 }
 
 /// A family of guarded commands, one for each combination of its parameters' values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Rule {
     /// Its name.
     pub name: String,
@@ -108,7 +108,7 @@ pub struct Rule {
 }
 
 /// A parameter of a rule: it takes the values `from`, `from + by`, … , `count` of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct RuleParameter {
     /// Its name.
     pub name: String,
@@ -123,7 +123,7 @@ pub struct RuleParameter {
 }
 
 /// An expression with the registers it needs. It writes neither the state nor anything that outlives it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Formula {
     /// The number of registers.
     pub registers: u32,
@@ -132,7 +132,7 @@ pub struct Formula {
 }
 
 /// Statements with the registers and the frame they need.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub struct Body {
     /// The number of registers.
     pub registers: u32,
@@ -143,7 +143,7 @@ pub struct Body {
 }
 
 /// A function or procedure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -160,7 +160,7 @@ pub struct Function {
 }
 
 /// A parameter of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Parameter {
     /// A value.
     Value,
@@ -178,7 +178,7 @@ pub enum Region {
 }
 
 /// A named condition on states.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Property {
     /// Its name.
     pub name: String,
@@ -194,7 +194,7 @@ pub struct Property {
 }
 
 /// One way in which code can fail.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct FaultSite {
     /// Whether it is a violation by the model, or only a limit of representation.
     pub class: FaultClass,

@@ -10,7 +10,7 @@ use crate::code::TypeId;
 use crate::real::RealFormat;
 
 /// A type with its layout.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Type {
     /// A number, truth value or name.
     Scalar(Scalar),
@@ -25,7 +25,7 @@ pub enum Type {
 }
 
 /// A part of a record.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Field {
     /// Its name.
     pub name: String,
@@ -37,7 +37,7 @@ pub struct Field {
 
 /// A scalar type. A value `v` is stored as `v - low`, plus 1 if the type has an undefined value, which is stored as
 /// 0.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Scalar {
     /// The name it was declared with, for messages.
     pub name: Option<String>,
@@ -58,7 +58,7 @@ pub struct Scalar {
 
 /// A run of values that are the elements of a scalarset, in the scalarset's order. Elements of one scalarset can be
 /// permuted throughout a state without changing its behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Elements {
     /// The scalarset's number.
     pub set: u32,
@@ -69,7 +69,7 @@ pub struct Elements {
 }
 
 /// The text of a scalar's values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Names {
     /// As numbers.
     Numbers,

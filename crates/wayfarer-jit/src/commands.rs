@@ -10,7 +10,6 @@ use crate::roots::{self, Metering};
 use crate::shape::Shape;
 use crate::touched::Blocks;
 use cranelift_frontend::FunctionBuilder;
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use wayfarer_ir::effects::Effects;
@@ -110,6 +109,13 @@ impl Compiled {
         let first = family.first as usize;
         let rules = if own { first + member as usize..first + member as usize + 1 } else { first..first + family.instances as usize };
         let heat = &family.heat[if own { member as usize } else { 0 }];
+        if heat.load(Ordering::Relaxed) == 0 && family.patience > 0 {
+            // Better code that was kept is used at once.
+            let name = command_name(starts, number, own.then_some(member), Effort::Much);
+            if self.idle_foundry().is_some_and(|foundry| foundry.keeps(&name)) {
+                heat.store(family.patience, Ordering::Relaxed);
+            }
+        }
         if heat.load(Ordering::Relaxed) < family.patience {
             let address = self.compile_command(starts, number, &family.early, None, Effort::Least);
             if address == NOT_YET {
@@ -162,17 +168,14 @@ impl Compiled {
                 return INTERPRETED;
             }
             let values = instance.map(|member| values(rule, member));
-            let which = instance.map_or("all".to_string(), |member| member.to_string());
-            let name = format!("{} {number}.{which} {effort:?}", if starts { "start" } else { "command" });
-            let touched = Cell::new(Blocks::ALL);
-            let address = self.compile(cell, &name, 3, effort, |builder, metering| {
-                roots::command(builder, self.setting(), rule, values.as_deref(), &self.packing, metering, &touched)
-            });
-            if address != NOT_YET {
+            let name = command_name(starts, number, instance, effort);
+            let write = |builder: FunctionBuilder, metering: Metering| {
+                roots::command(builder, self.setting(), rule, values.as_deref(), &self.packing, metering).map(|blocks| blocks.0)
+            };
+            self.compile(cell, &name, 3, effort, write, |address, touched| {
                 let writes = if starts { Blocks::ALL } else { self.writes(number) };
-                self.touched().insert(address, touched.get().and(writes));
-            }
-            address
+                self.touched().insert(address, Blocks(touched).and(writes));
+            })
         })
     }
 
@@ -196,7 +199,9 @@ impl Compiled {
         self.code(cell, || {
             let values = family.guards.values(rule, member);
             let name = format!("{} {number}.{member}", if starts { "start guard" } else { "guard" });
-            self.compile(cell, &name, 2, Effort::Little, |builder, metering| roots::guard(builder, self.setting(), rule, values.as_deref(), metering))
+            let write =
+                |builder: FunctionBuilder, metering: Metering| roots::guard(builder, self.setting(), rule, values.as_deref(), metering).map(|()| 0);
+            self.compile(cell, &name, 2, Effort::Little, write, |_, _| {})
         })
     }
 
@@ -212,10 +217,10 @@ impl Compiled {
         }
         let setting = self.setting();
         let words = parameters(&self.program.functions[function as usize]);
-        let write = |builder: FunctionBuilder, _: Metering| roots::function(builder, setting, FunctionId(function), depth);
+        let write = |builder: FunctionBuilder, _: Metering| roots::function(builder, setting, FunctionId(function), depth).map(|()| 0);
         let name = format!("function {function} {depth:?}");
         let made = self.make(&mut foundry, &name, (words, 2), Effort::Much, &write);
-        cell.store(made.unwrap_or(NOT_YET), Ordering::Release);
+        cell.store(made.map_or(NOT_YET, |code| code.address as usize), Ordering::Release);
         made.is_some()
     }
 }
@@ -235,6 +240,12 @@ impl Codes {
             Codes::General(_) => None,
         }
     }
+}
+
+/// The name under which a command's code is kept.
+fn command_name(starts: bool, number: usize, instance: Option<u64>, effort: Effort) -> String {
+    let which = instance.map_or("all".to_string(), |member| member.to_string());
+    format!("{} {number}.{which} {effort:?}", if starts { "start" } else { "command" })
 }
 
 /// The parameters' values of an instance.

@@ -4,8 +4,9 @@
 
 use crate::commands::{Family, Quick, families};
 use crate::emit::{Emitter, Environment, Outcome, Setting, Stop};
-use crate::foundry::{Effort, Foundry, JitError, Meter};
-use crate::guards::{Guards, Way};
+use crate::foundry::{Code, Effort, Foundry, JitError, Meter};
+use crate::guards::{Guards, NOT_FINE, Way};
+use crate::key::key;
 use crate::masks::Masks;
 use crate::nest::Nest;
 use crate::roots::{self, Metering};
@@ -19,6 +20,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use wayfarer_ir::{FunctionId, Interpreter, Limits, Program, PropertyKind, Rule};
+use wayfarer_kept::Folder;
 use wayfarer_space::{Packing, Space, Word};
 
 /// The most rules that are all compiled with their parameters fixed.
@@ -42,7 +44,8 @@ pub(crate) const NOT_YET: usize = 0;
 /// Code that is interpreted.
 pub(crate) const INTERPRETED: usize = 1;
 
-pub(crate) type GuardsCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
+pub(crate) type GuardsCode = unsafe extern "C" fn(*const Word, *mut u64, *const u64) -> u64;
+pub(crate) type CheckCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
 pub(crate) type NestCode = unsafe extern "C" fn(*const Word, *mut u32) -> u64;
 pub(crate) type FormulaCode = unsafe extern "C" fn(*const Word, *mut Environment) -> i64;
 pub(crate) type CommandCode = unsafe extern "C" fn(*const Word, *mut Word, *mut Environment) -> i64;
@@ -56,6 +59,8 @@ pub struct Compiled {
     pub(crate) words: usize,
     pub(crate) shape: Shape,
     target: TargetFrontendConfig,
+    /// The file in which its code is kept.
+    place: Option<(Folder, String)>,
     pub(crate) families: Vec<Family>,
     pub(crate) starts: Vec<Family>,
     /// The commands, if all of them are rows of a table.
@@ -74,10 +79,10 @@ pub struct Compiled {
     pub(crate) writes: OnceLock<Vec<Blocks>>,
     /// The words that commands may change, by the address of their code.
     touched: Mutex<HashMap<usize, Blocks>>,
-    /// Tables read by the guards' code, which contains their addresses.
-    tables: Mutex<Vec<Vec<u64>>>,
+    /// Words of the tables that the guards' code reads.
+    table_words: AtomicUsize,
     /// The check of all properties, if there are any.
-    pub(crate) check: Option<GuardsCode>,
+    pub(crate) check: Option<CheckCode>,
     pub(crate) check_groups: usize,
     /// Properties one by one; 0 if they were not needed yet.
     pub(crate) properties: Box<[AtomicUsize]>,
@@ -112,13 +117,14 @@ pub(crate) struct Segment {
 
 /// A function that evaluates the guards of some groups.
 pub(crate) struct Chunk {
-    pub(crate) code: GuardsCode,
+    code: GuardsCode,
+    tables: Arc<[u64]>,
     pub(crate) group: usize,
     /// The segment it is part of, and its groups there.
     segment: usize,
     groups: Range<usize>,
-    /// The function to call if the order of conjuncts matters.
-    pub(crate) ordered: AtomicUsize,
+    /// The function to call if the order of conjuncts matters, and its tables.
+    ordered: OnceLock<(GuardsCode, Arc<[u64]>)>,
 }
 
 impl Compiled {
@@ -127,13 +133,26 @@ impl Compiled {
         Self::with_nests(program, limits, MOST_GROUPED)
     }
 
+    /// The same, with the code that an earlier run kept in this folder. When it is dropped, it keeps what it compiled.
+    pub fn with_kept(program: impl Into<Arc<Program>>, limits: Limits, folder: Folder) -> Result<Self, JitError> {
+        let program = program.into();
+        let place = key(&program, limits).map(|name| (folder, name));
+        Self::build(program, limits, MOST_GROUPED, place)
+    }
+
     /// The same, with the guards of families of more than `grouped` rules as nests of loops.
     pub fn with_nests(program: impl Into<Arc<Program>>, limits: Limits, grouped: u64) -> Result<Self, JitError> {
-        let program = program.into();
+        Self::build(program.into(), limits, grouped, None)
+    }
+
+    fn build(program: Arc<Program>, limits: Limits, grouped: u64, place: Option<(Folder, String)>) -> Result<Self, JitError> {
         let shape = Shape::of(&program);
-        let foundry = Foundry::new()?;
-        let target = foundry.target();
         let functions = zeros(program.functions.len() * 2);
+        let mut foundry = Foundry::new(&functions)?;
+        if let Some(code) = place.as_ref().and_then(|(folder, name)| folder.look_up(name)) {
+            foundry.use_kept(code);
+        }
+        let target = foundry.target();
         let recursive = (0..program.functions.len()).any(|number| shape.is_recursive(FunctionId(number as u32)));
         // Frames outside the stack are together within the limit, except for that of the command itself, to which no
         // limit applies.
@@ -156,7 +175,7 @@ impl Compiled {
             layered: false,
             writes: OnceLock::new(),
             touched: Mutex::default(),
-            tables: Mutex::default(),
+            table_words: AtomicUsize::new(0),
             check: None,
             check_groups: program.properties.len().div_ceil(64),
             properties: zeros(program.properties.len()),
@@ -175,6 +194,7 @@ impl Compiled {
             limits,
             shape,
             target,
+            place,
         };
         compiled.rows = if compiled.is_plain() { Rows::of(&compiled.program) } else { None };
         // Masks know nothing of levels.
@@ -209,9 +229,8 @@ impl Compiled {
 
     /// Bytes of machine code and tables so far.
     pub fn code_bytes(&self) -> usize {
-        // One lock at a time: code that compiles guards takes the tables while it holds the foundry.
-        let tables: usize = self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().map(|table| table.len() * 8).sum();
-        tables + self.foundry().bytes() + self.masks.as_ref().map_or(0, |masks| masks.table_words() * 8)
+        let tables = self.table_words.load(Ordering::Relaxed) + self.masks.as_ref().map_or(0, Masks::table_words);
+        tables * 8 + self.foundry().bytes()
     }
 
     /// The number of functions compiled so far.
@@ -244,7 +263,7 @@ impl Compiled {
     }
 
     pub(crate) fn setting(&self) -> Setting<'_> {
-        Setting { program: &self.program, shape: &self.shape, limits: self.limits, target: self.target, functions: self.functions.as_ptr() as usize }
+        Setting { program: &self.program, shape: &self.shape, limits: self.limits, target: self.target }
     }
 
     /// Lists the parameters of all rules that may get quick code.
@@ -280,7 +299,7 @@ impl Compiled {
                 }
             }
         }
-        let (mut chunks, mut tables) = (Vec::new(), Vec::new());
+        let mut chunks = Vec::new();
         for (number, segment) in segments.iter_mut().enumerate() {
             segment.group = self.groups;
             if segment.alone.is_some() {
@@ -289,6 +308,7 @@ impl Compiled {
             let setting = self.setting();
             let mut guards = Guards::new(setting, &self.program.rules[segment.families.clone()], Way::Merged, 0..usize::MAX);
             segment.groups = guards.groups();
+            let tables = self.count(std::mem::take(&mut guards.tables));
             let mut start = 0;
             while start < guards.groups() {
                 let mut end = start + 1;
@@ -300,27 +320,32 @@ impl Compiled {
                 let address = self.make_guards(&mut self.foundry(), &mut guards, start..end, &format!("guards {number}.{start}"))?;
                 // SAFETY: the function was emitted with these parameters and this result.
                 let code = unsafe { std::mem::transmute::<*const u8, GuardsCode>(address) };
-                chunks.push(Chunk { code, group: segment.group + start, segment: number, groups: start..end, ordered: AtomicUsize::new(NOT_YET) });
+                let (group, tables) = (segment.group + start, tables.clone());
+                chunks.push(Chunk { code, tables, group, segment: number, groups: start..end, ordered: OnceLock::new() });
                 start = end;
             }
-            // Moving the vector does not move its elements.
-            tables.push(std::mem::take(&mut guards.tables));
             self.groups += segment.groups;
         }
         self.chunks = chunks;
-        self.tables = Mutex::new(tables);
         self.lone = segments.iter().any(|segment| segment.alone.is_some());
         self.segments = segments;
         Ok(())
     }
 
     /// The code that lists the enabled rules of a family, if its guards can be a nest of loops.
+    /// Tables that guards will read.
+    fn count(&self, tables: Vec<u64>) -> Arc<[u64]> {
+        self.table_words.fetch_add(tables.len(), Ordering::Relaxed);
+        tables.into()
+    }
+
     fn make_nest(&self, family: usize) -> Result<Option<NestCode>, JitError> {
         let setting = self.setting();
         let Some(nest) = Nest::of(setting, &self.program.rules[family]) else { return Ok(None) };
-        let made = self.foundry().make(&format!("nest {family}"), (2, 1), Effort::Much, |builder| nest.write(Emitter::plain(builder, setting)))?;
+        let write = |builder: FunctionBuilder| nest.write(Emitter::plain(builder, setting)).map(|()| 0);
+        let made = self.foundry().make(&format!("nest {family}"), (2, 1), Effort::Much, write)?;
         // SAFETY: the function was emitted with these parameters and this result.
-        Ok(made.ok().map(|address| unsafe { std::mem::transmute::<*const u8, NestCode>(address) }))
+        Ok(made.ok().map(|code| unsafe { std::mem::transmute::<*const u8, NestCode>(code.address) }))
     }
 
     fn make_guards(&self, foundry: &mut Foundry, guards: &mut Guards, groups: Range<usize>, name: &str) -> Result<*const u8, JitError> {
@@ -331,32 +356,43 @@ impl Compiled {
         };
         loop {
             let setting = self.setting();
-            match foundry.make(name, (2, 1), effort, |builder| guards.write(Emitter::plain(builder, setting), groups.clone()))? {
-                Ok(address) => return Ok(address),
+            let write = |builder: FunctionBuilder| guards.write(Emitter::plain(builder, setting), groups.clone()).map(|()| 0);
+            match foundry.make(name, (3, 1), effort, write)? {
+                Ok(code) => return Ok(code.address),
                 Err(unwritable) => guards.give_up(unwritable),
             }
         }
     }
 
+    /// Evaluates the guards of a chunk. Returns whether any is undecided.
+    ///
+    /// # Safety
+    /// The state must have the program's width, and there must be room for two words for each group of the chunk.
+    #[inline(always)]
+    pub(crate) unsafe fn decide_chunk(&self, chunk: &Chunk, state: *const Word, bits: *mut u64) -> u64 {
+        // SAFETY: the code was emitted with these parameters for these tables; the rest is guaranteed by the caller.
+        let undecided = unsafe { (chunk.code)(state, bits, chunk.tables.as_ptr()) };
+        if undecided != NOT_FINE {
+            return undecided;
+        }
+        let (code, tables) = self.ordered(chunk);
+        // SAFETY: as above.
+        unsafe { code(state, bits, tables.as_ptr()) }
+    }
+
     /// The function that evaluates the guards of a chunk if the order of their conjuncts matters.
-    pub(crate) fn ordered_code(&self, chunk: &Chunk) -> GuardsCode {
-        let address = self.code(&chunk.ordered, || {
-            let mut foundry = self.foundry();
-            let there = chunk.ordered.load(Ordering::Acquire);
-            if there != NOT_YET {
-                return there;
-            }
+    #[cold]
+    fn ordered<'c>(&self, chunk: &'c Chunk) -> &'c (GuardsCode, Arc<[u64]>) {
+        chunk.ordered.get_or_init(|| {
             let segment = &self.segments[chunk.segment];
             let mut guards = Guards::new(self.setting(), &self.program.rules[segment.families.clone()], Way::Ordered, chunk.groups.clone());
+            let tables = self.count(std::mem::take(&mut guards.tables));
             let name = format!("ordered guards {}.{}", chunk.segment, chunk.groups.start);
-            let address =
-                self.make_guards(&mut foundry, &mut guards, chunk.groups.clone(), &name).expect("guards that could be written before") as usize;
-            self.tables.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(std::mem::take(&mut guards.tables));
-            chunk.ordered.store(address, Ordering::Release);
-            address
-        });
-        // SAFETY: the function was emitted with these parameters and this result.
-        unsafe { std::mem::transmute::<usize, GuardsCode>(address) }
+            let made = self.make_guards(&mut self.foundry(), &mut guards, chunk.groups.clone(), &name);
+            let address = made.expect("guards that could be written before");
+            // SAFETY: the function was emitted with these parameters and this result.
+            (unsafe { std::mem::transmute::<*const u8, GuardsCode>(address) }, tables)
+        })
     }
 
     fn compile_check(&mut self) -> Result<(), JitError> {
@@ -368,13 +404,13 @@ impl Compiled {
         let mut asked = vec![false; self.program.properties.len()];
         let address = loop {
             let setting = self.setting();
-            match self.foundry().make("properties", (2, 1), effort, |builder| roots::properties(builder, setting, &asked))? {
-                Ok(address) => break address,
+            match self.foundry().make("properties", (2, 1), effort, |builder| roots::properties(builder, setting, &asked).map(|()| 0))? {
+                Ok(code) => break code.address,
                 Err(property) => asked[property] = true,
             }
         };
         // SAFETY: the function was emitted with these parameters and this result.
-        self.check = Some(unsafe { std::mem::transmute::<*const u8, GuardsCode>(address) });
+        self.check = Some(unsafe { std::mem::transmute::<*const u8, CheckCode>(address) });
         Ok(())
     }
 
@@ -387,7 +423,8 @@ impl Compiled {
         }
     }
 
-    /// Compiles a function into a cell, with all its callees. The address is [`NOT_YET`] if another thread is compiling.
+    /// Compiles a function into a cell, with all its callees, and hands over what was noted about it. The address is [`NOT_YET`] if another thread is
+    /// compiling.
     #[cold]
     pub(crate) fn compile(
         &self,
@@ -395,14 +432,21 @@ impl Compiled {
         name: &str,
         words: usize,
         effort: Effort,
-        write: impl Fn(FunctionBuilder, Metering) -> Outcome<()>,
+        write: impl Fn(FunctionBuilder, Metering) -> Outcome<u64>,
+        note: impl FnOnce(usize, u64),
     ) -> usize {
         let Some(mut foundry) = self.idle_foundry() else { return NOT_YET };
         let there = cell.load(Ordering::Acquire);
         if there != NOT_YET {
             return there;
         }
-        let address = self.make(&mut foundry, name, (words, 1), effort, &write).unwrap_or(INTERPRETED);
+        let address = match self.make(&mut foundry, name, (words, 1), effort, &write) {
+            Some(code) => {
+                note(code.address as usize, code.note);
+                code.address as usize
+            }
+            None => INTERPRETED,
+        };
         cell.store(address, Ordering::Release);
         address
     }
@@ -413,12 +457,12 @@ impl Compiled {
         name: &str,
         (words, results): (usize, usize),
         effort: Effort,
-        write: &dyn Fn(FunctionBuilder, Metering) -> Outcome<()>,
-    ) -> Option<usize> {
+        write: &dyn Fn(FunctionBuilder, Metering) -> Outcome<u64>,
+    ) -> Option<Code> {
         let mut metering = Metering::Off;
         loop {
             match foundry.make(name, (words, results), effort, |builder| write(builder, metering)) {
-                Ok(Ok(address)) => return Some(address as usize),
+                Ok(Ok(code)) => return Some(code),
                 Ok(Err(Stop::Meter)) if metering == Metering::Off => metering = Metering::On,
                 _ => return None,
             }
@@ -433,6 +477,17 @@ impl Compiled {
     /// Whether commands need only a state.
     pub(crate) fn is_plain(&self) -> bool {
         self.assumptions.is_none() && !self.covers && !self.recursive && self.heap_words == 0
+    }
+}
+
+impl Drop for Compiled {
+    /// Keeps the machine code for later runs, if it was [made for that](Self::with_kept) and not all of it was kept before.
+    fn drop(&mut self) {
+        if let Some((folder, name)) = &self.place
+            && let Some(code) = self.foundry().kept_code()
+        {
+            folder.keep(name, &code);
+        }
     }
 }
 

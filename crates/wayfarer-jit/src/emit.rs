@@ -150,8 +150,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) limits: wayfarer_ir::Limits,
     pub(crate) target: TargetFrontendConfig,
-    /// Addresses of compiled functions, by function and [`Depth`].
-    pub(crate) functions: usize,
 }
 
 /// Emits one function.

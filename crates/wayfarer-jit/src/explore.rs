@@ -6,7 +6,6 @@ use crate::commands::Family;
 use crate::compiled::Compiled;
 use crate::emit::{DONE, NO_CODE};
 use crate::fire::{Columns, list, take_covered};
-use crate::guards::NOT_FINE;
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -63,14 +62,8 @@ impl Compiled {
     pub(crate) unsafe fn decide(&self, state: *const Word, bits: *mut u64) -> u64 {
         let mut undecided = 0;
         for chunk in &self.chunks {
-            // SAFETY: the code was emitted with these parameters; the rest is guaranteed by the caller.
-            let here = unsafe { (chunk.code)(state, bits.add(chunk.group * 2)) };
-            undecided |= if here == NOT_FINE {
-                // SAFETY: as above.
-                unsafe { self.ordered_code(chunk)(state, bits.add(chunk.group * 2)) }
-            } else {
-                here
-            };
+            // SAFETY: guaranteed by the caller.
+            undecided |= unsafe { self.decide_chunk(chunk, state, bits.add(chunk.group * 2)) };
         }
         undecided
     }

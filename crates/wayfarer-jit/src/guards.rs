@@ -50,7 +50,7 @@ pub(crate) struct Guards<'a> {
     groups: Vec<Group<'a>>,
     lookups: Vec<Vec<Lookup>>,
     pub(crate) way: Way,
-    /// All tables one after another. Code contains their addresses, so they must not move once it is emitted.
+    /// All tables one after another. The code is given their address.
     pub(crate) tables: Vec<u64>,
 }
 
@@ -101,9 +101,9 @@ impl<'a> Guards<'a> {
         self.groups[group].guards[bit].ask = true;
     }
 
-    /// Emits the function that evaluates the guards of some groups. Its parameters are the state and the output, in
-    /// which the words of enabled and of undecided rules alternate. It returns whether any is undecided, or
-    /// [`NOT_FINE`].
+    /// Emits the function that evaluates the guards of some groups. Its parameters are the state, the output, in
+    /// which the words of enabled and of undecided rules alternate, and the tables. It returns whether any is
+    /// undecided, or [`NOT_FINE`].
     pub(crate) fn write(&self, mut emitter: Emitter<'a, '_>, groups: std::ops::Range<usize>) -> Result<(), Unwritable> {
         let (state, out) = (emitter.parameter(0), emitter.parameter(1));
         emitter.state = Area::fixed(state, emitter.setting.program.words);
@@ -193,20 +193,21 @@ impl<'a> Guards<'a> {
         };
         let mut alive = emitter.builder.ins().iconst(types::I64, members(&|guard| !guard.never) as i64);
         let mut undecided = emitter.builder.ins().iconst(types::I64, 0);
+        let tables = emitter.parameter(2);
         for lookup in &self.lookups[number] {
             let spot = emitter.state_spot(lookup.field.offset);
             let value = emitter.load(spot, lookup.field.bits);
             let value = emitter.word(value);
-            let base = emitter.builder.ins().iconst(types::I64, self.tables[lookup.table..].as_ptr() as i64);
             let distance = emitter.builder.ins().ishl_imm_s(value, 3);
-            let entry = emitter.builder.ins().iadd(base, distance);
+            let entry = emitter.builder.ins().iadd(tables, distance);
+            let table = lookup.table as i32 * 8;
             let flags = MemFlagsData::trusted().with_readonly().with_can_move();
             if lookup.faults {
-                let faults = emitter.builder.ins().load(types::I64, flags, entry, 8 << lookup.field.bits);
+                let faults = emitter.builder.ins().load(types::I64, flags, entry, table + (8 << lookup.field.bits));
                 let faults = emitter.builder.ins().band(alive, faults);
                 undecided = emitter.builder.ins().bor(undecided, faults);
             }
-            let holds = emitter.builder.ins().load(types::I64, flags, entry, 0);
+            let holds = emitter.builder.ins().load(types::I64, flags, entry, table);
             alive = emitter.builder.ins().band(alive, holds);
         }
         let ask = members(&|guard| guard.ask);

@@ -11,7 +11,7 @@
 //! - commands that only add and set constants are rows of a table (`rows`)
 //! - successors are written directly into the columns of steps (`explore`, `fire`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
-//! - all machine code is in one contiguous area of memory and is counted (`foundry`)
+//! - all machine code is in one contiguous area of memory and is counted, and a later run can use it again (`foundry`, `key`)
 
 mod commands;
 mod compiled;
@@ -21,6 +21,7 @@ mod fire;
 mod foundry;
 mod functions;
 mod guards;
+mod key;
 mod levels;
 mod listed;
 mod masks;

@@ -7,7 +7,6 @@ use crate::shape;
 use crate::touched::Blocks;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 use cranelift_frontend::FunctionBuilder;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::mem::offset_of;
 use wayfarer_ir::{Expr, FunctionId, Property, PropertyKind, Reg, Rule};
@@ -31,8 +30,8 @@ const INLINE_UNTIL: usize = 500;
 pub(crate) type Fixed<'a> = Option<&'a [i64]>;
 
 /// Emits a command. Its parameters are the state, the next state to write, and the environment. If a state has more
-/// than [`WORDS_IN_VARIABLES`] words, the caller has copied it into the next state. `touched` receives the words that
-/// the command may change.
+/// than [`WORDS_IN_VARIABLES`] words, the caller has copied it into the next state. Returns the words that the command
+/// may change.
 pub(crate) fn command(
     builder: FunctionBuilder,
     setting: Setting,
@@ -40,8 +39,7 @@ pub(crate) fn command(
     fixed: Fixed,
     packing: &Packing,
     metering: Metering,
-    touched: &Cell<Blocks>,
-) -> Outcome<()> {
+) -> Outcome<Blocks> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     emitter.inline_until = INLINE_UNTIL;
     let (state, out, environment) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
@@ -68,7 +66,7 @@ pub(crate) fn command(
     let flow = emitter.statements(&body.block)?;
     let (flow, _) = emitter.end(flow, None)?;
     emitter.within_fuel()?;
-    touched.set(Blocks::of(emitter.touched.iter().copied()));
+    let touched = Blocks::of(emitter.touched.iter().copied());
     if flow == Flow::Next {
         let area = emitter.state;
         for word in 0..words {
@@ -86,7 +84,7 @@ pub(crate) fn command(
         emitter.give(DONE);
     }
     emitter.finish();
-    Ok(())
+    Ok(touched)
 }
 
 /// Emits a guard. Its parameters are the state and the environment.

@@ -6,7 +6,8 @@ use crate::commands::Codes;
 use crate::compiled::{CommandCode, Compiled, FormulaCode, INTERPRETED, NOT_YET};
 use crate::emit::{DISCARDED, DONE, Environment, FIRST_FAULT, NO_CODE, NO_STACK};
 use crate::foundry::Effort;
-use crate::roots::{self, HOLDS};
+use crate::roots::{self, HOLDS, Metering};
+use cranelift_frontend::FunctionBuilder;
 use std::cell::Cell;
 use wayfarer_ir::Rule;
 use wayfarer_space::{Fault, Fired, Firing, PropertyBits, Space, Word};
@@ -126,9 +127,10 @@ impl Compiled {
         let cell = &self.properties[property];
         let address = self.code(cell, || {
             let name = format!("property {property}");
-            self.compile(cell, &name, 2, Effort::Little, |builder, metering| {
-                roots::property(builder, self.setting(), &self.program.properties[property], metering)
-            })
+            let write = |builder: FunctionBuilder, metering: Metering| {
+                roots::property(builder, self.setting(), &self.program.properties[property], metering).map(|()| 0)
+            };
+            self.compile(cell, &name, 2, Effort::Little, write, |_, _| {})
         });
         truth(self.run_formula(address, None, state, scratch)).unwrap_or_else(|| {
             let mut bits = PropertyBits::default();
@@ -173,7 +175,8 @@ impl Compiled {
         let status = match (status, &self.assumptions) {
             (DONE, Some(cell)) => {
                 let address = self.code(cell, || {
-                    self.compile(cell, "assumptions", 2, Effort::Much, |builder, metering| roots::assumptions(builder, self.setting(), metering))
+                    let write = |builder: FunctionBuilder, metering: Metering| roots::assumptions(builder, self.setting(), metering).map(|()| 0);
+                    self.compile(cell, "assumptions", 2, Effort::Much, write, |_, _| {})
                 });
                 self.run_formula(address, None, out, scratch)
             }

@@ -72,6 +72,8 @@ pub struct Plan {
     pub loop_limit: u64,
     /// Interpret instead of compiling.
     pub interpret: bool,
+    /// Whether machine code is kept in the user's cache folder for later runs.
+    pub keep_code: bool,
     /// The device of the run.
     pub device: DeviceChoice,
     /// The memory of a GPU that the run may take, in bytes; by default nearly all that is free.
@@ -106,6 +108,7 @@ impl Default for Plan {
             shorten: true,
             loop_limit: 1_000_000,
             interpret: false,
+            keep_code: false,
             device: DeviceChoice::default(),
             device_memory: None,
         }

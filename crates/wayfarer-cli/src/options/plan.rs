@@ -53,7 +53,7 @@ pub(crate) struct PlanArgs<C> {
 impl<C: Chosen> clap::FromArgMatches for PlanArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         // On a command line, no number of threads means all of them.
-        let mut read = PlanArgs { plan: Plan { threads: 0, ..Plan::default() }, chosen: PhantomData };
+        let mut read = PlanArgs { plan: Plan { threads: 0, keep_code: true, ..Plan::default() }, chosen: PhantomData };
         read.update_from_arg_matches(matches)?;
         Ok(read)
     }

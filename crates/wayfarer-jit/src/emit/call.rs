@@ -2,8 +2,9 @@
 
 use super::statement::Flow;
 use super::{Activation, Area, Condition, DONE, Depth, Emitter, Environment, Fuel, NO_CODE, NO_STACK, Outcome, Register, Spot, Stop, Val};
+use crate::foundry::Symbol;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
+use cranelift_codegen::ir::{AbiParam, ExternalName, GlobalValueData, InstBuilder, Signature, Value, types};
 use std::mem::offset_of;
 use wayfarer_ir::{Argument, Expr, FaultId, Function, FunctionId, Parameter, Stmt};
 
@@ -225,8 +226,8 @@ impl Emitter<'_, '_> {
         self.burn(fuel)?;
         let entered = self.enter_call(callee.body.frame, fuel)?;
         let slot = crate::functions::slot(function.0, self.depth);
-        let table = self.builder.ins().iconst(types::I64, (self.setting.functions + slot * size_of::<usize>()) as i64);
-        let address = self.builder.ins().load(types::I64, Self::trusted(), table, 0);
+        let table = self.symbol(Symbol::Functions);
+        let address = self.builder.ins().load(types::I64, Self::trusted(), table, (slot * size_of::<usize>()) as i32);
         self.expect_code(address, slot, environment);
 
         let sizes: Vec<u32> = callee
@@ -353,15 +354,23 @@ impl Emitter<'_, '_> {
     }
 
     /// Calls a function of this crate.
-    pub(crate) fn call_out(&mut self, address: usize, arguments: &[Value]) {
-        let address = self.builder.ins().iconst(types::I64, address as i64);
+    pub(crate) fn call_out(&mut self, symbol: Symbol, arguments: &[Value]) {
+        let address = self.symbol(symbol);
         self.call_address(address, arguments, 0);
     }
 
     /// Calls a function of the runtime that gives a word and changes nothing.
-    pub(crate) fn call_out_for_word(&mut self, address: usize, arguments: &[Value]) -> Value {
-        let address = self.builder.ins().iconst(types::I64, address as i64);
+    pub(crate) fn call_out_for_word(&mut self, symbol: Symbol, arguments: &[Value]) -> Value {
+        let address = self.symbol(symbol);
         self.call_address(address, arguments, 1)[0]
+    }
+
+    /// The address of something outside the code.
+    fn symbol(&mut self, symbol: Symbol) -> Value {
+        let name = ExternalName::user(self.builder.func.declare_imported_user_function(symbol.name()));
+        let symbol = GlobalValueData::Symbol { name, offset: 0.into(), colocated: false, tls: false };
+        let symbol = self.builder.func.create_global_value(symbol);
+        self.builder.ins().symbol_value(types::I64, symbol)
     }
 
     fn call_address(&mut self, address: Value, arguments: &[Value], results: usize) -> Vec<Value> {

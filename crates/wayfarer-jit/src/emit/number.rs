@@ -1,6 +1,7 @@
 //! Numbers of other kinds: real ones, and whole ones without sign.
 
 use super::{Condition, Emitter, Outcome, Stop, Val};
+use crate::foundry::Symbol;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, types};
 use wayfarer_ir::real::NOT_A_NUMBER;
@@ -23,7 +24,7 @@ impl Emitter<'_, '_> {
         if comparison.is_none() && !is_instruction {
             let number = RealOp::ALL.iter().position(|(known, _)| *known == op).unwrap_or(RealOp::ALL.len());
             let number = self.builder.ins().iconst(types::I64, number as i64);
-            return Val::any(self.call_out_for_word(crate::runtime::real as *const () as usize, &[number, a, b]));
+            return Val::any(self.call_out_for_word(Symbol::Real, &[number, a, b]));
         }
         let flags = MemFlagsData::new();
         let (x, y) = (self.builder.ins().bitcast(types::F64, flags, a), self.builder.ins().bitcast(types::F64, flags, b));

@@ -5,6 +5,7 @@
 
 use super::value::Held;
 use super::{Condition, Emitter, Outcome, Val};
+use crate::foundry::Symbol;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
@@ -303,9 +304,9 @@ impl Emitter<'_, '_> {
             (Some(source), Some(home)) if again && spot.area.state => {
                 let distance = self.builder.ins().isub(address, home);
                 let before = self.builder.ins().iadd(source, distance);
-                self.call_out(crate::runtime::sort_again as *const () as usize, &[address, shift, stride, count, bits, before]);
+                self.call_out(Symbol::SortAgain, &[address, shift, stride, count, bits, before]);
             }
-            _ => self.call_out(crate::runtime::sort as *const () as usize, &[address, shift, stride, count, bits]),
+            _ => self.call_out(Symbol::Sort, &[address, shift, stride, count, bits]),
         }
         self.touch(spot.area, range);
         self.take_from_memory(spot.area, range);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Limits, Program};
 use wayfarer_jit::Compiled;
+use wayfarer_kept::Folder;
 use wayfarer_space::{Firing, PropertyBits, Rng, Sieve, Space, States, Steps, Word};
 
 /// The cases seen on the way, so that a test can check that it tested something.
@@ -40,7 +41,21 @@ pub(crate) fn agree(name: &str, program: &Arc<Program>, limits: Limits, most: us
     // The best code at once, after a few firings, and as in a search: first code that was made with little effort.
     agree_on(&format!("{name}, best code"), &interpreter, &compile().with_patience(0), most.min(10));
     agree_on(&format!("{name}, better code"), &interpreter, &compile().with_patience(3), most.min(10));
+    agree_on_kept_code(name, &interpreter, (program, limits), most.min(10));
     agree_on(name, &interpreter, &compile(), most)
+}
+
+/// Explores with code that is to be kept, and again with the code that was.
+fn agree_on_kept_code(name: &str, interpreter: &Interpreter, (program, limits): (&Arc<Program>, Limits), most: usize) {
+    let folder = std::env::temp_dir().join(format!("wayfarer-jit-{}-{:?}", std::process::id(), std::thread::current().id()));
+    let compile = || {
+        let compiled = Compiled::with_kept(program.clone(), limits, Folder::at(&folder));
+        compiled.unwrap_or_else(|error| panic!("{name}: {error}")).with_patience(2)
+    };
+    for what in ["code to keep", "kept code"] {
+        agree_on(&format!("{name}, {what}"), interpreter, &compile(), most);
+    }
+    let _ = std::fs::remove_dir_all(&folder);
 }
 
 pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compiled, most: usize) -> Seen {

@@ -251,6 +251,22 @@ pub const OPTIONS: &[PlanOption] = &[
         ..USUAL
     },
     PlanOption {
+        name: "keep_code",
+        value: "WHETHER",
+        heading: SEARCH,
+        help: "Whether machine code is kept for later runs of the same model: on or off",
+        default: "on for the command, off in programs that use the library",
+        more: "The code is kept in ~/.cache/wayfarer/code (or below $XDG_CACHE_HOME): at most 256 files and 256 MiB. It is used again only by the same \
+               version of the program, for the same model and constants, on the same kind of processor. The report does not depend on it, except for times \
+               and memory.",
+        compared: true,
+        choices: || vec!["on".to_string(), "off".to_string()],
+        set: |plan, text| put(&mut plan.keep_code, switch(text)),
+        // A report does not depend on it, so it is no part of the line that repeats a run.
+        given: |_| Vec::new(),
+        ..USUAL
+    },
+    PlanOption {
         name: "device",
         value: "WHERE",
         heading: SEARCH,

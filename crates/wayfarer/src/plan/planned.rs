@@ -295,6 +295,11 @@ impl Planned {
         self.switch("interpret", on)
     }
 
+    /// Keeps machine code in the user's cache folder for later runs.
+    pub fn keep_code(self, on: bool) -> Self {
+        self.switch("keep_code", on)
+    }
+
     /// Writes the witness of a violation to this file, in the Informal Trace Format.
     pub fn witness(mut self, file: &str) -> Self {
         self.given.push(("witness", format!("{file:?}")));

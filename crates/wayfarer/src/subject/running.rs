@@ -6,10 +6,14 @@ use crate::memory::WHOLE_PROCESS;
 #[cfg(feature = "jit")]
 use crate::memory::{compiled_since, taken};
 use std::sync::Arc;
+#[cfg(feature = "jit")]
+use wayfarer_ir::Limits;
 use wayfarer_ir::passing::Passing;
 use wayfarer_ir::{Interpreter, Program};
 #[cfg(feature = "jit")]
-use wayfarer_jit::Compiled;
+use wayfarer_jit::{Compiled, JitError};
+#[cfg(feature = "jit")]
+use wayfarer_kept::Folder;
 use wayfarer_space::Space;
 
 /// A program in executable form.
@@ -37,7 +41,7 @@ impl Executable {
         let limits = plan.code_limits();
         #[cfg(feature = "jit")]
         if !plan.interpret
-            && let Ok(compiled) = Compiled::new(program.clone(), limits)
+            && let Ok(compiled) = compile(program, limits, plan.keep_code)
         {
             let compiled = Box::new(compiled.with_code_limit(most_code(memory)).with_meter((taken, compiled_since)));
             return match program.passing {
@@ -50,6 +54,15 @@ impl Executable {
             Some(field) => Executable::InterpretedPassing(Passing::new(interpreter, field)),
             None => Executable::Interpreted(interpreter),
         }
+    }
+}
+
+/// Compiles a program, or takes the code that an earlier run kept.
+#[cfg(feature = "jit")]
+fn compile(program: &Arc<Program>, limits: Limits, keep: bool) -> Result<Compiled, JitError> {
+    match Folder::of("code").filter(|_| keep) {
+        Some(folder) => Compiled::with_kept(program.clone(), limits, folder),
+        None => Compiled::new(program.clone(), limits),
     }
 }
 
