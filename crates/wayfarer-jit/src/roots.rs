@@ -151,7 +151,7 @@ pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: Fun
 /// Properties of more nodes are checked with branches.
 const EAGER_NODES: usize = 300;
 /// Properties of more nodes only have code of their own.
-const LARGEST_PROPERTY: usize = 4_000;
+const LARGEST_PROPERTY: usize = 40_000;
 
 /// Emits the check of properties, sixty-four to a group. Its parameters are the state and the output, in which the
 /// words of results to report and of undecided ones alternate. It returns whether there is any of either. Properties
