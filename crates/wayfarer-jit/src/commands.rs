@@ -6,6 +6,7 @@ use crate::compiled::{Compiled, INTERPRETED, NOT_YET, zeros};
 use crate::emit::parameters;
 use crate::foundry::Effort;
 use crate::functions;
+use crate::renewed::{Renewed, WHILE_BUSY};
 use crate::roots::{self, Metering};
 use crate::shape::Shape;
 use crate::touched::Blocks;
@@ -27,22 +28,15 @@ const EASY_COMMAND: u64 = 100;
 /// Any other command gets better code after this many firings for each node of it.
 const FIRINGS_PER_NODE: u64 = 64;
 const MOST_PATIENCE: u64 = 1 << 20;
-/// Firings by early code until the next attempt to make better code, if another thread was compiling.
-const WHILE_BUSY: u32 = 64;
 /// Larger bodies are interpreted: the time to compile grows faster than their size.
 const LARGEST_BODY: usize = 20_000;
 
-/// Marks the address of code that will be replaced. Code begins at even addresses.
-const EARLY: usize = 1;
-
 /// A rule's command, if it needs only a state.
 pub(crate) struct Quick {
-    /// Its code, or [`NOT_YET`]; with [`EARLY`] if it will be replaced.
-    code: AtomicUsize,
+    /// Its code.
+    pub(crate) code: Renewed,
     /// The index of its first parameter.
     pub(crate) parameters: u32,
-    /// The firings until better code is made.
-    left: AtomicU32,
     /// The [`Blocks`] of words that the rule may change.
     pub(crate) touched: AtomicU64,
 }
@@ -71,33 +65,16 @@ pub(crate) enum Codes {
 
 impl Quick {
     pub(crate) fn new(parameters: usize) -> Self {
-        Quick { code: AtomicUsize::new(NOT_YET), parameters: parameters as u32, left: AtomicU32::new(0), touched: AtomicU64::new(Blocks::ALL.0) }
-    }
-
-    /// The code for one more firing, or [`NOT_YET`].
-    #[inline]
-    pub(crate) fn take(&self) -> usize {
-        let address = self.code.load(Ordering::Acquire);
-        if address & EARLY == 0 { address } else { self.take_early(address - EARLY) }
-    }
-
-    /// Counts the firings of code that will be replaced. A few that are lost between threads do not matter.
-    #[inline(never)]
-    fn take_early(&self, address: usize) -> usize {
-        let left = self.left.load(Ordering::Relaxed);
-        if left == 0 {
-            return NOT_YET;
-        }
-        self.left.store(left - 1, Ordering::Relaxed);
-        address
+        Quick { code: Renewed::default(), parameters: parameters as u32, touched: AtomicU64::new(Blocks::ALL.0) }
     }
 }
 
 impl Compiled {
-    /// Makes the best code of a command after this many firings.
+    /// Makes the best code of a command after this many firings, and that of the properties after as many states.
     #[must_use]
     pub fn with_patience(mut self, firings: u32) -> Self {
         self.families.iter_mut().for_each(|family| family.patience = firings);
+        self.check.iter().for_each(|check| check.renew_after(firings));
         self
     }
 
@@ -152,8 +129,7 @@ impl Compiled {
         for quick in self.quick.get(rules).into_iter().flatten() {
             // Each of these is right with the code before and with the code after.
             quick.touched.store(touched.0, Ordering::Relaxed);
-            quick.left.store(left.unwrap_or(0), Ordering::Relaxed);
-            quick.code.store(address | if left.is_some() { EARLY } else { 0 }, Ordering::Release);
+            quick.code.serve(address, left);
         }
     }
 

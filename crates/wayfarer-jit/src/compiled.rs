@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use crate::check::Check;
 use crate::commands::{Family, Quick, families};
 use crate::emit::{Emitter, Environment, Outcome, Setting, Stop};
 use crate::foundry::{Code, Effort, Foundry, JitError, Meter};
@@ -9,7 +10,7 @@ use crate::guards::{Guards, NOT_FINE, Way};
 use crate::key::key;
 use crate::masks::Masks;
 use crate::nest::Nest;
-use crate::roots::{self, Metering};
+use crate::roots::Metering;
 use crate::rows::Rows;
 use crate::shape::{self, Shape};
 use crate::touched::Blocks;
@@ -45,7 +46,6 @@ pub(crate) const NOT_YET: usize = 0;
 pub(crate) const INTERPRETED: usize = 1;
 
 pub(crate) type GuardsCode = unsafe extern "C" fn(*const Word, *mut u64, *const u64) -> u64;
-pub(crate) type CheckCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
 pub(crate) type NestCode = unsafe extern "C" fn(*const Word, *mut u32) -> u64;
 pub(crate) type FormulaCode = unsafe extern "C" fn(*const Word, *mut Environment) -> i64;
 pub(crate) type CommandCode = unsafe extern "C" fn(*const Word, *mut Word, *mut Environment) -> i64;
@@ -82,7 +82,7 @@ pub struct Compiled {
     /// Words of the tables that the guards' code reads.
     table_words: AtomicUsize,
     /// The check of all properties, if there are any.
-    pub(crate) check: Option<CheckCode>,
+    pub(crate) check: Option<Check>,
     pub(crate) check_groups: usize,
     /// Properties one by one; 0 if they were not needed yet.
     pub(crate) properties: Box<[AtomicUsize]>,
@@ -98,7 +98,7 @@ pub struct Compiled {
     pub(crate) covers: bool,
     pub(crate) recursive: bool,
     pub(crate) heap_words: usize,
-    code_limit: usize,
+    pub(crate) code_limit: usize,
     pub(crate) interpreter: Interpreter,
     foundry: Mutex<Foundry>,
 }
@@ -206,7 +206,7 @@ impl Compiled {
             compiled.compile_guards(grouped)?;
         }
         compiled.list_levels();
-        compiled.compile_check()?;
+        compiled.check = compiled.make_check()?;
         Ok(compiled)
     }
 
@@ -395,25 +395,6 @@ impl Compiled {
         })
     }
 
-    fn compile_check(&mut self) -> Result<(), JitError> {
-        if !self.program.properties.iter().any(|property| property.kind != PropertyKind::Assumption) {
-            return Ok(());
-        }
-        let conjuncts = self.program.properties.iter().flat_map(|property| &property.conjuncts);
-        let effort = effort_for(conjuncts.map(|(_, expr)| self.shape.nodes_unrolled(expr)).fold(0, usize::saturating_add));
-        let mut asked = vec![false; self.program.properties.len()];
-        let address = loop {
-            let setting = self.setting();
-            match self.foundry().make("properties", (2, 1), effort, |builder| roots::properties(builder, setting, &asked).map(|()| 0))? {
-                Ok(code) => break code.address,
-                Err(property) => asked[property] = true,
-            }
-        };
-        // SAFETY: the function was emitted with these parameters and this result.
-        self.check = Some(unsafe { std::mem::transmute::<*const u8, CheckCode>(address) });
-        Ok(())
-    }
-
     /// The address in a cell; compiles the function if it is not there yet.
     #[inline]
     pub(crate) fn code(&self, cell: &AtomicUsize, compile: impl FnOnce() -> usize) -> usize {
@@ -492,7 +473,7 @@ impl Drop for Compiled {
 }
 
 /// The effort for code that is made before the first state.
-fn effort_for(nodes: usize) -> Effort {
+pub(crate) fn effort_for(nodes: usize) -> Effort {
     if nodes <= SMALL_CODE { Effort::Much } else { Effort::Little }
 }
 

@@ -168,6 +168,8 @@ pub(crate) struct Emitter<'a, 'f> {
     pub(crate) written: usize,
     /// Nodes after which calls are no longer inlined.
     pub(crate) inline_until: usize,
+    /// A loop of a formula is unrolled if rounds times nodes are at most this. Nodes of loops inside count once for each of their rounds.
+    pub(crate) unroll_until: u64,
     /// Nodes after which the emitter gives up.
     pub(crate) largest: usize,
     entry: Block,
@@ -200,6 +202,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             source: None,
             written: 0,
             inline_until: 4_000,
+            unroll_until: crate::roots::UNROLLED_NODES,
             largest: 2_000_000,
             entry,
             discarded: None,

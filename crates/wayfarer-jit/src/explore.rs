@@ -14,10 +14,10 @@ use wayfarer_space::{
 };
 
 /// The number of groups of guards whose bits are kept on the stack.
-const FEW_GROUPS: usize = 16;
+pub(crate) const FEW_GROUPS: usize = 16;
 
 /// Bits of a few groups, on the stack and not cleared.
-type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
+pub(crate) type FewBits = [MaybeUninit<u64>; FEW_GROUPS * 2];
 
 impl Compiled {
     /// The number of words of a state.
@@ -190,30 +190,6 @@ impl Compiled {
         columns.finish();
         steps.enabled = enabled;
         (scratch.bits, scratch.rules) = (bits, rules);
-    }
-
-    /// Reports the violations of a state in which the quick check found some, by its bits.
-    #[cold]
-    fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let mut result = Ok(());
-        for (group, words) in judged.chunks(2).enumerate() {
-            let mut found = words[0] | words[1];
-            while found != 0 {
-                let bit = found.trailing_zeros() as usize;
-                found &= found - 1;
-                let number = group * 64 + bit;
-                if words[0] >> bit & 1 == 1 {
-                    bits.insert(number as u32);
-                    continue;
-                }
-                match self.with_scratch(|scratch| self.ask_property(number, state, scratch)) {
-                    Ok(holds) if holds == self.asks_to_reach(number as u32) => bits.insert(number as u32),
-                    Ok(_) => {}
-                    Err(fault) => result = result.and(Err((number as u32, fault))),
-                }
-            }
-        }
-        result
     }
 
     /// As [`Space::sample`], if guards are evaluated one by one.
@@ -415,25 +391,7 @@ impl Space for Compiled {
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         self.expect_width(state);
-        let Some(code) = self.check else { return Ok(()) };
-        if self.check_groups > FEW_GROUPS {
-            let mut judged = vec![0; self.check_groups * 2];
-            // SAFETY: the code was emitted with these parameters; the state has the program's width and there is room
-            // for all groups.
-            let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr()) };
-            return if told == 0 { Ok(()) } else { self.tell(state, &judged, bits) };
-        }
-        let mut judged: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
-        // SAFETY: as above.
-        if unsafe { code(state.as_ptr(), judged.as_mut_ptr().cast()) } == 0 {
-            return Ok(());
-        }
-        // SAFETY: the code writes both words of all groups.
-        self.tell(state, unsafe { std::slice::from_raw_parts(judged.as_ptr().cast(), self.check_groups * 2) }, bits)
-    }
-
-    fn may_end(&self, state: &[Word]) -> bool {
-        self.interpreter.may_end(state)
+        self.judge(state, bits)
     }
 
     fn asks_to_reach(&self, property: u32) -> bool {

@@ -225,7 +225,7 @@ impl Compiled {
     #[inline]
     pub(crate) unsafe fn fire_quickly(&self, rule: u32, state: &[Word], out: &mut [Word]) -> i64 {
         let Some(quick) = self.quick.get(rule as usize) else { return NO_CODE };
-        let address = quick.take();
+        let address = quick.code.take();
         if address == NOT_YET {
             return NO_CODE;
         }

@@ -62,7 +62,7 @@ impl Hasher for Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wayfarer_ir::text::parse;
+    use wayfarer_ir::text::read;
 
     const TEXT: &str = "(program \"a.ir\"
   (words 1)
@@ -73,7 +73,7 @@ mod tests {
     /// The key of a text with one change.
     fn key_with(old: &str, new: &str) -> Option<String> {
         assert!(TEXT.contains(old));
-        key(&parse(&TEXT.replace(old, new)).unwrap(), Limits::default())
+        key(&read(&TEXT.replace(old, new)).unwrap(), Limits::default())
     }
 
     #[test]
@@ -84,6 +84,6 @@ mod tests {
         assert_ne!(usual, key_with("\"x\"", "\"y\""));
         assert_ne!(usual, key_with("(words 1)", "(words 2)"));
         let more = Limits { fuel: 7, ..Limits::default() };
-        assert_ne!(usual, key(&parse(TEXT).unwrap(), more));
+        assert_ne!(usual, key(&read(TEXT).unwrap(), more));
     }
 }

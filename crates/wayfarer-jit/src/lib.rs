@@ -9,10 +9,12 @@
 //! - guards of very many rules that compare fields with constants are tables in two levels, without code (`masks`)
 //! - guards of large families are a nest of loops over their parameters, which lists the enabled ones (`nest`, `listed`)
 //! - commands that only add and set constants are rows of a table (`rows`)
+//! - properties are checked all at once; their loops are unrolled after many states (`check`)
 //! - successors are written directly into the columns of steps (`explore`, `fire`, `run`)
 //! - code that the shape of the program does not keep within its limits counts fuel and depth as it runs (`shape`)
 //! - all machine code is in one contiguous area of memory and is counted, and a later run can use it again (`foundry`, `key`)
 
+mod check;
 mod commands;
 mod compiled;
 mod emit;
@@ -28,6 +30,7 @@ mod masks;
 mod nest;
 mod probe;
 mod ranges;
+mod renewed;
 mod roots;
 mod rows;
 mod run;

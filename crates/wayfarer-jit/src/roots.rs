@@ -26,6 +26,10 @@ pub(crate) const HOLDS: i64 = 1;
 /// little if the state lies in memory, as wide ones do. Formulas go on copying: most of them cannot call.
 const INLINE_UNTIL: usize = 500;
 
+/// Loops of formulas are unrolled up to so many nodes, and those of properties up to more of them after many states.
+pub(crate) const UNROLLED_NODES: u64 = 1_000;
+pub(crate) const MORE_UNROLLED_NODES: u64 = 10_000;
+
 /// The parameters' values if they are fixed.
 pub(crate) type Fixed<'a> = Option<&'a [i64]>;
 
@@ -155,9 +159,10 @@ const LARGEST_PROPERTY: usize = 40_000;
 
 /// Emits the check of properties, sixty-four to a group. Its parameters are the state and the output, in which the
 /// words of results to report and of undecided ones alternate. It returns whether there is any of either. Properties
-/// in `asked` are always undecided.
-pub(crate) fn properties(builder: FunctionBuilder, setting: Setting, asked: &[bool]) -> Result<(), usize> {
+/// in `asked` are always undecided. Loops are unrolled up to so many nodes.
+pub(crate) fn properties(builder: FunctionBuilder, setting: Setting, asked: &[bool], unrolled: u64) -> Result<(), usize> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
+    emitter.unroll_until = unrolled;
     let (state, out) = (emitter.parameter(0), emitter.parameter(1));
     emitter.state = Area::fixed(state, setting.program.words);
     let any = emitter.builder.declare_var(types::I64);

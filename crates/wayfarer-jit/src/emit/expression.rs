@@ -12,8 +12,6 @@ use wayfarer_ir::{Expr, LoopExpr, LoopKind, Reg};
 
 /// Expressions of at most this many nodes are tried without branches.
 const EAGER_NODES: usize = 24;
-/// A loop is unrolled if rounds times nodes are at most this. Nodes of loops inside count once for each of their rounds.
-const UNROLLED_NODES: u64 = 1_000;
 
 impl Emitter<'_, '_> {
     pub(crate) fn activation(&self) -> &Activation {
@@ -240,7 +238,7 @@ impl Emitter<'_, '_> {
         if let (Some(from), Some(to)) = (from.known(), to.known()) {
             let rounds = rounds(from, to, fold.by);
             let nodes = self.setting.shape.nodes_unrolled(&fold.body) as u64;
-            if rounds.saturating_mul(nodes) <= UNROLLED_NODES && (self.written < self.inline_until || rounds < 2) {
+            if rounds.saturating_mul(nodes) <= self.unroll_until && (self.written < self.inline_until || rounds < 2) {
                 return self.fold_unrolled(fold, from, rounds);
             }
             if self.faults_are_noted() {

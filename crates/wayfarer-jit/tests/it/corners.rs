@@ -6,6 +6,8 @@ use crate::mcslock;
 use std::sync::Arc;
 use wayfarer_ir::{Interpreter, Limits, Program, text, verify};
 use wayfarer_jit::Compiled;
+#[cfg(unix)]
+use wayfarer_kept::Folder;
 use wayfarer_space::{Firing, Space, States, Steps};
 
 /// A program over one counter `x` of 16 bits at bit 0 of a state of two words, with the given functions and rules.
@@ -147,6 +149,36 @@ fn early_code_stays_if_there_is_no_room_for_better() {
     agree_on("no room", &interpreter, &compiled, 300);
     // Single guards are still compiled.
     assert!(compiled.code_functions() < before + 45, "{before} and {}", compiled.code_functions());
+}
+
+#[cfg(unix)]
+#[test]
+fn kept_code_is_used_and_damaged_code_is_not() {
+    let path = std::env::temp_dir().join(format!("wayfarer-jit-kept-{}", std::process::id()));
+    let interpreter = Interpreter::new(mcslock::program(), Limits::default());
+    // Returns the contents of the one file.
+    let explore = || {
+        let compiled = Compiled::with_kept(mcslock::program(), Limits::default(), Folder::at(&path)).expect("a supported machine");
+        agree_on("kept", &interpreter, &compiled.with_patience(3), 300);
+        let files: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 1);
+        (files[0].clone(), std::fs::read(&files[0]).unwrap())
+    };
+    let (file, code) = explore();
+    // A file that is written again is another one.
+    std::fs::hard_link(&file, path.with_extension("linked")).unwrap();
+    assert_eq!(explore(), (file.clone(), code.clone()));
+    let is_the_same = || {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(&file).unwrap().ino() == std::fs::metadata(path.with_extension("linked")).unwrap().ino()
+    };
+    assert!(is_the_same(), "nothing new was compiled");
+    let mut damaged = code.clone();
+    damaged[code.len() / 2] ^= 1;
+    std::fs::write(&file, damaged).unwrap();
+    assert_eq!(explore().1.len(), code.len());
+    assert!(!is_the_same(), "everything was compiled again");
+    let _ = (std::fs::remove_dir_all(&path), std::fs::remove_file(path.with_extension("linked")));
 }
 
 #[test]
