@@ -13,6 +13,8 @@ const SEGMENT: usize = 1 << 14;
 const LEAST: usize = 1 << 9;
 /// The most bytes that a number takes.
 const NUMBER: usize = 5;
+/// Bytes behind an entry that are written and read with it: a word's bytes are taken eight at a time, whichever differ.
+const SLACK: usize = size_of::<Word>();
 
 /// A queue of states, each with a number of 32 bits.
 pub(crate) struct Queue {
@@ -26,6 +28,7 @@ pub(crate) struct Queue {
     written: Last,
     read: Last,
     words: Vec<Word>,
+    /// The form of a state of varying width.
     entry: Vec<u8>,
     /// The bytes of a segment.
     segment: usize,
@@ -62,7 +65,7 @@ impl Segment {
 /// The state from which the next entry is a difference.
 #[derive(Clone, Default)]
 struct Last {
-    tight: Vec<u8>,
+    tight: Vec<Word>,
     number: u32,
 }
 
@@ -75,7 +78,7 @@ impl Last {
 
 impl Queue {
     pub(crate) fn new(packing: Packing) -> Self {
-        let last = Last { tight: vec![0; packing.words() * size_of::<Word>()], number: 0 };
+        let last = Last { tight: vec![0; packing.words()], number: 0 };
         let words = vec![0; packing.words()];
         let (segments, entry) = (VecDeque::new(), Vec::new());
         Queue { packing, segments, spare: None, head: 0, written: last.clone(), read: last, words, entry, segment: SEGMENT, origin: 0 }
@@ -94,8 +97,8 @@ impl Queue {
     /// Appends a state; false if the account has no room.
     pub(crate) fn push(&mut self, state: &[Word], number: u32, account: &dyn Account) -> bool {
         let most = self.make(state);
-        if self.segments.back().is_none_or(|segment| segment.used + NUMBER + most > segment.bytes.len()) {
-            let room = self.segment.max(NUMBER + most);
+        if self.segments.back().is_none_or(|segment| segment.used + NUMBER + most + SLACK > segment.bytes.len()) {
+            let room = self.segment.max(NUMBER + most + SLACK);
             let segment = match self.spare.take_if(|spare| spare.len() >= room) {
                 Some(segment) => segment,
                 None if account.allows(room) => vec![0; room].into_boxed_slice(),
@@ -113,7 +116,7 @@ impl Queue {
             segment.bytes[at..at + self.entry.len()].copy_from_slice(&self.entry);
             at += self.entry.len();
         } else {
-            write_change(&mut self.written.tight, &self.entry, &mut segment.bytes, &mut at);
+            write_change(&mut self.written.tight, &self.words, &mut segment.bytes, &mut at);
         }
         segment.used = at;
         segment.states += 1;
@@ -122,8 +125,8 @@ impl Queue {
 
     /// Makes the tight form of a state, and says how many bytes its entry may take.
     fn make(&mut self, state: &[Word]) -> usize {
-        self.entry.clear();
         if self.packing.is_varying() {
+            self.entry.clear();
             self.entry.extend([0; NUMBER]);
             varying::encode(state, &mut self.entry);
             let length = (self.entry.len() - NUMBER) as u32;
@@ -134,9 +137,7 @@ impl Queue {
         }
         self.words.fill(0);
         self.packing.pack(state, &mut self.words);
-        let tight = self.packing.bytes();
-        self.entry.extend(self.words.iter().flat_map(|word| word.to_le_bytes()).take(tight));
-        tight + tight.div_ceil(8)
+        self.words.len() * (size_of::<Word>() + 1)
     }
 
     /// An empty queue like this one.
@@ -180,12 +181,8 @@ impl Queue {
             varying::decode(form, states.push_dirty(varying::words(form)));
             at += length;
         } else {
-            let tight = self.packing.bytes();
-            read_change(&mut self.read.tight[..tight], &segment.bytes, &mut at);
-            for (word, bytes) in self.words.iter_mut().zip(self.read.tight.chunks_exact(8)) {
-                *word = Word::from_le_bytes(bytes.try_into().unwrap_or_default());
-            }
-            self.packing.unpack(&self.words, states.push_dirty(self.packing.masks().len()));
+            read_change(&mut self.read.tight, &segment.bytes, &mut at);
+            self.packing.unpack(&self.read.tight, states.push_dirty(self.packing.masks().len()));
         }
         self.head = at;
         if at == segment.used {
@@ -237,36 +234,52 @@ fn read_number(from: &[u8], at: &mut usize) -> u32 {
     }
 }
 
-/// Writes the bytes of `tight` that differ from `last`, eight at a time behind a byte that says which, and remembers them.
+/// Writes the bytes of `tight` that differ from `last`, those of each word behind a byte that says which, and remembers them.
+///
+/// Which bytes differ cannot be predicted, so there is no branch for each: all eight are written, and the next one goes over those that are the same.
 #[inline]
-fn write_change(last: &mut [u8], tight: &[u8], to: &mut [u8], at: &mut usize) {
-    for (last, tight) in last.chunks_mut(8).zip(tight.chunks(8)) {
-        let mask_at = *at;
+fn write_change(last: &mut [Word], tight: &[Word], to: &mut [u8], at: &mut usize) {
+    for (last, word) in last.iter_mut().zip(tight) {
+        let mask = differing(*last ^ *word);
+        *last = *word;
+        to[*at] = mask;
         *at += 1;
-        let mut mask = 0;
-        for (bit, (last, byte)) in last.iter_mut().zip(tight).enumerate() {
-            if last != byte {
-                mask |= 1 << bit;
-                *last = *byte;
-                to[*at] = *byte;
-                *at += 1;
-            }
+        if mask == 0 {
+            continue;
         }
-        to[mask_at] = mask;
+        for (bit, byte) in word.to_le_bytes().into_iter().enumerate() {
+            to[*at] = byte;
+            *at += usize::from(mask >> bit & 1);
+        }
     }
 }
 
 #[inline]
-fn read_change(last: &mut [u8], from: &[u8], at: &mut usize) {
-    for last in last.chunks_mut(8) {
-        let mut mask = from[*at];
+fn read_change(last: &mut [Word], from: &[u8], at: &mut usize) {
+    for last in last {
+        let mask = from[*at];
         *at += 1;
-        while mask != 0 {
-            last[mask.trailing_zeros() as usize] = from[*at];
-            *at += 1;
-            mask &= mask - 1;
+        if mask == 0 {
+            continue;
         }
+        let (mut word, mut changed) = (0, 0);
+        for bit in 0..size_of::<Word>() {
+            let here = Word::from(mask >> bit & 1);
+            word |= Word::from(from[*at]) * here << (bit * 8);
+            changed |= 0xFF * here << (bit * 8);
+            *at += here as usize;
+        }
+        *last = *last & !changed | word;
     }
+}
+
+/// A bit for each byte that is not zero.
+#[inline]
+fn differing(word: Word) -> u8 {
+    const LOW: Word = 0x7F7F_7F7F_7F7F_7F7F;
+    // The highest bit of each such byte, and then all of them moved into the highest byte.
+    let set = ((word & LOW) + LOW | word) & !LOW;
+    ((set >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 #[cfg(test)]
