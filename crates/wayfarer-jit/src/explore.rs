@@ -394,6 +394,10 @@ impl Space for Compiled {
         self.judge(state, bits)
     }
 
+    fn may_end(&self, state: &[Word]) -> bool {
+        self.interpreter.may_end(state)
+    }
+
     fn asks_to_reach(&self, property: u32) -> bool {
         self.program.properties.get(property as usize).is_some_and(|property| property.kind.asks_to_reach())
     }
