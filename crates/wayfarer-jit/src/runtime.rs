@@ -21,25 +21,130 @@ pub(crate) unsafe extern "C" fn sort(address: *mut u64, shift: u64, stride: u64,
 /// # Safety
 /// The elements must be memory that the caller may read and write, and those at `before` memory that it may read.
 pub(crate) unsafe extern "C" fn sort_again(address: *mut u64, shift: u64, stride: u64, count: u64, bits: u64, before: *const u64) {
-    let end = shift + (count - 1) * stride + bits;
-    let words = end.div_ceil(64) as usize;
+    let words = (shift + (count - 1) * stride + bits).div_ceil(64) as usize;
+    // Most calls end here: a command that writes to one of many multisets has a call for each. Words are read one by
+    // one: the command has just written some, and two of them read as one would have to wait until both are in the cache.
     // SAFETY: guaranteed by the caller.
-    let (memory, before) = unsafe { (std::slice::from_raw_parts_mut(address, words), std::slice::from_raw_parts(before, words)) };
-    // Most calls end here: a command that writes to one of many multisets has a call for each.
-    if let Some(word) = memory.iter().zip(before).position(|(new, old)| new != old) {
-        sort_from_word(word, memory, before, shift, stride, count, bits);
+    unsafe {
+        let (end, end_before) = (address.add(words), before.add(words));
+        let mut word = -(words as isize);
+        while *end.offset(word) == *end_before.offset(word) {
+            word += 1;
+            if word == 0 {
+                return;
+            }
+        }
+        sort_changed(address, shift, stride, count, bits, before);
     }
 }
 
-/// Sorts elements, the first words of which are as they were when all were in order.
-#[cold]
+/// The same, for elements that differ or have changed words around them. The parameters are those of the caller, which
+/// so needs no stack.
 #[inline(never)]
-fn sort_from_word(mut word: usize, memory: &mut [u64], before: &[u64], shift: u64, stride: u64, count: u64, bits: u64) {
-    let mut differs = memory[word] ^ before[word];
-    if word == 0 {
-        // Bits before the first element.
-        differs &= u64::MAX << (shift % 64);
+unsafe extern "C" fn sort_changed(address: *mut u64, shift: u64, stride: u64, count: u64, bits: u64, before: *const u64) {
+    let words = (shift + (count - 1) * stride + bits).div_ceil(64) as usize;
+    // SAFETY: guaranteed by the caller. From the start of a word, each element of these strides is in a cell of its own.
+    unsafe {
+        match stride {
+            _ if shift != 0 || words == 1 || bits > stride || cfg!(target_endian = "big") => {}
+            8 => return mend::<u8>(address, before, words, count as usize, bits),
+            16 => return mend::<u16>(address, before, words, count as usize, bits),
+            32 => return mend::<u32>(address, before, words, count as usize, bits),
+            64 => return mend::<u64>(address, before, words, count as usize, bits),
+            _ => {}
+        }
+        let (memory, before) = (std::slice::from_raw_parts_mut(address, words), std::slice::from_raw_parts(before, words));
+        sort_differing(memory, before, shift, stride, count, bits);
     }
+}
+
+/// The memory of one element, if elements are as far apart as it is large.
+trait Cell: Copy + Into<u64> {
+    /// The low bits of a word.
+    fn of(word: u64) -> Self;
+}
+
+macro_rules! cells {
+    ($($cell:ty)*) => { $(impl Cell for $cell {
+        #[inline]
+        fn of(word: u64) -> Self {
+            word as Self
+        }
+    })* };
+}
+
+cells! { u8 u16 u32 u64 }
+
+/// Sorts the low `bits` of `count` cells, given those before, which are in order. A command usually puts an element into
+/// one cell, takes one from another, or does both. The cells of a word start at its low end.
+///
+/// # Safety
+/// The caller may read and write so many `words` at `address` and read as many at `before`. The cells lie in them.
+#[inline(never)]
+unsafe fn mend<C: Cell>(address: *mut u64, before: *const u64, words: usize, count: usize, bits: u64) {
+    let size = 8 * size_of::<C>();
+    let ones = u64::MAX >> (64 - bits);
+    let elements = u64::MAX / (u64::MAX >> (64 - size)) * ones;
+    let (cells, old) = (address.cast::<C>(), before.cast::<C>());
+    // SAFETY: each word that these are given is below `words`, and each cell below `count`.
+    let differing = |word: usize| unsafe { (*address.add(word) ^ *before.add(word)) & elements };
+    let load = |index: usize| unsafe { (*cells.add(index)).into() & ones };
+    let store = |index: usize, value: u64| unsafe { *cells.add(index) = C::of((*cells.add(index)).into() & !ones | value) };
+    let load_old = |index: usize| unsafe { (*old.add(index)).into() & ones };
+
+    let (mut word, mut found) = (0, differing(0));
+    while found == 0 {
+        word += 1;
+        if word == words {
+            return;
+        }
+        found = differing(word);
+    }
+    let first = (word * 64 + found.trailing_zeros() as usize) / size;
+    if first >= count {
+        return;
+    }
+    let mut value = load(first);
+    found &= !(ones << (first * size % 64));
+    let mut end = words - 1;
+    while end > word && differing(end) == 0 {
+        end -= 1;
+    }
+    if end > word || found != 0 {
+        // One element taken and another put is one replaced: the two change places, and one cell is as it was.
+        while found == 0 {
+            word += 1;
+            found = differing(word);
+        }
+        let second = (word * 64 + found.trailing_zeros() as usize) / size;
+        found &= !(ones << (second * size % 64));
+        if end > word || found != 0 || second >= count || load_old(second) != value {
+            // SAFETY: guaranteed by the caller.
+            let memory = unsafe { std::slice::from_raw_parts_mut(address, words) };
+            return sort_from(memory, first, 0, size as u64, count as u64, bits);
+        }
+        value = load(second);
+        store(second, load_old(second));
+    }
+    // All others are in order, so it is clear where this one belongs. The way there is short: empty cells come last.
+    let mut to = first;
+    while to > 0 && load(to - 1) < value {
+        store(to, load(to - 1));
+        to -= 1;
+    }
+    if to == first {
+        while to + 1 < count && load(to + 1) > value {
+            store(to, load(to + 1));
+            to += 1;
+        }
+    }
+    store(to, value);
+}
+
+/// Sorts elements that differ from those before, which are in order.
+fn sort_differing(memory: &mut [u64], before: &[u64], shift: u64, stride: u64, count: u64, bits: u64) {
+    // Bits before the first element do not count.
+    let (mut word, mut differs) = (0, (memory[0] ^ before[0]) & u64::MAX << (shift % 64));
     while differs == 0 {
         word += 1;
         if word == memory.len() {
@@ -209,6 +314,58 @@ mod tests {
                     }
                 }
                 assert_eq!(memory, around, "what is no element changed: {bits} bits, {stride} apart, from {shift}");
+            }
+        }
+    }
+
+    /// Whichever one or two of some elements in order a command changes, they are in order afterwards, and the gaps
+    /// between them stay.
+    #[test]
+    fn one_or_two_changed_elements_go_where_they_belong() {
+        const GAPS: u64 = 0xA5A5_A5A5_A5A5_A5A5;
+        let sizes = [
+            (8usize, 8u64, 9usize),
+            (8, 5, 10),
+            (16, 16, 8),
+            (16, 14, 5),
+            (32, 32, 4),
+            (32, 20, 5),
+            (64, 64, 3),
+            (64, 40, 4),
+            (4, 4, 16),
+            (4, 3, 20),
+        ];
+        for (stride, bits, count) in sizes {
+            let ones = u64::MAX >> (64 - bits);
+            let values = [0, 1, ones - 1, ones];
+            let fill = |elements: &[u64]| {
+                let mut words = vec![GAPS; (count * stride).div_ceil(64)];
+                elements.iter().enumerate().for_each(|(index, value)| store(&mut words, index * stride, bits, *value));
+                words
+            };
+            // Every way to have `taken` elements, and among them some of each value.
+            for taken in 0..=count.min(5) {
+                for kinds in 0..3usize.pow(taken as u32) {
+                    let mut before: Vec<u64> =
+                        (0..count).map(|index| if index < taken { values[1 + kinds / 3usize.pow(index as u32) % 3] } else { 0 }).collect();
+                    before.sort_by(|left, right| right.cmp(left));
+                    let places = (taken + 2).min(count);
+                    for (one, other) in (0..places).flat_map(|one| (one..places).map(move |other| (one, other))) {
+                        for (new, newer) in values.iter().flat_map(|new| values.iter().map(move |newer| (*new, *newer))) {
+                            let mut after = before.clone();
+                            (after[one], after[other]) = (new, newer);
+                            let (mut words, old) = (fill(&after), fill(&before));
+                            // SAFETY: the elements lie in these memories.
+                            unsafe { sort_again(words.as_mut_ptr(), 0, stride as u64, count as u64, bits, old.as_ptr()) };
+                            after.sort_by(|left, right| right.cmp(left));
+                            assert_eq!(
+                                words,
+                                fill(&after),
+                                "{count} elements of {bits} bits, {stride} apart: {before:?}, then {new} at {one} and {newer} at {other}"
+                            );
+                        }
+                    }
+                }
             }
         }
     }
