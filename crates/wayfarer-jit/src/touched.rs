@@ -6,6 +6,8 @@ use wayfarer_space::{Hash, Sum, Word};
 
 /// Words that are compared together.
 const BLOCK: usize = 8;
+/// The most words that have a bit of their own in a mask.
+const MOST: usize = 64;
 
 /// Blocks of words, one bit each. The last bit stands for all further blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,56 +34,92 @@ impl Blocks {
 pub(crate) fn describe(mut sum: Sum, from: &[Word], to: &[Word], blocks: Blocks) -> (Hash, u64) {
     let words = from.len();
     assert!(words == to.len() && words >= BLOCK, "two wide states");
-    let mut mask = 0;
-    let mut replace_in = |start: usize, mut differing: u32| {
-        while differing != 0 {
-            let index = start + differing.trailing_zeros() as usize / 2;
-            sum = sum.replace(index, from[index], to[index]);
-            mask |= 1 << index.min(63);
-            differing &= differing - 1;
-        }
-    };
-    // Full blocks with a bit of their own, then all that the next bit stands for.
-    let own = (words / BLOCK).min(63);
-    let mut left = blocks.0 & !(u64::MAX << own);
+    if words > MOST {
+        return describe_long(sum, from, to, blocks);
+    }
+    // All blocks are compared before any word is replaced. So one loop runs over few words, the end of which the
+    // processor foresees wrongly once, and not one for each block.
+    let mask = differing(from, to, blocks.0 & u64::MAX >> (64 - words.div_ceil(BLOCK)));
+    let mut left = mask;
     while left != 0 {
-        let start = left.trailing_zeros() as usize * BLOCK;
-        replace_in(start, differing(block(from, start), block(to, start)));
+        let index = left.trailing_zeros() as usize;
+        // SAFETY: only words of the states were compared.
+        sum = unsafe { sum.replace(index, *from.get_unchecked(index), *to.get_unchecked(index)) };
         left &= left - 1;
     }
-    if blocks.0 >> own != 0 {
-        for start in (own * BLOCK..words).step_by(BLOCK) {
-            // The last block also has words before it.
-            let known = (start + BLOCK).saturating_sub(words);
-            let bits = differing(block(from, start - known), block(to, start - known));
-            replace_in(start, bits >> (known * 2));
+    (sum.finish(words), mask)
+}
+
+/// The same for states of more words than a mask has bits.
+#[inline(never)]
+fn describe_long(mut sum: Sum, from: &[Word], to: &[Word], blocks: Blocks) -> (Hash, u64) {
+    let words = from.len();
+    let mut mask = 0;
+    for start in (0..words).step_by(MOST) {
+        let own = if start < 64 * BLOCK { blocks.0 >> (start / BLOCK) & 0xFF } else { (blocks.0 >> 63) * 0xFF };
+        if own == 0 {
+            continue;
+        }
+        // The last words are compared together with some before them, and so begin inside a block.
+        let first = start.min(words - MOST);
+        let own = if first == start { own } else { 0xFF };
+        let mut left = differing(&from[first..first + MOST], &to[first..first + MOST], own) >> (start - first);
+        while left != 0 {
+            let index = start + left.trailing_zeros() as usize;
+            sum = sum.replace(index, from[index], to[index]);
+            mask |= 1 << index.min(63);
+            left &= left - 1;
         }
     }
     (sum.finish(words), mask)
 }
 
-#[inline]
-fn block(words: &[Word], start: usize) -> &[Word; BLOCK] {
-    words[start..start + BLOCK].try_into().expect("a block")
+/// The words in which two runs of [`BLOCK`] to [`MOST`] words differ, one bit each, all of them in the given blocks.
+#[inline(always)]
+fn differing(from: &[Word], to: &[Word], blocks: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        assert!(from.len() == to.len() && from.len() >= BLOCK, "a block");
+        // SAFETY: the processor has the instructions. The last block may begin so many words after the first.
+        return unsafe { differing_fast(from.as_ptr(), to.as_ptr(), from.len() - BLOCK, blocks) };
+    }
+    differing_slowly(from, to, blocks)
 }
 
-/// The words in which two blocks differ, one in every two bits. There is no branch for each word: few differ.
-#[inline]
-fn differing(from: &[Word; BLOCK], to: &[Word; BLOCK]) -> u32 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every such processor has these instructions, and each load is within its block.
-    unsafe {
-        use std::arch::x86_64::{_mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+/// The words that differ, with four words in a register.
+///
+/// # Safety
+/// Both places must have [`BLOCK`] words more than `last`, and at most [`MOST`] in all.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn differing_fast(from: *const Word, to: *const Word, last: usize, mut blocks: u64) -> u64 {
+    use std::arch::x86_64::{_mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd};
+    let mut mask = 0;
+    while blocks != 0 {
+        // The last block may also have words before it.
+        let start = (blocks.trailing_zeros() as usize * BLOCK).min(last);
         let equal = |index: usize| {
-            let pair = |words: &[Word; BLOCK]| _mm_loadu_si128(words[index..index + 2].as_ptr().cast());
-            _mm_cmpeq_epi32(pair(from), pair(to))
+            // SAFETY: the words are in a block that begins at `last` or earlier.
+            let (from, to) = unsafe { (_mm256_loadu_si256(from.add(index).cast()), _mm256_loadu_si256(to.add(index).cast())) };
+            _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(from, to))) as u8
         };
-        let halves = _mm_packs_epi16(_mm_packs_epi32(equal(0), equal(2)), _mm_packs_epi32(equal(4), equal(6)));
-        let differing = !(_mm_movemask_epi8(halves) as u32);
-        (differing | differing >> 1) & 0x5555
+        mask |= u64::from(!(equal(start) | equal(start + 4) << 4)) << start;
+        blocks &= blocks - 1;
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    (0..BLOCK).fold(0, |all, index| all | u32::from(from[index] != to[index]) << (index * 2))
+    mask
+}
+
+/// The same for any processor. There is no branch for each word: few differ.
+fn differing_slowly(from: &[Word], to: &[Word], mut blocks: u64) -> u64 {
+    let mut mask = 0;
+    while blocks != 0 {
+        let start = (blocks.trailing_zeros() as usize * BLOCK).min(from.len() - BLOCK);
+        for (index, (from, to)) in from[start..start + BLOCK].iter().zip(&to[start..start + BLOCK]).enumerate() {
+            mask |= u64::from(from != to) << (start + index);
+        }
+        blocks &= blocks - 1;
+    }
+    mask
 }
 
 #[cfg(test)]
@@ -93,7 +131,7 @@ mod tests {
     #[test]
     fn changed_words_are_found_in_their_blocks() {
         let mut rng = Rng::new(1, "touched");
-        for words in [8usize, 9, 16, 63, 64, 65, 504, 505, 512, 513, 600] {
+        for words in [8usize, 9, 16, 63, 64, 65, 71, 72, 128, 504, 505, 511, 512, 513, 600] {
             for _ in 0..50 {
                 let from: Vec<Word> = (0..words).map(|_| rng.below(4)).collect();
                 let (mut to, mut touched) = (from.clone(), vec![false; words]);
@@ -106,6 +144,19 @@ mod tests {
                 for blocks in [Blocks::of(touched), Blocks::ALL] {
                     assert_eq!(describe(Sum::of(&from), &from, &to, blocks), (hash(&to), expected), "{words} words");
                 }
+            }
+        }
+    }
+
+    /// Both ways of comparing words find the same.
+    #[test]
+    fn words_are_compared_alike_on_every_processor() {
+        let mut rng = Rng::new(2, "touched");
+        for words in 8..=64usize {
+            for _ in 0..20 {
+                let (from, to): (Vec<Word>, Vec<Word>) = (0..words).map(|_| (rng.below(2) << 40, rng.below(2) << 40)).unzip();
+                let blocks = rng.below(256) & u64::MAX >> (64 - words.div_ceil(8));
+                assert_eq!(differing(&from, &to, blocks), differing_slowly(&from, &to, blocks), "{words} words");
             }
         }
     }
