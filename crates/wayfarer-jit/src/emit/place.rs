@@ -13,6 +13,8 @@ use wayfarer_ir::{Place, Root};
 
 /// Areas of at most this many words are held in variables.
 pub(crate) const WORDS_IN_VARIABLES: u32 = 8;
+/// Multisets of at most this many words are compared before they are sorted again: most commands change one of several.
+const COMPARED_WORDS: u32 = 8;
 /// Moves of at most this many words are emitted one by one.
 const MOVES_IN_A_ROW: u32 = 16;
 
@@ -304,12 +306,37 @@ impl Emitter<'_, '_> {
             (Some(source), Some(home)) if again && spot.area.state => {
                 let distance = self.builder.ins().isub(address, home);
                 let before = self.builder.ins().iadd(source, distance);
+                let (changed, end) = (self.block(), self.block());
+                let words = if spot.bits.is_some() && whole <= 64 { 1 } else { (spot.offset % 64 + whole).div_ceil(64) };
+                if words <= COMPARED_WORDS {
+                    let differs = self.differs(address, before, words);
+                    self.branch(differs, changed, end);
+                } else {
+                    self.jump(changed);
+                }
+                self.enter(changed);
                 self.call_out(Symbol::SortAgain, &[address, shift, stride, count, bits, before]);
+                self.jump(end);
+                self.enter(end);
             }
             _ => self.call_out(Symbol::Sort, &[address, shift, stride, count, bits]),
         }
         self.touch(spot.area, range);
         self.take_from_memory(spot.area, range);
+    }
+
+    /// Whether some of so many words differ from those of another place.
+    fn differs(&mut self, address: Value, before: Value, words: u32) -> Value {
+        let mut differs = None;
+        for word in 0..words {
+            let [new, old] = [address, before].map(|address| self.builder.ins().load(types::I64, Self::trusted(), address, (word * 8) as i32));
+            let here = self.builder.ins().bxor(new, old);
+            differs = Some(match differs {
+                Some(before) => self.builder.ins().bor(before, here),
+                None => here,
+            });
+        }
+        differs.unwrap_or_else(|| self.builder.ins().iconst(types::I64, 1))
     }
 
     /// The address of a spot's word and the distance from the word's start, for a reference to `bits` bits. The area must be in memory.

@@ -104,6 +104,7 @@ pub(crate) fn agree_on(name: &str, interpreter: &Interpreter, compiled: &Compile
             let (one, two) = (interpreter.check(state, &mut left), compiled.check(state, &mut right));
             assert_eq!(one, two, "{name}: check of {state:x?}");
             assert!(left.iter().eq(right.iter()), "{name}: check of {state:x?}: {left:?} {right:?}");
+            assert_eq!(interpreter.may_end(state), compiled.may_end(state), "{name}: may end in {state:x?}");
             seen.failing += left.iter().count();
             seen.property_faults += usize::from(one.is_err());
             let mut other = rng.clone();
