@@ -1,8 +1,8 @@
 //! Files that are kept between runs, in the user's cache folder: code that was compiled for a model, under the hash of
 //! what it was compiled from and how.
 //!
-//! A file that is cut short or damaged is not used: the hash of its contents is kept with it. Nothing here fails: what
-//! cannot be kept is made again the next time.
+//! A file that is cut short or damaged is not used: the hash of its contents is kept with it. Nor is one that others
+//! can write, because code from it is executed. Nothing here fails: what cannot be kept is made again the next time.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -40,7 +40,7 @@ impl Folder {
 
     /// The contents of a file, if it was kept and is whole.
     pub fn look_up(&self, name: &str) -> Option<Vec<u8>> {
-        let mut file = File::open(self.0.join(name)).ok()?;
+        let mut file = File::open(self.0.join(name)).ok().filter(is_own)?;
         let mut contents = Vec::new();
         file.read_to_end(&mut contents).ok()?;
         let aged = file.metadata().and_then(|data| data.modified()).is_ok_and(|time| time.elapsed().is_ok_and(|age| age > FRESH));
@@ -59,7 +59,7 @@ impl Folder {
         // Another process, or another thread of this one, may be reading or writing the same: a file appears whole.
         let own = self.0.join(format!("{name}.{}-{}.part", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
         let written = fs::create_dir_all(&self.0).and_then(|()| {
-            let mut file = File::create(&own)?;
+            let mut file = create(&own)?;
             file.write_all(contents)?;
             file.write_all(&seal(contents))
         });
@@ -69,6 +69,29 @@ impl Folder {
             let _ = fs::remove_file(&own);
         }
     }
+}
+
+/// Makes a file that only its owner can read and write.
+fn create(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Whether a file belongs to the user this program runs as, and no one else can write it. A program that runs with more
+/// rights than the owner of the folder must not execute code from it.
+#[cfg(unix)]
+fn is_own(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = fs::metadata("/proc/self").map(|process| process.uid());
+    file.metadata().is_ok_and(|data| user.is_ok_and(|user| user == data.uid()) && data.mode() & 0o022 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_own(_file: &File) -> bool {
+    true
 }
 
 /// What tells this program's file from any other version of it: its size and the time it was written. `None` if the
@@ -187,6 +210,19 @@ mod tests {
         own.0.keep("one more", &[2]);
         assert!(own.0.look_up("0").is_some() && own.0.look_up("1").is_none());
         assert!(own.0.look_up("2").is_some() && own.0.look_up("one more").is_some());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_that_others_can_write_are_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let own = Own::new("others");
+        own.0.keep("code", &[1]);
+        assert!(own.0.look_up("code").is_some());
+        for (mode, used) in [(0o644, true), (0o620, false), (0o602, false)] {
+            fs::set_permissions(own.0.0.join("code"), fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(own.0.look_up("code").is_some(), used, "{mode:o}");
+        }
     }
 
     #[test]
