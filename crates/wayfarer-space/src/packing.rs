@@ -11,6 +11,8 @@ use crate::{States, Word};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     masks: Vec<Word>,
+    /// The bit of the tight form at which each word begins.
+    starts: Vec<u32>,
     bits: usize,
     /// Whether each state has its own number of words; then there are no masks.
     varying: bool,
@@ -23,7 +25,13 @@ pub struct Packing {
 impl Packing {
     /// The packing of states whose bits outside `masks` are always zero.
     pub fn new(masks: Vec<Word>) -> Self {
-        let bits = masks.iter().map(|mask| mask.count_ones() as usize).sum();
+        let mut starts = Vec::with_capacity(masks.len());
+        let mut bits = 0;
+        for mask in &masks {
+            starts.push(bits);
+            bits += mask.count_ones();
+        }
+        let bits = bits as usize;
         #[cfg(target_arch = "x86_64")]
         let fast = std::arch::is_x86_feature_detected!("bmi2") && std::arch::is_x86_feature_detected!("popcnt");
         #[cfg(not(target_arch = "x86_64"))]
@@ -31,7 +39,7 @@ impl Packing {
         let plain = masks
             .split_last()
             .is_some_and(|(last, others)| *last != 0 && last & last.wrapping_add(1) == 0 && others.iter().all(|mask| *mask == Word::MAX));
-        Packing { masks, bits, varying: false, fast, plain }
+        Packing { masks, starts, bits, varying: false, fast, plain }
     }
 
     /// No packing, for states that each have their own number of words: the store decides on their form. Only
@@ -87,7 +95,7 @@ impl Packing {
             // SAFETY: `fast` says that this machine has the instructions.
             return unsafe { self.pack_fast(state, tight) };
         }
-        self.pack_by(state, tight, extract);
+        self.pack_by(0, state, tight, extract);
     }
 
     /// Writes the tight forms of some states, one after another, [`words`](Packing::words) each.
@@ -108,6 +116,18 @@ impl Packing {
         for (at, index) in indices.enumerate() {
             self.pack(states.get(index), &mut tight[at * words..(at + 1) * words]);
         }
+    }
+
+    /// Makes the tight form of a state from that of another one. The words in which both may differ are given in the form of
+    /// [`Steps::changed`](crate::Steps::changed); only these are gathered.
+    #[inline]
+    pub fn repack(&self, state: &[Word], changed: u64, tight: &mut [Word]) {
+        #[cfg(target_arch = "x86_64")]
+        if self.fast {
+            // SAFETY: `fast` says that this machine has the instructions.
+            return unsafe { self.repack_fast(state, changed, tight) };
+        }
+        self.repack_by(state, changed, tight, extract);
     }
 
     /// Writes the working forms of tight states, which come one after another, [`words`](Packing::words) each, into as many `states`.
@@ -139,7 +159,13 @@ impl Packing {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "bmi2,popcnt")]
     fn pack_fast(&self, state: &[Word], tight: &mut [Word]) {
-        self.pack_by(state, tight, |value, mask| std::arch::x86_64::_pext_u64(value, mask));
+        self.pack_by(0, state, tight, |value, mask| std::arch::x86_64::_pext_u64(value, mask));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn repack_fast(&self, state: &[Word], changed: u64, tight: &mut [Word]) {
+        self.repack_by(state, changed, tight, |value, mask| std::arch::x86_64::_pext_u64(value, mask));
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -164,7 +190,7 @@ impl Packing {
             return;
         }
         for (at, index) in indices.enumerate() {
-            self.pack_by(&all[index * width..(index + 1) * width], &mut tight[at * words..(at + 1) * words], |value, mask| _pext_u64(value, mask));
+            self.pack_by(0, &all[index * width..(index + 1) * width], &mut tight[at * words..(at + 1) * words], |value, mask| _pext_u64(value, mask));
         }
     }
 
@@ -186,20 +212,23 @@ impl Packing {
         }
     }
 
+    /// Packs the words from `first` on; the bits of those before are in place.
     #[inline(always)]
-    fn pack_by(&self, state: &[Word], tight: &mut [Word], extract: impl Fn(Word, Word) -> Word) {
-        let (mut next, mut gathered, mut filled) = (0, 0, 0);
-        for (word, mask) in state.iter().zip(&self.masks) {
+    fn pack_by(&self, first: usize, state: &[Word], tight: &mut [Word], extract: impl Fn(Word, Word) -> Word) {
+        let start = self.starts.get(first).map_or(0, |start| *start as usize);
+        let (mut next, mut filled) = (start / 64, start as u32 % 64);
+        let mut gathered = if filled > 0 { tight[next] & low_bits(filled) } else { 0 };
+        for (word, mask) in state.iter().zip(&self.masks).skip(first) {
             let value = extract(*word, *mask);
-            let count = mask.count_ones();
-            gathered |= value.checked_shl(filled).unwrap_or(0);
-            filled += count;
+            gathered |= value << filled;
+            let before = filled;
+            filled += mask.count_ones();
             if filled >= 64 {
                 tight[next] = gathered;
                 next += 1;
                 filled -= 64;
-                // The upper bits of the value, which did not fit.
-                gathered = value.checked_shr(count - filled).unwrap_or(0);
+                // The upper bits of the value, which did not fit. There may be none: then all 64 are shifted out.
+                gathered = value >> 1 >> (63 - before);
             }
         }
         if filled > 0 {
@@ -208,22 +237,50 @@ impl Packing {
     }
 
     #[inline(always)]
-    fn unpack_by(&self, tight: &[Word], state: &mut [Word], deposit: impl Fn(Word, Word) -> Word) {
-        let mut at = 0usize;
-        for (word, mask) in state.iter_mut().zip(&self.masks) {
-            let (index, shift) = (at / 64, at % 64);
-            let count = mask.count_ones() as usize;
-            let mut value = 0;
-            if count > 0 {
-                value = tight[index] >> shift;
-                if shift + count > 64 {
-                    value |= tight[index + 1] << (64 - shift);
-                }
+    fn repack_by(&self, state: &[Word], changed: u64, tight: &mut [Word], extract: impl Fn(Word, Word) -> Word) {
+        let mut left = changed & !LAST;
+        while left != 0 {
+            let word = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let (mask, start) = (self.masks[word], self.starts[word] as usize);
+            let (index, shift, count) = (start / 64, start as u32 % 64, mask.count_ones());
+            if count == 0 {
+                continue;
             }
-            *word = deposit(value, *mask);
-            at += count;
+            let (value, ones) = (extract(state[word], mask), low_bits(count));
+            tight[index] = tight[index] & !(ones << shift) | value << shift;
+            if shift + count > 64 {
+                tight[index + 1] = tight[index + 1] & !(ones >> (64 - shift)) | value >> (64 - shift);
+            }
+        }
+        if changed & LAST != 0 {
+            // The last bit stands for all further words.
+            self.pack_by(63, state, tight, extract);
         }
     }
+
+    #[inline(always)]
+    fn unpack_by(&self, tight: &[Word], state: &mut [Word], deposit: impl Fn(Word, Word) -> Word) {
+        for ((word, mask), start) in state.iter_mut().zip(&self.masks).zip(&self.starts) {
+            let (index, shift) = (*start as usize / 64, start % 64);
+            // Words without information may come last.
+            let mut value = tight.get(index).map_or(0, |low| low >> shift);
+            // The branch goes the same ways in every state. Joining two words each time takes longer on some machines.
+            if shift + mask.count_ones() > 64 {
+                value |= tight[index + 1] << (64 - shift);
+            }
+            *word = deposit(value, *mask);
+        }
+    }
+}
+
+/// The bit of [`Steps::changed`](crate::Steps::changed) that stands for word 63 and all after it.
+const LAST: u64 = 1 << 63;
+
+/// As many ones, 1 to 64, from the lowest bit on.
+#[inline]
+fn low_bits(count: u32) -> Word {
+    Word::MAX >> (64 - count)
 }
 
 /// Two words of which the first has `filled` bits, without the gap between them.
@@ -300,7 +357,7 @@ mod tests {
             packing.unpack(&tight, &mut back);
             assert_eq!(back, state);
             let mut portable = vec![Word::MAX; packing.words()];
-            packing.pack_by(&state, &mut portable, extract);
+            packing.pack_by(0, &state, &mut portable, extract);
             assert_eq!(portable, tight);
             packing.unpack_by(&tight, &mut back, deposit);
             assert_eq!(back, state);
@@ -344,6 +401,32 @@ mod tests {
                 if words > 0 {
                     assert_eq!(back[at * width..(at + 1) * width], *states.get(index));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_is_repacked_from_one_that_differs_in_few_words() {
+        let mut rng = Rng::new(10, "packing");
+        for _ in 0..500 {
+            let masks: Vec<Word> = (0..1 + rng.below(90)).map(|_| random_mask(&mut rng)).collect();
+            let packing = Packing::new(masks.clone());
+            let from: Vec<Word> = masks.iter().map(|mask| rng.next_word() & mask).collect();
+            let mut to = from.clone();
+            for _ in 0..rng.below(6) {
+                let word = rng.below(masks.len() as u64) as usize;
+                to[word] = rng.next_word() & masks[word];
+            }
+            let (mut tight, mut expected) = (vec![0; packing.words()], vec![0; packing.words()]);
+            packing.pack(&to, &mut expected);
+            // A word that is said to have changed may have kept its value.
+            for changed in [crate::changed_words(&from, &to), Word::MAX >> (64 - masks.len().min(64))] {
+                packing.pack(&from, &mut tight);
+                packing.repack(&to, changed, &mut tight);
+                assert_eq!(tight, expected);
+                packing.pack(&from, &mut tight);
+                packing.repack_by(&to, changed, &mut tight, extract);
+                assert_eq!(tight, expected);
             }
         }
     }

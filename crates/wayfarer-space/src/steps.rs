@@ -54,7 +54,8 @@ pub struct Steps {
     /// The firing of each step.
     pub firings: Vec<Firing>,
     /// The words that differ from the source: bit w for word w, bit 63 for word 63 and all after it. Zero
-    /// means that the step leads back to its source.
+    /// means that the step leads back to its source. No word that differs may be left out, since stores take all
+    /// others from the source; one that does not differ may be named.
     pub changed: Vec<u64>,
     /// Firings that ended in a fault.
     pub faults: Vec<FaultStep>,

@@ -9,6 +9,7 @@ mod ahead;
 mod closed;
 mod forms;
 mod strings;
+mod twins;
 pub mod varying;
 
 use crate::index::{Found, Index, Means, Seat as IndexSeat};
@@ -40,6 +41,8 @@ pub(crate) static ROW: StoreRow = StoreRow {
 
 /// The usual size of a segment of records.
 const SEGMENT: usize = 2 << 20;
+/// States of at least this many words are wide: looking at each of their words is the main cost of a visit, and is avoided.
+const WIDE: usize = 9;
 /// Candidates whose forms are made together.
 const GROUP: usize = 96;
 /// How many states ahead of a visit its bucket is asked for; the record is at half of that.
@@ -128,7 +131,8 @@ impl<F: Form> Keeper<'_, F> {
             Hint::State => {
                 match seat.ahead.looks(steps) {
                     Some(looks) => {
-                        for look in looks {
+                        // The others have twins in rounds whose turn comes before theirs, so that their states will be in the cache.
+                        for look in looks.iter_mut().filter(|look| look.likely == NONE) {
                             self.index.each_likely(steps.hashes[look.index as usize], |handle| {
                                 prefetch_line(self.form.address(handle));
                                 look.likely = handle;
@@ -209,12 +213,12 @@ impl<F: Form> Keeper<'_, F> {
     fn insert(&self, seat: &mut Seat, candidates: Candidates, mask: Option<&[bool]>, mut room: u64, visits: &mut Vec<Visit>) {
         visits.clear();
         let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
-        if let Some(looks) = seat.ahead.turn(candidates.steps) {
+        if let Some(round) = seat.ahead.turn(candidates.steps) {
             let whole = mask.is_none() && !seat.full && room > candidates.steps.len() as u64;
             if whole {
-                self.insert_announced(seat, candidates, &looks, visits);
+                self.insert_announced(seat, candidates, &round.looks, visits);
             }
-            seat.ahead.back(looks);
+            seat.ahead.back(round, if whole { visits } else { &[] });
             if whole {
                 return;
             }
@@ -244,13 +248,13 @@ impl<F: Form> Keeper<'_, F> {
 
     /// Inserts the announced candidates that must be looked up. All others are known already, or equal one that is inserted before them.
     fn insert_announced(&self, seat: &mut ExactSeat<F::Group>, candidates: Candidates, looks: &[Look], visits: &mut Vec<Visit>) {
-        let Steps { states, hashes, .. } = candidates.steps;
+        let Steps { hashes, .. } = candidates.steps;
         seat.hinted = seat.hinted.saturating_sub(hashes.len());
         visits.resize(hashes.len(), Visit::Seen(Handle(NONE)));
         let mut new = 0;
         self.index.enter(&seat.index);
         for looks in looks.chunks(GROUP) {
-            self.form.gather(&mut seat.group, states, looks.iter().map(|look| look.index as usize));
+            self.form.gather_steps(&mut seat.group, candidates, looks.iter().map(|look| look.index as usize));
             for (at, look) in looks.iter().enumerate() {
                 if look.likely != NONE && self.form.same(&seat.group, at, look.likely) {
                     continue;

@@ -1,14 +1,17 @@
 //! The forms in which the exact store keeps states: tight records of one length, or strings of bytes.
 
+use super::WIDE;
 use super::strings::{Stretch, Strings};
 use super::varying::{decode, encode, words};
 use crate::memory::records::{Records, Run};
-use crate::{Account, Handle};
+use crate::{Account, Candidates, Handle};
 use std::ops::Range;
-use wayfarer_space::{Hash, Packing, States, Word, hash};
+use wayfarer_space::{Hash, Packing, States, Steps, Word, hash};
 
-/// States that are read together.
-const READ: usize = 64;
+/// Words of states that are read together.
+const READ: usize = 128;
+/// The form of a wide state is made from that of its source if at most one in so many words changed.
+const FEW: usize = 3;
 
 /// States under handles, with links.
 pub(crate) trait Readable {
@@ -41,6 +44,12 @@ pub(super) trait Form: Readable + Sync {
 
     /// Makes the forms of some states, not more than the group was made for.
     fn gather(&self, group: &mut Self::Group, states: &States, indices: impl Iterator<Item = usize>);
+
+    /// The same for steps of a batch, which may know their sources.
+    #[inline]
+    fn gather_steps(&self, group: &mut Self::Group, candidates: Candidates, indices: impl Iterator<Item = usize>) {
+        self.gather(group, &candidates.steps.states, indices);
+    }
 
     /// Whether a published handle has the state of the group's candidate `at`.
     fn same(&self, group: &Self::Group, at: usize, handle: u32) -> bool;
@@ -82,6 +91,13 @@ impl Tight {
         let words = self.packing.words();
         &group.tight[at * words..(at + 1) * words]
     }
+
+    /// Whether this is the tight form of a state, for assertions.
+    fn is_form_of(&self, tight: &[Word], state: &[Word]) -> bool {
+        let mut whole = vec![0; tight.len()];
+        self.packing.pack(state, &mut whole);
+        whole == *tight
+    }
 }
 
 impl Form for Tight {
@@ -99,6 +115,29 @@ impl Form for Tight {
     #[inline]
     fn gather(&self, group: &mut TightGroup, states: &States, indices: impl Iterator<Item = usize>) {
         self.packing.pack_some(states, indices, &mut group.tight);
+    }
+
+    #[inline]
+    fn gather_steps(&self, group: &mut TightGroup, candidates: Candidates, indices: impl Iterator<Item = usize>) {
+        let Steps { states, changed, .. } = candidates.steps;
+        let (words, width) = (self.packing.words(), self.packing.masks().len());
+        if width < WIDE || candidates.sources.is_empty() {
+            return self.gather(group, states, indices);
+        }
+        // A successor of a wide state differs from it in few words. Most of its form is that of the source, which was read a moment ago.
+        for (index, tight) in indices.zip(group.tight.chunks_exact_mut(words.max(1))) {
+            let changed = changed[index];
+            // The last bit stands for all further words.
+            let gathered = changed.count_ones() as usize + if changed >> 63 == 1 { width - 64 } else { 0 };
+            match candidates.parent(index) {
+                Some(source) if gathered <= width / FEW => {
+                    self.records.read(source.0, tight);
+                    self.packing.repack(states.get(index), changed, tight);
+                }
+                _ => self.packing.pack(states.get(index), tight),
+            }
+            debug_assert!(self.is_form_of(tight, states.get(index)), "a step that changed words which it does not name");
+        }
     }
 
     #[inline]
@@ -160,8 +199,10 @@ impl Readable for Tight {
             out.push_many_dirty(handles.len()).fill(0);
             return;
         }
-        let mut tight = vec![0; words * handles.len().min(READ)];
-        for handles in handles.chunks(READ) {
+        // Wide states one by one: what is copied out of a record is unpacked while it is near.
+        let some = (READ / words).clamp(1, handles.len().max(1));
+        let mut tight = vec![0; words * some];
+        for handles in handles.chunks(some) {
             handles.iter().zip(tight.chunks_exact_mut(words)).for_each(|(handle, tight)| self.records.read(handle.0, tight));
             self.packing.unpack_some(&tight[..words * handles.len()], out.push_many_dirty(handles.len()));
         }

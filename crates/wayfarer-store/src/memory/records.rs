@@ -116,6 +116,9 @@ impl Records {
                 return at.cast::<u64>().read_unaligned() & self.short == tight[0];
             }
             let whole = self.tight / 8;
+            if whole > FEW {
+                return self.same_bytes(at, tight);
+            }
             for (word, wanted) in tight[..whole].iter().enumerate() {
                 if at.add(8 * word).cast::<u64>().read_unaligned() != *wanted {
                     return false;
@@ -128,6 +131,17 @@ impl Records {
             let tail = at.add(self.tight - 8).cast::<u64>().read_unaligned() >> (64 - 8 * rest);
             tail == tight[whole]
         }
+    }
+
+    /// The same for states of many words, all bytes at once.
+    ///
+    /// # Safety
+    /// There must be a published record at the address.
+    #[inline(never)]
+    unsafe fn same_bytes(&self, at: *const u8, tight: &[u64]) -> bool {
+        assert!(tight.len() * 8 >= self.tight);
+        // SAFETY: both have this many bytes: a record by the caller's promise, and the other state by the assertion.
+        unsafe { std::slice::from_raw_parts(at, self.tight) == std::slice::from_raw_parts(tight.as_ptr().cast::<u8>(), self.tight) }
     }
 
     /// Copies the tight state of a published record.
