@@ -224,6 +224,9 @@ impl<F: Form> Keeper<'_, F> {
             }
         }
         let mut new = 0;
+        let hash_of = |handle| self.form.hash_of(handle);
+        let fetch = |handle| prefetch_line(self.form.address(handle));
+        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch };
         self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
             let parent = candidates.parent(index);
             // A step that leads back to its source leads to a known state and needs no lookup.
@@ -232,7 +235,7 @@ impl<F: Form> Keeper<'_, F> {
             {
                 return Visit::Seen(parent);
             }
-            let visit = self.visit(seat, hash, at, parent, room > 0);
+            let visit = self.visit(seat, &means, hash, (at, parent), room > 0);
             match visit {
                 Visit::New(_) => {
                     room -= 1;
@@ -252,6 +255,9 @@ impl<F: Form> Keeper<'_, F> {
         seat.hinted = seat.hinted.saturating_sub(hashes.len());
         visits.resize(hashes.len(), Visit::Seen(Handle(NONE)));
         let mut new = 0;
+        let hash_of = |handle| self.form.hash_of(handle);
+        let fetch = |handle| prefetch_line(self.form.address(handle));
+        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch };
         self.index.enter(&seat.index);
         for looks in looks.chunks(GROUP) {
             self.form.gather_steps(&mut seat.group, candidates, looks.iter().map(|look| look.index as usize));
@@ -260,7 +266,7 @@ impl<F: Form> Keeper<'_, F> {
                     continue;
                 }
                 let index = look.index as usize;
-                let visit = self.visit(seat, hashes[index], at, candidates.parent(index), true);
+                let visit = self.visit(seat, &means, hashes[index], (at, candidates.parent(index)), true);
                 new += u64::from(matches!(visit, Visit::New(_)));
                 visits[index] = visit;
             }
@@ -269,18 +275,16 @@ impl<F: Form> Keeper<'_, F> {
         self.len.fetch_add(new, Ordering::Relaxed);
     }
 
-    /// Inserts one candidate.
-    #[inline]
-    fn visit(&self, seat: &mut ExactSeat<F::Group>, hash: Hash, at: usize, parent: Option<Handle>, room: bool) -> Visit {
+    /// Inserts one candidate, which has this place in the group and this source. It is part of its callers' loops, because a call would spill what they hold.
+    #[inline(always)]
+    fn visit(&self, seat: &mut ExactSeat<F::Group>, means: &Means, hash: Hash, (at, parent): (usize, Option<Handle>), room: bool) -> Visit {
         let next = if room && !seat.full { self.form.next(&mut seat.group, at, self.account) } else { None };
         let group = &seat.group;
         let same = |handle: u32| self.form.same(group, at, handle);
         let found = match next {
             Some(handle) => {
                 let write = || self.form.write(group, at, parent.map(|parent| parent.0));
-                let fetch = |handle| prefetch_line(self.form.address(handle));
-                let means = Means { account: self.account, hash_of: &|handle| self.form.hash_of(handle), fetch: &fetch };
-                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, &means)
+                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, means)
             }
             None => self.index.find(hash, same),
         };

@@ -229,7 +229,7 @@ impl Index {
     }
 
     /// Counts an entry and grows the share if it is nine tenths full. If there is no room to grow, the share fills up to its last slot.
-    #[inline]
+    #[inline(always)]
     fn count(&self, seat: &mut Seat, (share, hash): (usize, Hash), table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
         *fresh += 1;
@@ -448,7 +448,10 @@ fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], 
     let (mut first_filling, mut second_filling) = (Filling::of(first), Filling::of(second));
     for bucket in 0..table.buckets() {
         // Hash bits are taken anew from the states, a cache miss each, if there are more of them or the entry left its home.
-        table.handles((bucket + AHEAD) & table.bucket_mask(), !widened).for_each(means.fetch);
+        let ahead = (bucket + AHEAD) & table.bucket_mask();
+        if widened || table.has_displaced(ahead) {
+            table.handles(ahead, !widened).for_each(means.fetch);
+        }
         for slot in 0..table.slots() {
             let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
             let (half, home, print) = if displaced || widened {

@@ -150,7 +150,7 @@ impl Form for Tight {
         self.records.next(&mut group.run, account)
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&self, group: &TightGroup, at: usize, parent: Option<u32>) {
         self.records.write(&group.run, self.of(group, at), parent);
     }

@@ -292,6 +292,14 @@ impl Table {
         })
     }
 
+    /// Whether a bucket has entries that left their home; if slots are wide, it may have.
+    #[inline]
+    pub(super) fn has_displaced(&self, bucket: usize) -> bool {
+        let mark = || 1 << self.handle_bits;
+        // Frozen slots have only ones, the mark as well.
+        self.wide || self.equal(bucket, mark(), mark()) & !self.equal(bucket, u32::MAX, u32::MAX) != 0
+    }
+
     pub(super) fn slot(&self, bucket: usize, slot: usize) -> Slot {
         let (value, frozen) = if self.wide {
             let value = self.wide_slot(bucket, slot).load(Ordering::Acquire);

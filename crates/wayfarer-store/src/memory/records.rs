@@ -209,7 +209,7 @@ impl Records {
     }
 
     /// Writes the record of the worker's next handle, given by [`next`](Records::next) and used up by [`keep`](Records::keep).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
         assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
         let at = run.at as *mut u8;
