@@ -134,7 +134,7 @@ impl<F: Form> Keeper<'_, F> {
                         // The others have twins in rounds whose turn comes before theirs, so that their states will be in the cache.
                         for look in looks.iter_mut().filter(|look| look.likely == NONE) {
                             self.index.each_likely(steps.hashes[look.index as usize], |handle| {
-                                prefetch_line(self.form.address(handle));
+                                self.form.fetch(handle);
                                 look.likely = handle;
                             });
                         }
@@ -154,7 +154,7 @@ impl<F: Form> Keeper<'_, F> {
     /// Asks for the records that a visit will compare.
     #[inline]
     fn fetch_records(&self, hash: Hash) {
-        self.index.each_likely(hash, |handle| prefetch_line(self.form.address(handle)));
+        self.index.each_likely(hash, |handle| self.form.fetch(handle));
     }
 
     /// Calls `visit` for every candidate whose entry in `mask` is true, with its place in the group and in the batch; others are skipped.

@@ -3,6 +3,7 @@
 use super::WIDE;
 use super::strings::{Stretch, Strings};
 use super::varying::{decode, encode, words};
+use crate::memory::arena::prefetch_line;
 use crate::memory::records::{Records, Run};
 use crate::{Account, Candidates, Handle};
 use std::ops::Range;
@@ -65,6 +66,12 @@ pub(super) trait Form: Readable + Sync {
 
     /// The address that a comparison with a handle's state reads first.
     fn address(&self, handle: u32) -> *const u8;
+
+    /// Asks for all that a comparison with a handle's state will read.
+    #[inline]
+    fn fetch(&self, handle: u32) {
+        prefetch_line(self.address(handle));
+    }
 
     /// The hash of a handle's state.
     fn hash_of(&self, handle: u32) -> Hash;
@@ -163,6 +170,11 @@ impl Form for Tight {
     #[inline]
     fn address(&self, handle: u32) -> *const u8 {
         self.records.address(handle)
+    }
+
+    #[inline]
+    fn fetch(&self, handle: u32) {
+        self.records.fetch(handle);
     }
 
     fn hash_of(&self, handle: u32) -> Hash {

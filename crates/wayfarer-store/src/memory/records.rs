@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // Records are written through raw pointers, each by the one worker that owns its handle.
 
 use crate::Account;
-use crate::memory::arena::Chunk;
+use crate::memory::arena::{Chunk, LINE, prefetch_line};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -18,6 +18,8 @@ const LONG_RUN: usize = 1024;
 const RUNS: usize = 12;
 /// Tight states of at most this many whole words are copied word by word: a call to copy would take longer.
 const FEW: usize = 3;
+/// Lines of a record, after the first, that are asked for before it is compared. The processor itself asks for those behind them.
+const LINES: usize = 8;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
@@ -96,6 +98,24 @@ impl Records {
     pub(crate) fn address(&self, handle: u32) -> *const u8 {
         let (segment, place) = self.split(handle);
         self.table[segment].load(Ordering::Relaxed).wrapping_add(place * self.record)
+    }
+
+    /// Asks for the memory of a record that will be compared.
+    #[inline]
+    pub(crate) fn fetch(&self, handle: u32) {
+        let at = self.address(handle);
+        prefetch_line(at);
+        if self.tight > LINE {
+            self.fetch_more(at);
+        }
+    }
+
+    /// Asks for more lines of a long record: a comparison reads all of them, and goes on while it waits for the first.
+    #[inline(never)]
+    fn fetch_more(&self, at: *const u8) {
+        for line in 1..=(self.tight / LINE).min(LINES) {
+            prefetch_line(at.wrapping_add((line * LINE).min(self.tight - 1)));
+        }
     }
 
     /// A handle's segment and its place there.
