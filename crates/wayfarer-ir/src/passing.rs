@@ -384,8 +384,8 @@ where
         self.inner.check(state, bits)
     }
 
-    fn check_step(&self, steps: &Steps, index: usize, settled: bool, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        self.inner.check_step(steps, index, settled, bits)
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+        self.inner.check_step(steps, index, bits)
     }
 
     fn may_end(&self, state: &[Word]) -> bool {

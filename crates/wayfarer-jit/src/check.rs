@@ -1,6 +1,5 @@
-//! All properties at once, without those that read none of the words that a step changed. Loops of properties are not
-//! unrolled much at first, because that takes longer than checking a few thousand states. After many states the check is
-//! compiled again with more effort.
+//! All properties at once. Loops of properties are not unrolled much at first, because that takes longer than checking a
+//! few thousand states. After many states the check is compiled again with more effort.
 
 #![allow(unsafe_code)]
 
@@ -9,16 +8,14 @@ use crate::explore::{FEW_GROUPS, FewBits};
 use crate::foundry::{Effort, Foundry, JitError};
 use crate::renewed::{Renewed, WHILE_BUSY};
 use crate::roots;
-use cranelift_frontend::FunctionBuilder;
 use std::mem::MaybeUninit;
 use wayfarer_ir::PropertyKind;
-use wayfarer_ir::effects::Effects;
 use wayfarer_space::{Fault, PropertyBits, Space, Word};
 
 /// States that are checked for each node of the properties until their loops are unrolled.
 const CHECKS_PER_NODE: usize = 16;
 
-type CheckCode = unsafe extern "C" fn(*const Word, *mut u64, u64) -> u64;
+type CheckCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
 
 /// The check of all properties.
 pub(crate) struct Check {
@@ -75,31 +72,14 @@ impl Compiled {
 
     fn compile_check(&self, foundry: &mut Foundry, form: Form, effort: Effort) -> Result<usize, JitError> {
         let unrolled = if form == Form::First { roots::UNROLLED_NODES } else { roots::MORE_UNROLLED_NODES };
-        let mut checks: Option<Vec<roots::Checked>> = None;
         let mut asked = vec![false; self.program.properties.len()];
         loop {
             let setting = self.setting();
-            let write = |builder: FunctionBuilder| {
-                let checks = checks.get_or_insert_with(|| self.checked());
-                checks.iter_mut().zip(&asked).for_each(|(checked, asked)| checked.asked = *asked);
-                roots::properties(builder, setting, checks, unrolled).map(|()| 0)
-            };
-            match foundry.make(form.name(), (3, 1), effort, write)? {
+            match foundry.make(form.name(), (2, 1), effort, |builder| roots::properties(builder, setting, &asked, unrolled).map(|()| 0))? {
                 Ok(code) => return Ok(code.address as usize),
                 Err(property) => asked[property] = true,
             }
         }
-    }
-
-    /// The words that each property reads, in the form of [`Steps::changed`](wayfarer_space::Steps::changed).
-    fn checked(&self) -> Vec<roots::Checked> {
-        let effects = Effects::new(&self.program);
-        let reads = |number: usize| {
-            let bits = effects.property(number);
-            let words = bits.masks().iter().enumerate().filter(|(_, mask)| **mask != 0);
-            words.fold(0, |all, (word, _)| all | 1 << word.min(63))
-        };
-        (0..self.program.properties.len()).map(|number| roots::Checked { asked: false, reads: reads(number) }).collect()
     }
 
     /// The code for one more state, after the last one for which the first code should serve.
@@ -121,10 +101,9 @@ impl Compiled {
         address
     }
 
-    /// Sets the bits of all properties that fail in a state, or that are reached. Those that read none of the `changed`
-    /// words are known to do neither.
+    /// Sets the bits of all properties that fail in a state, or that are reached.
     #[inline]
-    pub(crate) fn judge(&self, state: &[Word], changed: u64, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    pub(crate) fn judge(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         let Some(check) = &self.check else { return Ok(()) };
         let address = match check.code.take() {
             NOT_YET => self.renew(check),
@@ -135,12 +114,12 @@ impl Compiled {
         if self.check_groups > FEW_GROUPS {
             let mut judged = vec![0; self.check_groups * 2];
             // SAFETY: the state has the program's width and there is room for all groups.
-            let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr(), changed) };
+            let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr()) };
             return if told == 0 { Ok(()) } else { self.tell(state, &judged, bits) };
         }
         let mut judged: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
         // SAFETY: as above.
-        if unsafe { code(state.as_ptr(), judged.as_mut_ptr().cast(), changed) } == 0 {
+        if unsafe { code(state.as_ptr(), judged.as_mut_ptr().cast()) } == 0 {
             return Ok(());
         }
         // SAFETY: the code writes both words of all groups.

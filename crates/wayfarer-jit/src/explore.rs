@@ -391,13 +391,7 @@ impl Space for Compiled {
 
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         self.expect_width(state);
-        self.judge(state, u64::MAX, bits)
-    }
-
-    fn check_step(&self, steps: &Steps, index: usize, settled: bool, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let state = steps.states.get(index);
-        self.expect_width(state);
-        self.judge(state, if settled { steps.changed[index] } else { u64::MAX }, bits)
+        self.judge(state, bits)
     }
 
     fn may_end(&self, state: &[Word]) -> bool {

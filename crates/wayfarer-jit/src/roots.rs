@@ -154,57 +154,32 @@ pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: Fun
 
 /// Properties of more nodes are checked with branches.
 const EAGER_NODES: usize = 300;
-/// Properties of more nodes are left out if they read nothing that changed.
-const TESTED_NODES: usize = 40;
 /// Properties of more nodes only have code of their own.
 const LARGEST_PROPERTY: usize = 40_000;
 
-/// A property as it is checked with others.
-#[derive(Clone, Copy)]
-pub(crate) struct Checked {
-    /// It is always undecided.
-    pub(crate) asked: bool,
-    /// The words it reads: bit w for word w, bit 63 for word 63 and all after it.
-    pub(crate) reads: u64,
-}
-
-/// Emits the check of properties, sixty-four to a group. Its parameters are the state, the output, in which the words of
-/// results to report and of undecided ones alternate, and the changed words: properties that read none of them are left
-/// out. It returns whether there is any of either. Loops are unrolled up to so many nodes.
-pub(crate) fn properties(builder: FunctionBuilder, setting: Setting, checked: &[Checked], unrolled: u64) -> Result<(), usize> {
+/// Emits the check of properties, sixty-four to a group. Its parameters are the state and the output, in which the
+/// words of results to report and of undecided ones alternate. It returns whether there is any of either. Properties
+/// in `asked` are always undecided. Loops are unrolled up to so many nodes.
+pub(crate) fn properties(builder: FunctionBuilder, setting: Setting, asked: &[bool], unrolled: u64) -> Result<(), usize> {
     let mut emitter = Emitter::new(builder, setting, Faults::Told(HashMap::new()));
     emitter.unroll_until = unrolled;
-    let (state, out, changed) = (emitter.parameter(0), emitter.parameter(1), emitter.parameter(2));
+    let (state, out) = (emitter.parameter(0), emitter.parameter(1));
     emitter.state = Area::fixed(state, setting.program.words);
-    let everything = u64::MAX.checked_shr(64u32.saturating_sub(setting.program.words)).unwrap_or(0);
     let any = emitter.builder.declare_var(types::I64);
     let zero = emitter.builder.ins().iconst(types::I64, 0);
     emitter.builder.def_var(any, zero);
     for (group, properties) in setting.program.properties.chunks(64).enumerate() {
         let words = [emitter.builder.declare_var(types::I64), emitter.builder.declare_var(types::I64)];
         let [told, undecided] = words;
-        let always: u64 = (0..properties.len()).filter(|bit| checked[group * 64 + bit].asked).map(|bit| 1u64 << bit).sum();
+        let always: u64 = (0..properties.len()).filter(|bit| asked[group * 64 + bit]).map(|bit| 1u64 << bit).sum();
         emitter.builder.def_var(told, zero);
         let always = emitter.builder.ins().iconst(types::I64, always as i64);
         emitter.builder.def_var(undecided, always);
         for (bit, property) in properties.iter().enumerate() {
-            let Checked { asked, reads } = checked[group * 64 + bit];
-            if asked || property.kind == PropertyKind::Assumption {
+            if asked[group * 64 + bit] || property.kind == PropertyKind::Assumption {
                 continue;
             }
-            let nodes: usize = property.conjuncts.iter().map(|(_, expr)| setting.shape.nodes_unrolled(expr)).sum();
-            let end = (nodes > TESTED_NODES && reads & everything != everything).then(|| {
-                let (read, end) = (emitter.block(), emitter.block());
-                let overlap = emitter.builder.ins().band_imm_s(changed, reads as i64);
-                emitter.branch(overlap, read, end);
-                emitter.enter(read);
-                end
-            });
             write_property(&mut emitter, property, bit, told, undecided).map_err(|_| group * 64 + bit)?;
-            if let Some(end) = end {
-                emitter.jump(end);
-                emitter.enter(end);
-            }
         }
         let values = words.map(|word| emitter.builder.use_var(word));
         for (place, value) in values.into_iter().enumerate() {

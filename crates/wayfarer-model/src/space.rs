@@ -289,7 +289,7 @@ where
     }
 
     #[inline]
-    fn check_step(&self, steps: &Steps, index: usize, _settled: bool, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         match steps.own.get::<Typed<M>>().and_then(|typed| typed.get(index)) {
             Some(state) => self.judging(|at| self.judge(state, at, bits)),
             None => self.check(steps.states.get(index), bits),

@@ -76,10 +76,8 @@ pub trait Space: Sync {
     /// caused it.
     fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)>;
 
-    /// The same for the target of a step, of which the space may know more than its words. If the source is `settled`,
-    /// no property has failed or was reached there, so those need no second look that read nothing that changed.
-    fn check_step(&self, steps: &Steps, index: usize, settled: bool, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let _ = settled;
+    /// The same for the target of a step, of which the space may know more than its words.
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
         self.check(steps.states.get(index), bits)
     }
 

@@ -142,10 +142,6 @@ impl Space for Orbits<'_> {
         self.inner.check(state, bits)
     }
 
-    fn check_step(&self, steps: &Steps, index: usize, settled: bool, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        self.inner.check_step(steps, index, settled, bits)
-    }
-
     fn may_end(&self, state: &[Word]) -> bool {
         self.inner.may_end(state)
     }

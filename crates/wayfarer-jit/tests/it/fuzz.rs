@@ -30,7 +30,7 @@ fn generated_programs_agree() {
         return;
     }
     assert!(seen.states > 5_000 && seen.steps > 5_000 && seen.faults > 1_000 && seen.discarded > 100, "{seen:?}");
-    assert!(seen.reached > 100 && seen.failing > 1_000 && seen.property_faults > 100 && seen.omitted > 1_000 && seen.settled > 100, "{seen:?}");
+    assert!(seen.reached > 100 && seen.failing > 1_000 && seen.property_faults > 100 && seen.omitted > 1_000, "{seen:?}");
 }
 
 #[test]

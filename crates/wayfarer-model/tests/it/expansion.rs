@@ -118,7 +118,7 @@ fn agrees(space: &ModelSpace<Lists, BySerde>) {
         for steps in [&with, &without] {
             for index in 0..steps.len() {
                 let (mut typed, mut read) = (PropertyBits::default(), PropertyBits::default());
-                let one = space.check_step(steps, index, false, &mut typed);
+                let one = space.check_step(steps, index, &mut typed);
                 assert_eq!(one, space.check(steps.states.get(index), &mut read), "{}", space.shape(steps.states.get(index)));
                 assert_eq!(typed, read);
                 judged[usize::from(one.is_err())] += 1;
@@ -157,6 +157,6 @@ fn what_stays_typed_is_forgotten_with_its_steps() {
     steps.clear();
     steps.push(0, Firing::of(0), &[], &palindrome);
     let mut bits = PropertyBits::default();
-    space.check_step(&steps, 0, false, &mut bits).unwrap();
+    space.check_step(&steps, 0, &mut bits).unwrap();
     assert!(bits.contains(1), "{}", space.shape(&palindrome));
 }

@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::witness::chain;
-use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Stepping, Strategy, Violation};
+use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation};
 use wayfarer_space::{Fault, Firing, Word};
 
 /// A violation that was just found, with the words of the state in which it shows.
@@ -22,10 +22,7 @@ impl Run<'_> {
             return;
         }
         self.bits.clear();
-        // A run that ends with its first violation goes on from states alone in which nothing was found.
-        let first = self.settings.max_errors <= 1 && !self.settings.each_once;
-        let settled = first && !candidates.sources.is_empty() && selection.stepping != Stepping::Given;
-        let judged = self.space.check_step(candidates.steps, index, settled, &mut self.bits);
+        let judged = self.space.check_step(candidates.steps, index, &mut self.bits);
         if judged.is_err() || !self.bits.is_empty() {
             self.shows(strategy, selection, candidates, (index, handle), judged);
         }
