@@ -9,6 +9,7 @@ use crate::foundry::{Effort, Foundry, JitError};
 use crate::renewed::{Renewed, WHILE_BUSY};
 use crate::roots;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer_ir::PropertyKind;
 use wayfarer_space::{Fault, PropertyBits, Space, Word};
 
@@ -20,8 +21,9 @@ type CheckCode = unsafe extern "C" fn(*const Word, *mut u64) -> u64;
 /// The check of all properties.
 pub(crate) struct Check {
     code: Renewed,
-    /// The first code.
+    /// The first code, and the code with unrolled loops, if it was made.
     early: usize,
+    unrolled: AtomicUsize,
 }
 
 impl Check {
@@ -57,7 +59,8 @@ impl Compiled {
         let nodes = self.nodes_of_properties();
         let form = if foundry.keeps(Form::Unrolled.name()) { Form::Unrolled } else { Form::First };
         let early = self.compile_check(&mut foundry, form, effort_for(nodes))?;
-        let check = Check { code: Renewed::default(), early };
+        let unrolled = AtomicUsize::new(if form == Form::Unrolled { early } else { NOT_YET });
+        let check = Check { code: Renewed::default(), early, unrolled };
         check.code.serve(early, None);
         if form == Form::First && nodes as u64 > roots::UNROLLED_NODES {
             check.renew_after(u32::try_from(nodes.saturating_mul(CHECKS_PER_NODE)).unwrap_or(u32::MAX));
@@ -85,19 +88,20 @@ impl Compiled {
     /// The code for one more state, after the last one for which the first code should serve.
     #[cold]
     fn renew(&self, check: &Check) -> usize {
-        // While another thread compiles, this one goes on with what there is.
-        let Some(mut foundry) = self.idle_foundry() else {
-            check.code.serve(check.early, Some(WHILE_BUSY));
-            return check.early;
+        let (address, uses) = match self.idle_foundry() {
+            Some(mut foundry) => {
+                if check.unrolled.load(Ordering::Acquire) == NOT_YET {
+                    let full = foundry.bytes() > self.code_limit;
+                    let better = if full { None } else { self.compile_check(&mut foundry, Form::Unrolled, Effort::Much).ok() };
+                    // Without better code the first one stays.
+                    check.unrolled.store(better.unwrap_or(check.early), Ordering::Release);
+                }
+                (check.unrolled.load(Ordering::Acquire), None)
+            }
+            // While another thread compiles, this one goes on with what there is, and asks again soon.
+            None => (check.early, Some(WHILE_BUSY)),
         };
-        let there = check.code.take();
-        if there != NOT_YET {
-            return there;
-        }
-        let full = foundry.bytes() > self.code_limit;
-        let better = if full { None } else { self.compile_check(&mut foundry, Form::Unrolled, Effort::Much).ok() };
-        let address = better.unwrap_or(check.early);
-        check.code.serve(address, None);
+        check.code.serve(address, uses);
         address
     }
 

@@ -174,7 +174,8 @@ impl Compiled {
         let cell = family.guards.cell(member);
         self.code(cell, || {
             let values = family.guards.values(rule, member);
-            let name = format!("{} {number}.{member}", if starts { "start guard" } else { "guard" });
+            let which = values.as_ref().map_or("all".to_string(), |_| member.to_string());
+            let name = format!("{} {number}.{which}", if starts { "start guard" } else { "guard" });
             let write =
                 |builder: FunctionBuilder, metering: Metering| roots::guard(builder, self.setting(), rule, values.as_deref(), metering).map(|()| 0);
             self.compile(cell, &name, 2, Effort::Little, write, |_, _| {})

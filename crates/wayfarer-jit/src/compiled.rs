@@ -332,13 +332,13 @@ impl Compiled {
         Ok(())
     }
 
-    /// The code that lists the enabled rules of a family, if its guards can be a nest of loops.
     /// Tables that guards will read.
     fn count(&self, tables: Vec<u64>) -> Arc<[u64]> {
         self.table_words.fetch_add(tables.len(), Ordering::Relaxed);
         tables.into()
     }
 
+    /// The code that lists the enabled rules of a family, if its guards can be a nest of loops.
     fn make_nest(&self, family: usize) -> Result<Option<NestCode>, JitError> {
         let setting = self.setting();
         let Some(nest) = Nest::of(setting, &self.program.rules[family]) else { return Ok(None) };

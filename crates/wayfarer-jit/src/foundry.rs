@@ -200,13 +200,14 @@ impl Foundry {
         effort: Effort,
         build: impl FnOnce(FunctionBuilder) -> Result<u64, E>,
     ) -> Result<Result<Code, E>, JitError> {
-        if let Some(code) = self.take_kept(name)? {
-            return Ok(Ok(code));
-        }
         let metered = self.meter.map(|(now, done)| (now(), done));
-        let made = match self.write((parameters, results), build) {
-            Ok(note) => self.compile(name, effort, note).map(Ok),
-            Err(error) => Ok(Err(error)),
+        let made = match self.take_kept(name) {
+            Ok(Some(code)) => Ok(Ok(code)),
+            Ok(None) => match self.write((parameters, results), build) {
+                Ok(note) => self.compile(name, effort, note).map(Ok),
+                Err(error) => Ok(Err(error)),
+            },
+            Err(error) => Err(error),
         };
         if let Some((before, done)) = metered {
             done(before);

@@ -1,8 +1,9 @@
 //! Files that are kept between runs, in the user's cache folder: code that was compiled for a model, under the hash of
 //! what it was compiled from and how.
 //!
-//! A file that is cut short or damaged is not used: the hash of its contents is kept with it. Nor is one that others
-//! can write, because code from it is executed. Nothing here fails: what cannot be kept is made again the next time.
+//! A file that is cut short, damaged or renamed is not used: the hash of its name and contents is kept with it. Nor is one
+//! that others can write, because code from it is executed. Nothing here fails: what cannot be kept is made again the next
+//! time.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -11,9 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use wayfarer_space::{Hash, Word, hash};
 
-/// The most files in a folder, and the most bytes of all of them together.
+/// The most files in a folder, and the most bytes of all of them together and of one.
 const MOST_FILES: usize = 256;
 const MOST_BYTES: u64 = 256 << 20;
+const LARGEST: u64 = MOST_BYTES / 8;
 /// A file whose time is older than this gets a new one when it is used, so that the files used last are kept longest.
 const FRESH: Duration = Duration::from_secs(24 * 3600);
 /// The bytes of a hash.
@@ -24,8 +26,11 @@ const SEAL: usize = 16;
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder for files of a kind; `None` if the user has no cache folder.
+    /// The folder for files of a kind; `None` if the user has no cache folder, or the system does not say who the user is.
     pub fn of(kind: &str) -> Option<Self> {
+        if cfg!(unix) && user().is_none() {
+            return None;
+        }
         let folder = match std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
             None => PathBuf::from(std::env::var_os("HOME").filter(|home| !home.is_empty())?).join(".cache"),
@@ -40,28 +45,32 @@ impl Folder {
 
     /// The contents of a file, if it was kept and is whole.
     pub fn look_up(&self, name: &str) -> Option<Vec<u8>> {
-        let mut file = File::open(self.0.join(name)).ok().filter(is_own)?;
-        let mut contents = Vec::new();
-        file.read_to_end(&mut contents).ok()?;
+        let path = self.0.join(name);
+        // Only a plain file is opened: opening a pipe would wait for a writer.
+        let data = fs::metadata(&path).ok().filter(|data| data.is_file() && data.len() <= LARGEST + SEAL as u64 && is_own(data))?;
+        fs::metadata(&self.0).ok().filter(is_own)?;
+        let file = File::open(&path).ok()?;
+        let mut contents = Vec::with_capacity(data.len() as usize);
+        (&file).take(data.len()).read_to_end(&mut contents).ok()?;
         let aged = file.metadata().and_then(|data| data.modified()).is_ok_and(|time| time.elapsed().is_ok_and(|age| age > FRESH));
-        if aged && let Ok(file) = File::options().append(true).open(self.0.join(name)) {
+        if aged && let Ok(file) = File::options().append(true).open(&path) {
             let _ = file.set_modified(SystemTime::now());
         }
-        opened(contents)
+        opened(name, contents)
     }
 
     /// Keeps a file.
     pub fn keep(&self, name: &str, contents: &[u8]) {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        if contents.len() as u64 > MOST_BYTES / 8 {
+        if contents.len() as u64 > LARGEST {
             return;
         }
         // Another process, or another thread of this one, may be reading or writing the same: a file appears whole.
         let own = self.0.join(format!("{name}.{}-{}.part", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
-        let written = fs::create_dir_all(&self.0).and_then(|()| {
+        let written = make_folder(&self.0).and_then(|()| {
             let mut file = create(&own)?;
             file.write_all(contents)?;
-            file.write_all(&seal(contents))
+            file.write_all(&seal(name, contents))
         });
         if written.and_then(|()| fs::rename(&own, self.0.join(name))).is_ok() {
             thin(&self.0);
@@ -71,60 +80,94 @@ impl Folder {
     }
 }
 
-/// Makes a file that only its owner can read and write.
+/// Makes a folder, with those it is in, that only its owner can read and write.
+fn make_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Makes a file that only its owner can read and write, and that was not there: a link of its name could lead anywhere.
 fn create(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
-    options.write(true).create(true).truncate(true);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
-/// Whether a file belongs to the user this program runs as, and no one else can write it. A program that runs with more
-/// rights than the owner of the folder must not execute code from it.
+/// The user this program runs as, if the system says.
 #[cfg(unix)]
-fn is_own(file: &File) -> bool {
+fn user() -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
-    let user = fs::metadata("/proc/self").map(|process| process.uid());
-    file.metadata().is_ok_and(|data| user.is_ok_and(|user| user == data.uid()) && data.mode() & 0o022 == 0)
+    fs::metadata("/proc/self").map(|process| process.uid()).ok()
 }
 
 #[cfg(not(unix))]
-fn is_own(_file: &File) -> bool {
+fn user() -> Option<u32> {
+    None
+}
+
+/// Whether a file or folder belongs to the user this program runs as, and no one else can write it. A program that runs
+/// with more rights than the owner of the folder must not execute code from it.
+#[cfg(unix)]
+fn is_own(data: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    user() == Some(data.uid()) && data.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_own(_data: &fs::Metadata) -> bool {
     true
 }
 
-/// What tells this program's file from any other version of it: its size and the time it was written. `None` if the
-/// system does not say.
-pub fn this_program() -> Option<[u64; 3]> {
+/// What tells this program's file from any other version of it: its size and the time it was written, and on Unix also
+/// where it lies and when it was put there, because packages may give all their files the same time. `None` if the system
+/// does not say.
+pub fn this_program() -> Option<[u64; 7]> {
     let data = fs::metadata(std::env::current_exe().ok()?).ok()?;
     let written = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some([data.len(), written.as_secs(), u64::from(written.subsec_nanos())])
+    #[cfg(unix)]
+    let place = {
+        use std::os::unix::fs::MetadataExt;
+        [data.dev(), data.ino(), data.ctime() as u64, data.ctime_nsec() as u64]
+    };
+    #[cfg(not(unix))]
+    let place = [0; 4];
+    let [device, number, second, part] = place;
+    Some([data.len(), written.as_secs(), u64::from(written.subsec_nanos()), device, number, second, part])
 }
 
 /// The hash of texts, one after the other.
 pub fn hash_of(texts: &[&[u8]]) -> Hash {
-    let mut words: Vec<Word> = Vec::new();
-    for text in texts {
-        let (whole, rest) = text.as_chunks::<8>();
+    /// Bytes that are hashed together.
+    const PART: usize = 4096;
+    let mut all = hash(&[]);
+    let mut words: Vec<Word> = Vec::with_capacity(PART / 8 + 4);
+    for part in texts.iter().flat_map(|text| text.chunks(PART).chain([&[][..]])) {
+        let (whole, rest) = part.as_chunks::<8>();
+        words.clear();
+        words.extend([all.address(), all.second(), part.len() as Word]);
         words.extend(whole.iter().map(|bytes| Word::from_le_bytes(*bytes)));
         words.push(rest.iter().rev().fold(0, |word, byte| word << 8 | Word::from(*byte)));
-        words.push(text.len() as Word);
+        all = hash(&words);
     }
-    hash(&words)
+    all
 }
 
 /// What is written behind the contents of a file.
-fn seal(contents: &[u8]) -> [u8; SEAL] {
-    let hash = hash_of(&[contents]);
+fn seal(name: &str, contents: &[u8]) -> [u8; SEAL] {
+    let hash = hash_of(&[name.as_bytes(), contents]);
     let number = u128::from(hash.address()) << 64 | u128::from(hash.second());
     number.to_le_bytes()
 }
 
 /// The contents of a file, if it is whole.
-fn opened(mut file: Vec<u8>) -> Option<Vec<u8>> {
+fn opened(name: &str, mut file: Vec<u8>) -> Option<Vec<u8>> {
     let length = file.len().checked_sub(SEAL).filter(|length| *length > 0)?;
-    let whole = file[length..] == seal(&file[..length]);
+    let whole = file[length..] == seal(name, &file[..length]);
     file.truncate(length);
     whole.then_some(file)
 }
@@ -170,15 +213,51 @@ mod tests {
     #[test]
     fn files_that_are_not_whole_are_not_used() {
         let contents: Vec<u8> = (0..1000u32).map(|number| (number % 251) as u8).collect();
-        let file = [contents.clone(), seal(&contents).to_vec()].concat();
-        assert_eq!(opened(file.clone()), Some(contents));
+        let file = [contents.clone(), seal("code", &contents).to_vec()].concat();
+        assert_eq!(opened("code", file.clone()), Some(contents));
+        assert_eq!(opened("other code", file.clone()), None);
         for length in [0, 1, 15, 16, 17, 500, file.len() - 1] {
-            assert_eq!(opened(file[..length].to_vec()), None, "{length} bytes");
+            assert_eq!(opened("code", file[..length].to_vec()), None, "{length} bytes");
         }
         let mut other = file;
         other[700] ^= 1;
-        assert_eq!(opened(other), None);
-        assert_eq!(opened(seal(&[]).to_vec()), None);
+        assert_eq!(opened("code", other), None);
+        assert_eq!(opened("code", seal("code", &[]).to_vec()), None);
+    }
+
+    #[test]
+    fn texts_of_any_length_have_different_hashes() {
+        let mut hashes = Vec::new();
+        for length in [0, 1, 7, 8, 9, 4095, 4096, 4097, 8192, 10_000] {
+            let text = vec![1u8; length];
+            hashes.extend([hash_of(&[&text]), hash_of(&[&text, &[]]), hash_of(&[&text[..length / 2], &text[length / 2..]])]);
+            let mut other = text.clone();
+            if let Some(byte) = other.last_mut() {
+                *byte = 2;
+                hashes.push(hash_of(&[&other]));
+            }
+        }
+        // Of no text at all, two ways are the same.
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 10 * 4 - 1 - 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_or_too_large_is_not_read() {
+        let own = Own::new("plain");
+        own.0.keep("code", &[1]);
+        let path = own.0.0.join("code");
+        File::options().append(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(own.0.look_up("code"), None);
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_eq!(own.0.look_up("code"), None);
+        // A link is not followed for writing.
+        let part = own.0.0.join("linked");
+        std::os::unix::fs::symlink(own.0.0.join("elsewhere"), &part).unwrap();
+        assert!(create(&part).is_err());
     }
 
     #[test]
@@ -219,10 +298,12 @@ mod tests {
         let own = Own::new("others");
         own.0.keep("code", &[1]);
         assert!(own.0.look_up("code").is_some());
-        for (mode, used) in [(0o644, true), (0o620, false), (0o602, false)] {
+        for (mode, used) in [(0o620, false), (0o602, false), (0o644, true)] {
             fs::set_permissions(own.0.0.join("code"), fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(own.0.look_up("code").is_some(), used, "{mode:o}");
         }
+        fs::set_permissions(&own.0.0, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(own.0.look_up("code"), None);
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Done {
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wayfarer"));
-    command.env_remove("NO_COLOR").stdin(Stdio::null());
+    // Not the user's own cache folder.
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).env_remove("NO_COLOR").stdin(Stdio::null());
     command
 }
 

@@ -265,8 +265,8 @@ fn read_change(last: &mut [Word], from: &[u8], at: &mut usize) {
         let (mut word, mut changed) = (0, 0);
         for bit in 0..size_of::<Word>() {
             let here = Word::from(mask >> bit & 1);
-            word |= Word::from(from[*at]) * here << (bit * 8);
-            changed |= 0xFF * here << (bit * 8);
+            word |= (Word::from(from[*at]) * here) << (bit * 8);
+            changed |= (0xFF * here) << (bit * 8);
             *at += here as usize;
         }
         *last = *last & !changed | word;
@@ -278,7 +278,7 @@ fn read_change(last: &mut [Word], from: &[u8], at: &mut usize) {
 fn differing(word: Word) -> u8 {
     const LOW: Word = 0x7F7F_7F7F_7F7F_7F7F;
     // The highest bit of each such byte, and then all of them moved into the highest byte.
-    let set = ((word & LOW) + LOW | word) & !LOW;
+    let set = (((word & LOW) + LOW) | word) & !LOW;
     ((set >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
