@@ -206,6 +206,25 @@ fn a_search_by_one_thread_says_why() {
     check(COUNTER, &["--strategy", "bfs", "--states", "100", "--threads", "4"]).prints("only one thread was used: with more, a limit");
 }
 
+/// In a small budget machine code does not count, whether it was compiled or kept. Each run has its own cache folder or that of the run before.
+#[test]
+fn kept_code_leaves_a_small_budget_as_it_was() {
+    let folder = crate::Folder::new();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/murphi/german.m");
+    let explored = |more: &[&str]| {
+        let mut command = crate::program();
+        command.env("XDG_CACHE_HOME", folder.path("cache")).args(["check", model, "--const", "NodeCount=4", "--symmetry", "off"]);
+        command.args(["--quiet", "--json", "--audit", "off", "--memory", "1M", "--threads", "1", "--strategy", "bfs"]).args(more);
+        let report = crate::Done::new(&command.output().unwrap()).json();
+        (report["states"].as_u64().unwrap(), report["steps"].as_u64().unwrap(), report["stop"].to_string())
+    };
+    let files = || std::fs::read_dir(folder.path("cache/wayfarer/code")).map_or(0, Iterator::count);
+    let fresh = explored(&["--keep-code", "off"]);
+    assert_eq!((fresh.2.as_str(), files()), ("\"memory\"", 0));
+    assert_eq!([explored(&[]), explored(&[])], [fresh.clone(), fresh]);
+    assert_eq!(files(), 1);
+}
+
 /// A budget that comes from a limit of the process names it, and leaves little of it to the program itself.
 #[cfg(target_os = "linux")]
 #[test]
@@ -214,7 +233,9 @@ fn a_limit_on_address_space_is_named() {
     let file = folder.file("model.m", BIG);
     let under = |kibibytes: u32, options: &str| {
         let line = format!("ulimit -v {kibibytes}; exec \"$0\" check \"$1\" --quiet {options}");
-        let done = std::process::Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]).output().unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]);
+        let done = command.output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{done:?}");
         String::from_utf8(done.stdout).unwrap()
     };
@@ -234,7 +255,9 @@ fn auto_goes_on_over_fingerprints_under_a_limit_on_address_space() {
     let file = folder.file("model.m", BIG.replace("num: 0..N-1", "num: 0..16777215"));
     for kibibytes in [170_000, 180_000, 190_000] {
         let line = format!("ulimit -v {kibibytes}; exec \"$0\" check \"$1\" --quiet --json --const N=12 --audit off");
-        let done = std::process::Command::new("sh").args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]).output().unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).args(["-c", &line, env!("CARGO_BIN_EXE_wayfarer"), &file]);
+        let done = command.output().unwrap();
         assert_eq!(done.status.code(), Some(0), "{done:?}");
         let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
         assert_eq!(report["states"], 2_985_984, "{kibibytes}: {report:#}");
