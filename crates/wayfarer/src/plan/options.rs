@@ -258,7 +258,7 @@ pub const OPTIONS: &[PlanOption] = &[
         default: "on for the command, off in programs that use the library",
         more: "The code is kept in ~/.cache/wayfarer/code (or below $XDG_CACHE_HOME): at most 256 files and 256 MiB. It is used again only by the same \
                version of the program, for the same model and constants, on the same kind of processor. The report does not depend on it, except for times \
-               and memory, and in runs that the memory limits.",
+               and memory; a run that uses all of its memory may visit other states.",
         compared: true,
         choices: || vec!["on".to_string(), "off".to_string()],
         set: |plan, text| put(&mut plan.keep_code, switch(text)),
