@@ -29,6 +29,8 @@ pub struct PlanOption {
     pub several: bool,
     /// Whether `wayfarer compare` has it too.
     pub compared: bool,
+    /// Whether the line that repeats a run names it. It need not if the report does not depend on it.
+    pub repeated: bool,
     /// Options that it conflicts with.
     pub conflicts: &'static [&'static str],
     /// A list that ends the help, made from other tables.
@@ -64,7 +66,11 @@ pub fn words(plan: &Plan) -> Vec<String> {
         true => format!("--{}", option.flag()),
         false => format!("--{} {}", option.flag(), quoted(&value)),
     };
-    OPTIONS.iter().flat_map(|option| (option.given)(plan).into_iter().map(move |value| word(option, value))).collect()
+    OPTIONS
+        .iter()
+        .filter(|option| option.repeated)
+        .flat_map(|option| (option.given)(plan).into_iter().map(move |value| word(option, value)))
+        .collect()
 }
 
 /// A word as a shell reads it.
@@ -89,6 +95,7 @@ const USUAL: PlanOption = PlanOption {
     default: "",
     several: false,
     compared: false,
+    repeated: true,
     conflicts: &[],
     guide: String::new,
     choices: Vec::new,
@@ -262,8 +269,8 @@ pub const OPTIONS: &[PlanOption] = &[
         compared: true,
         choices: || vec!["on".to_string(), "off".to_string()],
         set: |plan, text| put(&mut plan.keep_code, switch(text)),
-        // A report does not depend on it, so it is no part of the line that repeats a run.
-        given: |_| Vec::new(),
+        given: |plan| changed(plan, |plan| if plan.keep_code { "on" } else { "off" }.to_string()),
+        repeated: false,
         ..USUAL
     },
     PlanOption {
@@ -479,9 +486,7 @@ mod tests {
             let sample = if option.is_switch() { "on" } else { sample };
             let mut plan = Plan::default();
             (option.set)(&mut plan, sample).unwrap_or_else(|error| panic!("{}: {error}", option.name));
-            // The line that repeats a run leaves out what its report does not depend on.
-            let given = if option.name == "keep_code" { Vec::new() } else { vec![sample.to_string()] };
-            assert_eq!((option.given)(&plan), given, "{}", option.name);
+            assert_eq!((option.given)(&plan), [sample], "{}", option.name);
             assert!(!option.help.is_empty() && !option.heading.is_empty(), "{} needs a line of help", option.name);
             assert!(option.conflicts.iter().all(|name| PlanOption::named(name).is_some()), "{}", option.name);
         }
