@@ -282,7 +282,7 @@ impl<'a> DifferenceStore<'a> {
                     self.chain.write(place, &record);
                 };
                 let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle), fetch: &|_| () };
-                self.index.find_or_insert(index, hash, handle, same, write, &means)
+                self.index.find_or_insert(index, (self.index.spot(hash), hash), handle, same, write, &means)
             }
             None => self.index.find(hash, same),
         };
@@ -313,7 +313,7 @@ impl<'a> DifferenceStore<'a> {
     /// Fetches home buckets into the cache, then the heads and records that are most likely to be compared.
     fn prefetch(&self, hashes: &[Hash]) {
         for hash in hashes {
-            prefetch_line(self.index.address(*hash));
+            self.index.prefetch(self.index.spot(*hash));
         }
         let (mut likely, mut count) = ([0; GROUP], 0);
         for handle in hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
@@ -546,7 +546,7 @@ impl Remember for DifferenceStore<'_> {
         let Some(seat) = seat.of::<DifferenceSeat>() else { return };
         self.index.enter(&seat.index);
         match hint {
-            Hint::Place | Hint::Coming => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Place | Hint::Coming => steps.hashes.iter().for_each(|hash| self.index.prefetch(self.index.spot(*hash))),
             Hint::State => {
                 for handle in steps.hashes.iter().filter_map(|hash| self.index.likely(*hash)) {
                     prefetch_line(self.chain.head(handle).0);

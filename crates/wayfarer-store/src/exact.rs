@@ -12,7 +12,7 @@ mod strings;
 mod twins;
 pub mod varying;
 
-use crate::index::{Found, Index, Means, Seat as IndexSeat};
+use crate::index::{Found, Index, Means, Seat as IndexSeat, Spot};
 use crate::memory::arena::prefetch_line;
 use crate::memory::records::Records;
 
@@ -123,9 +123,13 @@ impl<F: Form> Keeper<'_, F> {
         let Some(seat) = seat.of::<ExactSeat<F::Group>>() else { return };
         self.index.enter(&seat.index);
         match hint {
-            Hint::Place => steps.hashes.iter().for_each(|hash| prefetch_line(self.index.address(*hash))),
+            Hint::Place => steps.hashes.iter().for_each(|hash| self.index.prefetch(self.index.spot(*hash))),
             Hint::Coming => {
-                let fetch = |hash| prefetch_line(self.index.address(hash));
+                let fetch = |hash| {
+                    let spot = self.index.spot(hash);
+                    self.index.prefetch(spot);
+                    spot
+                };
                 seat.ahead.announce(steps, self.form.packing(), self.most, self.account, fetch);
             }
             Hint::State => {
@@ -133,9 +137,10 @@ impl<F: Form> Keeper<'_, F> {
                     Some(looks) => {
                         // The others have twins in rounds whose turn comes before theirs, so that their states will be in the cache.
                         for look in looks.iter_mut().filter(|look| look.likely == NONE) {
-                            self.index.each_likely(steps.hashes[look.index as usize], |handle| {
+                            let Look { index, likely, spot } = look;
+                            self.index.each_likely(spot, steps.hashes[*index as usize], |handle| {
                                 self.form.fetch(handle);
-                                look.likely = handle;
+                                *likely = handle;
                             });
                         }
                     }
@@ -154,7 +159,7 @@ impl<F: Form> Keeper<'_, F> {
     /// Asks for the records that a visit will compare.
     #[inline]
     fn fetch_records(&self, hash: Hash) {
-        self.index.each_likely(hash, |handle| self.form.fetch(handle));
+        self.index.each_likely(&mut self.index.spot(hash), hash, |handle| self.form.fetch(handle));
     }
 
     /// Calls `visit` for every candidate whose entry in `mask` is true, with its place in the group and in the batch; others are skipped.
@@ -174,7 +179,7 @@ impl<F: Form> Keeper<'_, F> {
         seat.hinted = seat.hinted.saturating_sub(hashes.len());
         self.index.enter(&seat.index);
         if !hinted {
-            hashes.iter().take(AHEAD).for_each(|hash| prefetch_line(self.index.address(*hash)));
+            hashes.iter().take(AHEAD).for_each(|hash| self.index.prefetch(self.index.spot(*hash)));
             hashes.iter().take(AHEAD / 2).for_each(|hash| self.fetch_records(*hash));
         }
         for from in (0..hashes.len()).step_by(GROUP) {
@@ -183,7 +188,7 @@ impl<F: Form> Keeper<'_, F> {
             for at in from..until {
                 if !hinted {
                     if let Some(hash) = hashes.get(at + AHEAD) {
-                        prefetch_line(self.index.address(*hash));
+                        self.index.prefetch(self.index.spot(*hash));
                     }
                     if let Some(hash) = hashes.get(at + AHEAD / 2) {
                         self.fetch_records(*hash);
@@ -235,7 +240,7 @@ impl<F: Form> Keeper<'_, F> {
             {
                 return Visit::Seen(parent);
             }
-            let visit = self.visit(seat, &means, hash, (at, parent), room > 0);
+            let visit = self.visit(seat, &means, (self.index.spot(hash), hash), (at, parent), room > 0);
             match visit {
                 Visit::New(_) => {
                     room -= 1;
@@ -266,7 +271,7 @@ impl<F: Form> Keeper<'_, F> {
                     continue;
                 }
                 let index = look.index as usize;
-                let visit = self.visit(seat, &means, hashes[index], (at, candidates.parent(index)), true);
+                let visit = self.visit(seat, &means, (look.spot, hashes[index]), (at, candidates.parent(index)), true);
                 new += u64::from(matches!(visit, Visit::New(_)));
                 visits[index] = visit;
             }
@@ -277,14 +282,14 @@ impl<F: Form> Keeper<'_, F> {
 
     /// Inserts one candidate, which has this place in the group and this source. It is part of its callers' loops, because a call would spill what they hold.
     #[inline(always)]
-    fn visit(&self, seat: &mut ExactSeat<F::Group>, means: &Means, hash: Hash, (at, parent): (usize, Option<Handle>), room: bool) -> Visit {
+    fn visit(&self, seat: &mut ExactSeat<F::Group>, means: &Means, (spot, hash): (Spot, Hash), (at, parent): (usize, Option<Handle>), room: bool) -> Visit {
         let next = if room && !seat.full { self.form.next(&mut seat.group, at, self.account) } else { None };
         let group = &seat.group;
         let same = |handle: u32| self.form.same(group, at, handle);
         let found = match next {
             Some(handle) => {
                 let write = || self.form.write(group, at, parent.map(|parent| parent.0));
-                self.index.find_or_insert(&mut seat.index, hash, handle, same, write, means)
+                self.index.find_or_insert(&mut seat.index, (spot, hash), handle, same, write, means)
             }
             None => self.index.find(hash, same),
         };

@@ -20,7 +20,7 @@ mod directory;
 mod table;
 
 use crate::Account;
-use crate::memory::arena::{Arena, LINE, prefetch_to_write};
+use crate::memory::arena::{Arena, LINE, prefetch_line, prefetch_to_write};
 use crate::memory::lines::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, fence, spin_loop, yield_now};
 use directory::Directory;
 use std::sync::atomic::Ordering;
@@ -76,6 +76,18 @@ pub(crate) struct Seat {
     fresh: Box<[u16]>,
 }
 
+/// Where a hash is looked for. It is found once, and serves as long as its share has the same table there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spot {
+    /// The table, as a word.
+    table: u64,
+    /// The hash bits at their place in a slot.
+    wanted: u32,
+    share: u16,
+    /// The home bucket.
+    bucket: u16,
+}
+
 /// The means that growing needs.
 pub(crate) struct Means<'a> {
     /// Says whether there is memory.
@@ -95,6 +107,14 @@ pub(crate) enum Found {
     Inserted,
     /// The state is not there (and nothing was to be inserted, or there was no room).
     Absent,
+}
+
+impl Spot {
+    /// The address of the home bucket.
+    #[inline]
+    fn home(self) -> *const u8 {
+        Table::from_word(self.table).bucket(usize::from(self.bucket))
+    }
 }
 
 impl Index {
@@ -144,29 +164,48 @@ impl Index {
         self.noted[seat.number].0.store(IDLE, Ordering::Release);
     }
 
-    /// The address of the home bucket, for prefetching.
+    /// Where a hash is looked for now.
     #[inline]
-    pub(crate) fn address(&self, hash: Hash) -> *const u8 {
-        let table = self.table(share_of(hash), hash);
-        table.bucket(table.home(hash))
+    pub(crate) fn spot(&self, hash: Hash) -> Spot {
+        let share = share_of(hash);
+        let word = self.word(share, hash);
+        let table = Table::from_word(word);
+        let (wanted, _) = table.wanted(table.print(hash));
+        const { assert!(SHARES <= 1 << 16 && 2 << LARGEST <= 1 << 16) };
+        Spot { table: word, wanted, share: share as u16, bucket: table.home(hash) as u16 }
+    }
+
+    /// Whether a hash is still looked for at this spot.
+    #[inline]
+    fn is_spot(&self, spot: Spot, hash: Hash) -> bool {
+        self.word(usize::from(spot.share), hash) == spot.table
+    }
+
+    /// Asks for the home bucket.
+    #[inline]
+    pub(crate) fn prefetch(&self, spot: Spot) {
+        prefetch_line(spot.home());
     }
 
     /// A handle in the home bucket whose hash bits agree: most likely the state itself, and worth prefetching.
     #[inline]
     pub(crate) fn likely(&self, hash: Hash) -> Option<u32> {
-        let table = self.table(share_of(hash), hash);
-        let home = table.home(hash);
-        let agree = table.agreeing(home, table.print(hash));
-        (agree != 0).then(|| table.handle_at(home, agree.trailing_zeros()))
+        let spot = self.spot(hash);
+        let table = Table::from_word(spot.table);
+        let agree = table.agreeing(usize::from(spot.bucket), spot.wanted);
+        (agree != 0).then(|| table.handle_at(usize::from(spot.bucket), agree.trailing_zeros()))
     }
 
     /// All handles in the home bucket whose hash bits agree: in a large index with narrow slots there may be more than one. If there is none, the state is new,
-    /// and its bucket is asked for to be written.
+    /// and its bucket is asked for to be written. The spot is renewed if it was found too long ago.
     #[inline]
-    pub(crate) fn each_likely(&self, hash: Hash, mut each: impl FnMut(u32)) {
-        let table = self.table(share_of(hash), hash);
-        let home = table.home(hash);
-        let mut agree = table.agreeing(home, table.print(hash));
+    pub(crate) fn each_likely(&self, spot: &mut Spot, hash: Hash, mut each: impl FnMut(u32)) {
+        if !self.is_spot(*spot, hash) {
+            *spot = self.spot(hash);
+        }
+        let table = Table::from_word(spot.table);
+        let home = usize::from(spot.bucket);
+        let mut agree = table.agreeing(home, spot.wanted);
         if agree == 0 {
             prefetch_to_write(table.bucket(home));
         }
@@ -189,11 +228,37 @@ impl Index {
         }
     }
 
-    /// Looks for a state and, if it is not there, inserts `handle` for it, after `write` made its record.
+    /// Looks for a state and, if it is not there, inserts `handle` for it, after `write` made its record. The spot may be an old one.
     /// [`Found::Absent`] says that the account had no room to grow. Only between [`enter`](Index::enter) and
     /// [`leave`](Index::leave).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find_or_insert(
+        &self,
+        seat: &mut Seat,
+        (spot, hash): (Spot, Hash),
+        handle: u32,
+        same: impl FnMut(u32) -> bool,
+        write: impl Fn(),
+        means: &Means,
+    ) -> Found {
+        let table = Table::from_word(spot.table);
+        // Most states that come here are new, and their home bucket has room and nothing that resembles them.
+        if self.is_spot(spot, hash)
+            && table.takes(handle)
+            && let Some(slot) = table.room_beside(usize::from(spot.bucket), spot.wanted)
+        {
+            write();
+            if table.claim(usize::from(spot.bucket), slot, u64::from(spot.wanted) | (u64::from(handle) + 1)) {
+                self.count(seat, (usize::from(spot.share), hash), table, handle, means);
+                return Found::Inserted;
+            }
+        }
+        self.find_or_insert_slowly(seat, hash, handle, same, write, means)
+    }
+
+    /// The same in all cases.
+    #[inline(never)]
+    fn find_or_insert_slowly(
         &self,
         seat: &mut Seat,
         hash: Hash,
@@ -205,7 +270,7 @@ impl Index {
         let share = share_of(hash);
         loop {
             let table = self.table(share, hash);
-            let too_narrow = !table.wide && u64::from(handle) + 2 >= 1 << table.handle_bits;
+            let too_narrow = !table.wide && !table.takes(handle);
             if too_narrow {
                 if !self.grow((share, hash), table, false, handle, means) {
                     return Found::Absent;
@@ -228,30 +293,44 @@ impl Index {
         }
     }
 
-    /// Counts an entry and grows the share if it is nine tenths full. If there is no room to grow, the share fills up to its last slot.
+    /// Counts an entry. If there is no room to grow, the share fills up to its last slot.
     #[inline(always)]
     fn count(&self, seat: &mut Seat, (share, hash): (usize, Hash), table: Table, handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[share];
         *fresh += 1;
+        // One in 64 of a share's slots at the most, and not more than `FLUSH`.
+        let few = 1 << (table.share_bits() as u16).saturating_sub(2).min(FLUSH.ilog2() as u16);
+        if *fresh >= few {
+            let added = u32::from(std::mem::take(fresh));
+            self.tell((share, hash), table, added, handle, means);
+        }
+    }
+
+    /// Adds to the entries of a share, and grows it if it is nine tenths full.
+    #[inline(never)]
+    fn tell(&self, (share, hash): (usize, Hash), table: Table, added: u32, handle: u32, means: &Means) {
         // All parts of a share are about equally full.
-        let slots = (table.slots() as u64) << (table.bucket_bits + table.skip);
-        if u64::from(*fresh) >= FLUSH.min(slots / 64).max(1) {
-            let used = self.used[share].fetch_add(u32::from(*fresh), Ordering::Relaxed) + u32::from(*fresh);
-            *fresh = 0;
-            // A thread that already grows it need not be waited for.
-            if u64::from(used) * 10 >= slots * FULL && !self.growing[share].load(Ordering::Relaxed) {
-                self.grow((share, hash), table, true, handle, means);
-            }
+        let slots = (table.slots() as u64) << table.share_bits();
+        let used = self.used[share].fetch_add(added, Ordering::Relaxed) + added;
+        // A thread that already grows it need not be waited for.
+        if u64::from(used) * 10 >= slots * FULL && !self.growing[share].load(Ordering::Relaxed) {
+            self.grow((share, hash), table, true, handle, means);
         }
     }
 
     /// The table that a hash of this share belongs to.
     #[inline]
     fn table(&self, share: usize, hash: Hash) -> Table {
+        Table::from_word(self.word(share, hash))
+    }
+
+    /// The word of that table.
+    #[inline]
+    fn word(&self, share: usize, hash: Hash) -> u64 {
         let word = self.shares[share].load(Ordering::Acquire);
         match Directory::from_word(word) {
-            None => Table::from_word(word),
-            Some(directory) => directory.table(directory.place(hash)),
+            None => word,
+            Some(directory) => directory.table_word(directory.place(hash)),
         }
     }
 
@@ -259,10 +338,11 @@ impl Index {
     #[inline]
     fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
         let print = table.print(hash);
+        let (wanted, _) = table.wanted(print);
         let home = table.home(hash);
         let mut bucket = home;
         loop {
-            let Matches { mut agree, free } = table.matches(bucket, print);
+            let Matches { mut agree, free } = table.matches(bucket, wanted);
             while agree != 0 {
                 let handle = table.handle_at(bucket, agree.trailing_zeros());
                 if same(handle) {
@@ -525,7 +605,7 @@ mod tests {
     fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
         index.find_or_insert(
             seat,
-            hash_of(handle),
+            (index.spot(hash_of(handle)), hash_of(handle)),
             handle,
             |found| found == handle,
             || (),

@@ -3,6 +3,7 @@
 
 use super::WIDE;
 use super::twins::Twins;
+use crate::index::Spot;
 use crate::memory::recent::Recent;
 use crate::{Account, Visit};
 use std::collections::VecDeque;
@@ -33,11 +34,13 @@ pub(super) struct Look {
     pub(super) index: u32,
     /// The handle under which it is most likely known, [`NONE`] or [`TWIN`].
     pub(super) likely: u32,
+    /// Where the index has it, unless the handle is known.
+    pub(super) spot: Spot,
 }
 
 impl Look {
-    fn at(index: usize) -> Self {
-        Look { index: index as u32, likely: NONE }
+    pub(super) fn at(index: usize) -> Self {
+        Look { index: index as u32, likely: NONE, spot: Spot::default() }
     }
 }
 
@@ -52,9 +55,9 @@ pub(super) struct Round {
 }
 
 impl Ahead {
-    /// Announces a round and calls `each` with the hash of every candidate that must be looked up. The first call takes
+    /// Announces a round and asks for the spot of every candidate that must be looked up. The first call takes
     /// memory for announced states: a small part of `most` bytes, if the account has it.
-    pub(super) fn announce(&mut self, steps: &Steps, packing: &Packing, most: usize, account: &dyn Account, mut each: impl FnMut(Hash)) {
+    pub(super) fn announce(&mut self, steps: &Steps, packing: &Packing, most: usize, account: &dyn Account, mut spot: impl FnMut(Hash) -> Spot) {
         let mut looks = self.spare.pop().unwrap_or_default();
         looks.clear();
         let mut first = 0;
@@ -70,7 +73,7 @@ impl Ahead {
                 sift(recent, steps, &mut looks);
             }
         }
-        looks.iter().filter(|look| look.likely == NONE).for_each(|look| each(steps.hashes[look.index as usize]));
+        looks.iter_mut().filter(|look| look.likely == NONE).for_each(|look| look.spot = spot(steps.hashes[look.index as usize]));
         self.rounds.push_back(Round { place: place(steps), looks, first });
     }
 
@@ -147,7 +150,7 @@ mod tests {
                 steps.push(0, Firing::of(0), &[], &state);
             }
             let before = announced.clone();
-            ahead.announce(&steps, packing, 512 * 256, &Unlimited, |_| ());
+            ahead.announce(&steps, packing, 512 * 256, &Unlimited, |_| Spot::default());
             let looks: Vec<usize> = ahead.looks(&steps).unwrap().iter().map(|look| look.index as usize).collect();
             for index in 0..steps.len() {
                 let state = steps.states.get(index).to_vec();

@@ -49,7 +49,7 @@ impl Twins {
             if *changed == 0 {
                 continue;
             }
-            let mut look = Look { index: index as u32, likely: NONE };
+            let mut look = Look::at(index);
             let hash = hash.second();
             if let Some(noted) = self.noted.get_mut(hash as usize & places) {
                 let same = noted.hash == hash;

@@ -70,7 +70,13 @@ impl Directory {
     /// The table at a place.
     #[inline]
     pub(super) fn table(&self, place: usize) -> Table {
-        Table::from_word(self.word(place).load(Ordering::Acquire))
+        Table::from_word(self.table_word(place))
+    }
+
+    /// The word of the table at a place.
+    #[inline]
+    pub(super) fn table_word(&self, place: usize) -> u64 {
+        self.word(place).load(Ordering::Acquire)
     }
 
     /// Publishes a table at every place that it is meant for.

@@ -147,9 +147,29 @@ impl Table {
         unsafe { &*self.bucket(bucket).cast::<AtomicU64>().add(slot) }
     }
 
+    /// The buckets of all tables of its share together, as a power of two, if all are as large as this one.
+    #[inline]
+    pub(super) fn share_bits(&self) -> u32 {
+        self.bucket_bits + self.skip
+    }
+
+    /// Whether its slots are narrow and have room for a handle.
+    #[inline]
+    pub(super) fn takes(&self, handle: u32) -> bool {
+        !self.wide && u64::from(handle) + 2 < 1 << self.handle_bits
+    }
+
+    /// A free slot of a bucket of narrow slots, if no slot has these hash bits, which are at their place.
+    #[inline]
+    pub(super) fn room_beside(&self, bucket: usize, wanted: u32) -> Option<usize> {
+        let (_, mask) = self.wanted(0);
+        let Matches { agree, free } = self.compare(bucket, wanted, mask);
+        (agree == 0 && free != 0).then(|| free.trailing_zeros() as usize)
+    }
+
     /// The hash bits at their place in a slot, or in its upper half if it is wide, and the mask of that place.
     #[inline]
-    fn wanted(&self, print: u64) -> (u32, u32) {
+    pub(super) fn wanted(&self, print: u64) -> (u32, u32) {
         if self.wide {
             ((print << (WIDE_HANDLE + 1 - 32)) as u32, !3)
         } else {
@@ -157,10 +177,10 @@ impl Table {
         }
     }
 
-    /// Sorts a bucket's slots by their meaning for a lookup.
+    /// Sorts a bucket's slots by their meaning for a lookup of hash bits, which are at their place.
     #[inline]
-    pub(super) fn matches(&self, bucket: usize, print: u64) -> Matches {
-        let (wanted, mask) = self.wanted(print);
+    pub(super) fn matches(&self, bucket: usize, wanted: u32) -> Matches {
+        let (_, mask) = self.wanted(0);
         let mut matches = if self.wide { self.compare_wide(bucket, wanted) } else { self.compare(bucket, wanted, mask) };
         matches.agree &= !matches.free;
         // A frozen slot has only ones.
@@ -172,10 +192,10 @@ impl Table {
 
     /// The slots of a bucket whose hash bits agree.
     #[inline]
-    pub(super) fn agreeing(&self, bucket: usize, print: u64) -> u32 {
-        let (wanted, mask) = self.wanted(print);
+    pub(super) fn agreeing(&self, bucket: usize, wanted: u32) -> u32 {
+        let (_, mask) = self.wanted(0);
         // Free slots have only zeros, frozen ones only ones.
-        if self.wide || wanted == 0 || wanted == mask { self.matches(bucket, print).agree } else { self.equal(bucket, wanted, mask) }
+        if self.wide || wanted == 0 || wanted == mask { self.matches(bucket, wanted).agree } else { self.equal(bucket, wanted, mask) }
     }
 
     /// Whether a bucket without free slots has frozen ones.
