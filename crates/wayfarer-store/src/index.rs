@@ -249,7 +249,7 @@ impl Index {
         {
             write();
             if table.claim(usize::from(spot.bucket), slot, u64::from(spot.wanted) | (u64::from(handle) + 1)) {
-                self.count(seat, (usize::from(spot.share), hash), table, handle, means);
+                self.count(seat, (spot, hash), handle, means);
                 return Found::Inserted;
             }
         }
@@ -280,7 +280,8 @@ impl Index {
             match self.look(table, hash, &mut same, Some((handle, &write))) {
                 Looked::Found(found) => return Found::Present(found),
                 Looked::Inserted => {
-                    self.count(seat, (share, hash), table, handle, means);
+                    let spot = Spot { table: table.to_word(), share: share as u16, ..Spot::default() };
+                    self.count(seat, (spot, hash), handle, means);
                     return Found::Inserted;
                 }
                 Looked::Frozen => self.wait_for(share, hash, table),
@@ -295,20 +296,21 @@ impl Index {
 
     /// Counts an entry. If there is no room to grow, the share fills up to its last slot.
     #[inline(always)]
-    fn count(&self, seat: &mut Seat, (share, hash): (usize, Hash), table: Table, handle: u32, means: &Means) {
-        let fresh = &mut seat.fresh[share];
+    fn count(&self, seat: &mut Seat, (spot, hash): (Spot, Hash), handle: u32, means: &Means) {
+        let fresh = &mut seat.fresh[usize::from(spot.share)];
         *fresh += 1;
         // One in 64 of a share's slots at the most, and not more than `FLUSH`.
-        let few = 1 << (table.share_bits() as u16).saturating_sub(2).min(FLUSH.ilog2() as u16);
-        if *fresh >= few {
-            let added = u32::from(std::mem::take(fresh));
-            self.tell((share, hash), table, added, handle, means);
+        let few = 1 << Table::from_word(spot.table).share_bits().saturating_sub(2).min(FLUSH.ilog2());
+        if u32::from(*fresh) >= few {
+            self.tell(fresh, (spot, hash), handle, means);
         }
     }
 
     /// Adds to the entries of a share, and grows it if it is nine tenths full.
     #[inline(never)]
-    fn tell(&self, (share, hash): (usize, Hash), table: Table, added: u32, handle: u32, means: &Means) {
+    fn tell(&self, fresh: &mut u16, (spot, hash): (Spot, Hash), handle: u32, means: &Means) {
+        let (share, table) = (usize::from(spot.share), Table::from_word(spot.table));
+        let added = u32::from(std::mem::take(fresh));
         // All parts of a share are about equally full.
         let slots = (table.slots() as u64) << table.share_bits();
         let used = self.used[share].fetch_add(added, Ordering::Relaxed) + added;

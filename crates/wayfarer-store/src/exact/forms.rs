@@ -89,16 +89,19 @@ pub(super) struct Tight {
 /// Tight forms, one after another, and a worker's run of handles.
 pub(super) struct TightGroup {
     tight: Vec<Word>,
+    /// Words of a form.
+    words: usize,
     run: Run,
 }
 
-impl Tight {
+impl TightGroup {
     #[inline]
-    fn of<'a>(&self, group: &'a TightGroup, at: usize) -> &'a [Word] {
-        let words = self.packing.words();
-        &group.tight[at * words..(at + 1) * words]
+    fn of(&self, at: usize) -> &[Word] {
+        &self.tight[at * self.words..][..self.words]
     }
+}
 
+impl Tight {
     /// Whether this is the tight form of a state, for assertions.
     fn is_form_of(&self, tight: &[Word], state: &[Word]) -> bool {
         let mut whole = vec![0; tight.len()];
@@ -111,7 +114,8 @@ impl Form for Tight {
     type Group = TightGroup;
 
     fn group(&self, most: usize) -> TightGroup {
-        TightGroup { tight: vec![0; most * self.packing.words()], run: Run::default() }
+        let words = self.packing.words();
+        TightGroup { tight: vec![0; most * words], words, run: Run::default() }
     }
 
     #[inline]
@@ -149,7 +153,7 @@ impl Form for Tight {
 
     #[inline]
     fn same(&self, group: &TightGroup, at: usize, handle: u32) -> bool {
-        self.records.same(handle, self.of(group, at))
+        self.records.same(handle, group.of(at))
     }
 
     #[inline]
@@ -159,7 +163,7 @@ impl Form for Tight {
 
     #[inline(always)]
     fn write(&self, group: &TightGroup, at: usize, parent: Option<u32>) {
-        self.records.write(&group.run, self.of(group, at), parent);
+        self.records.write(&group.run, group.of(at), parent);
     }
 
     #[inline]

@@ -129,27 +129,22 @@ impl Records {
     #[inline]
     pub(crate) fn same(&self, handle: u32, tight: &[u64]) -> bool {
         let at = self.address(handle);
+        let bytes = self.tight;
+        assert!(tight.len() * 8 >= bytes);
+        let from = tight.as_ptr().cast::<u8>();
         // SAFETY: a published handle has its record written, `record` bytes at this address, and all loads stay inside it: a short state's single load
-        // because records have at least eight bytes, a longer one's last load because it ends where the state ends.
+        // because records have at least eight bytes, a longer one's last load because it ends where the state ends. The words of `tight` are as long by the
+        // assertion. They lie in memory as a record does.
         unsafe {
-            if self.tight < 8 {
-                return at.cast::<u64>().read_unaligned() & self.short == tight[0];
+            let differ = |place: usize| at.add(place).cast::<u64>().read_unaligned() ^ from.add(place).cast::<u64>().read_unaligned();
+            match bytes {
+                0 => true,
+                1..8 => at.cast::<u64>().read_unaligned() & self.short == tight[0],
+                // The last load overlaps the one before.
+                8..=16 => differ(0) | differ(bytes - 8) == 0,
+                17..=32 => differ(0) | differ(8) | differ(bytes - 16) | differ(bytes - 8) == 0,
+                _ => self.same_bytes(at, tight),
             }
-            let whole = self.tight / 8;
-            if whole > FEW {
-                return self.same_bytes(at, tight);
-            }
-            for (word, wanted) in tight[..whole].iter().enumerate() {
-                if at.add(8 * word).cast::<u64>().read_unaligned() != *wanted {
-                    return false;
-                }
-            }
-            let rest = self.tight % 8;
-            if rest == 0 {
-                return true;
-            }
-            let tail = at.add(self.tight - 8).cast::<u64>().read_unaligned() >> (64 - 8 * rest);
-            tail == tight[whole]
         }
     }
 
@@ -233,27 +228,19 @@ impl Records {
     pub(crate) fn write(&self, run: &Run, tight: &[u64], parent: Option<u32>) {
         assert!(run.next < run.end && tight.len() * 8 >= self.tight, "a record without a place");
         let at = run.at as *mut u8;
+        let (bytes, from) = (self.tight, tight.as_ptr().cast::<u8>());
         // SAFETY: the handle belongs to this worker alone until it is published, and its segment exists because the run
-        // was handed out. A short state is written as a whole word; the link then overwrites the end of that word.
+        // was handed out. A short state is written as a whole word; the link then overwrites the end of that word. A longer
+        // one is as long as the words of `tight` by the assertion, which lie in memory as a record does.
         unsafe {
-            match tight.first() {
-                Some(word) if self.tight < 8 => at.cast::<u64>().write_unaligned(*word),
-                _ if self.tight / 8 > FEW => std::ptr::copy_nonoverlapping(tight.as_ptr().cast::<u8>(), at, self.tight),
-                _ => {
-                    let (whole, rest) = (self.tight / 8, self.tight % 8);
-                    at.cast::<u64>().write_unaligned(tight[0]);
-                    if whole > 1 {
-                        at.add(8).cast::<u64>().write_unaligned(tight[1]);
-                    }
-                    if whole > 2 {
-                        at.add(16).cast::<u64>().write_unaligned(tight[2]);
-                    }
-                    if rest > 0 {
-                        // The last word of the state, which overlaps the one before.
-                        let last = tight[whole] << (64 - 8 * rest) | tight[whole - 1] >> (8 * rest);
-                        at.add(self.tight - 8).cast::<u64>().write_unaligned(last);
-                    }
-                }
+            let copy = |place: usize| at.add(place).cast::<u64>().write_unaligned(from.add(place).cast::<u64>().read_unaligned());
+            match bytes {
+                0 => {}
+                1..=8 => copy(0),
+                // The last word overlaps the one before.
+                9..=16 => [0, bytes - 8].into_iter().for_each(copy),
+                17..=32 => [0, 8, bytes - 16, bytes - 8].into_iter().for_each(copy),
+                _ => std::ptr::copy_nonoverlapping(from, at, bytes),
             }
             at.add(self.record - LINK).cast::<u32>().write_unaligned(parent.unwrap_or(NO_PARENT));
         }
