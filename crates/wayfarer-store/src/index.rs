@@ -523,11 +523,12 @@ enum Looked {
 
 /// Copies the entries of a table into a larger one, or into the two halves that it is split into. With `NARROW`, all of them have narrow slots.
 fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], how: Growth, means: &Means) {
+    let how = if SPLIT { Growth::Split } else { how };
     // So that nothing is decided for each entry that is the same for all.
     let known = |table: Table| Table { wide: !NARROW && table.wide, ..table };
     let (table, [first, second]) = (known(table), grown.map(known));
     let widened = first.wide && !table.wide;
-    let (mut first_filling, mut second_filling) = (Filling::of(first), Filling::of(second));
+    let (mut first_filled, mut second_filled) = (Filled::of(first), Filled::of(second));
     for bucket in 0..table.buckets() {
         // Hash bits are taken anew from the states, a cache miss each, if there are more of them or the entry left its home.
         let ahead = (bucket + AHEAD) & table.bucket_mask();
@@ -544,39 +545,47 @@ fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], 
                 table.grown_entry(&first, how, bucket, print)
             };
             if SPLIT && half {
-                second_filling.put(home, handle, print);
+                second_filled.put(second, home, handle, print);
             } else {
-                first_filling.put(home, handle, print);
+                first_filled.put(first, home, handle, print);
             }
         }
     }
 }
 
-/// A table that no other worker sees yet, while it is filled.
-struct Filling {
-    table: Table,
-    /// The entries in each bucket: they lie one after another.
-    filled: [u8; 2 << LARGEST],
-}
+/// The entries in each bucket of a table that no other worker sees yet, while it is filled: they lie one after another.
+struct Filled([u8; 2 << LARGEST]);
 
-impl Filling {
+impl Filled {
     fn of(table: Table) -> Self {
         debug_assert!(table.buckets() <= 2 << LARGEST);
-        Filling { table, filled: [0; 2 << LARGEST] }
+        Filled([0; 2 << LARGEST])
     }
 
     /// Puts an entry into the first free slot from its home bucket on. There must be one.
-    #[inline]
-    fn put(&mut self, home: usize, handle: u32, print: u64) {
+    #[inline(always)]
+    fn put(&mut self, table: Table, home: usize, handle: u32, print: u64) {
+        let filled = &mut self.0[home];
+        if usize::from(*filled) < table.slots() {
+            table.fill(home, usize::from(*filled), table.entry(handle, false, print));
+            *filled += 1;
+        } else {
+            self.put_behind(table, home, handle, print);
+        }
+    }
+
+    /// Puts an entry behind a home bucket that is full.
+    #[inline(never)]
+    fn put_behind(&mut self, table: Table, home: usize, handle: u32, print: u64) {
         let mut bucket = home;
         loop {
-            let filled = &mut self.filled[bucket];
-            if usize::from(*filled) < self.table.slots() {
-                self.table.fill(bucket, usize::from(*filled), self.table.entry(handle, bucket != home, print));
+            bucket = (bucket + 1) & table.bucket_mask();
+            let filled = &mut self.0[bucket];
+            if usize::from(*filled) < table.slots() {
+                table.fill(bucket, usize::from(*filled), table.entry(handle, true, print));
                 *filled += 1;
                 return;
             }
-            bucket = (bucket + 1) & self.table.bucket_mask();
         }
     }
 }
