@@ -108,26 +108,33 @@ impl Compiled {
     /// Sets the bits of all properties that fail in a state, or that are reached.
     #[inline]
     pub(crate) fn judge(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
-        let Some(check) = &self.check else { return Ok(()) };
-        let address = match check.code.take() {
-            NOT_YET => self.renew(check),
-            address => address,
-        };
-        // SAFETY: the code was emitted with these parameters and this result.
-        let code = unsafe { std::mem::transmute::<usize, CheckCode>(address) };
-        if self.check_groups > FEW_GROUPS {
-            let mut judged = vec![0; self.check_groups * 2];
-            // SAFETY: the state has the program's width and there is room for all groups.
-            let told = unsafe { code(state.as_ptr(), judged.as_mut_ptr()) };
-            return if told == 0 { Ok(()) } else { self.tell(state, &judged, bits) };
+        self.judge_some(state, &[0], bits).map_or(Ok(()), |(_, judged)| judged)
+    }
+
+    /// Does so for states in a list, up to the first one for which there is something to tell. Returns its place in the list and the result.
+    pub(crate) fn judge_some(&self, words: &[Word], list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+        let check = self.check.as_ref()?;
+        let mut few: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
+        let mut many = vec![0; if self.check_groups > FEW_GROUPS { self.check_groups * 2 } else { 0 }];
+        let judged: *mut u64 = if many.is_empty() { few.as_mut_ptr().cast() } else { many.as_mut_ptr() };
+        for (place, index) in list.iter().enumerate() {
+            let state = &words[*index as usize * self.words..][..self.words];
+            let address = match check.code.take() {
+                NOT_YET => self.renew(check),
+                address => address,
+            };
+            // SAFETY: the code was emitted with these parameters and this result; the state has the program's width and
+            // there is room for all groups.
+            if unsafe { std::mem::transmute::<usize, CheckCode>(address)(state.as_ptr(), judged) } == 0 {
+                continue;
+            }
+            // SAFETY: the code writes both words of all groups, and there are as many.
+            let result = self.tell(state, unsafe { std::slice::from_raw_parts(judged, self.check_groups * 2) }, bits);
+            if result.is_err() || !bits.is_empty() {
+                return Some((place, result));
+            }
         }
-        let mut judged: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
-        // SAFETY: as above.
-        if unsafe { code(state.as_ptr(), judged.as_mut_ptr().cast()) } == 0 {
-            return Ok(());
-        }
-        // SAFETY: the code writes both words of all groups.
-        self.tell(state, unsafe { std::slice::from_raw_parts(judged.as_ptr().cast(), self.check_groups * 2) }, bits)
+        None
     }
 
     /// Reports the violations of a state in which the quick check found some, by its bits.

@@ -394,6 +394,11 @@ impl Space for Compiled {
         self.judge(state, bits)
     }
 
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+        assert_eq!(steps.states.width(), self.width(), "states of another width");
+        self.judge_some(steps.states.words(), list, bits)
+    }
+
     fn may_end(&self, state: &[Word]) -> bool {
         self.interpreter.may_end(state)
     }

@@ -225,6 +225,8 @@ struct Run<'a> {
     outcome: Outcome,
     visits: Vec<Visit>,
     mask: Vec<bool>,
+    /// The candidates of a round that are judged.
+    fresh: Vec<u32>,
     properties: u32,
     bits: PropertyBits,
     complete: bool,
@@ -248,6 +250,7 @@ impl<'a> Run<'a> {
             outcome: Outcome::new(space.rules()),
             visits: Vec::new(),
             mask: Vec::new(),
+            fresh: Vec::new(),
             properties: space.properties(),
             bits: PropertyBits::default(),
             complete: true,
@@ -348,17 +351,15 @@ impl<'a> Run<'a> {
         self.store.insert(&mut self.seat, candidates, mask, room, &mut self.visits);
         let considers = strategy.considers();
         let mut full = false;
-        for index in 0..self.visits.len() {
-            match self.visits[index] {
+        self.fresh.clear();
+        for (index, visit) in self.visits.iter().enumerate() {
+            match visit {
                 // Most are, and nothing is to be done.
                 Visit::Seen(_) if self.record.is_none() => {}
-                Visit::New(handle) => {
-                    self.outcome.states += 1;
+                Visit::New(_) => {
+                    self.fresh.push(index as u32);
                     if let Some(record) = &mut self.record {
                         record.observe(candidates.steps.hashes[index], candidates.steps.states.get(index));
-                    }
-                    if !considers {
-                        self.judge(strategy, selection, candidates, index, Some(handle));
                     }
                 }
                 Visit::Seen(_) => {
@@ -370,8 +371,13 @@ impl<'a> Run<'a> {
                 Visit::Skipped => {}
             }
         }
+        self.outcome.states += self.fresh.len() as u64;
         if considers && selection.stepping != Stepping::Given {
-            (0..self.visits.len()).for_each(|index| self.judge(strategy, selection, candidates, index, None));
+            self.fresh.clear();
+            self.fresh.extend(0..self.visits.len() as u32);
+        }
+        if !considers || selection.stepping != Stepping::Given {
+            self.judge(strategy, selection, candidates, !considers);
         }
         if let Some(counts) = &mut self.profile {
             self.visits.iter().for_each(|visit| count_visit(counts, *visit));

@@ -81,6 +81,15 @@ pub trait Space: Sync {
         self.check(steps.states.get(index), bits)
     }
 
+    /// Checks the targets of a list of steps up to the first one for which there is something to tell. Returns its place in the list and what
+    /// [`check_step`](Space::check_step) returns for it. `bits` must be empty.
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+        list.iter().enumerate().find_map(|(place, index)| {
+            let checked = self.check_step(steps, *index as usize, bits);
+            (checked.is_err() || !bits.is_empty()).then_some((place, checked))
+        })
+    }
+
     /// Whether a state in which nothing is enabled may be the last one of a run; else it is a deadlock.
     fn may_end(&self, _state: &[Word]) -> bool {
         false

@@ -142,6 +142,10 @@ impl Space for Orbits<'_> {
         self.inner.check(state, bits)
     }
 
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+        self.inner.check_steps(steps, list, bits)
+    }
+
     fn may_end(&self, state: &[Word]) -> bool {
         self.inner.may_end(state)
     }

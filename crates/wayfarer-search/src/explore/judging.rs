@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::witness::chain;
-use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation};
+use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation, Visit};
 use wayfarer_space::{Fault, Firing, Word};
 
 /// A violation that was just found, with the words of the state in which it shows.
@@ -15,17 +15,25 @@ pub(super) struct Found<'a> {
 }
 
 impl Run<'_> {
-    /// Judges a candidate; one that was not inserted has no handle, and the way to it goes through its source.
-    #[inline]
-    pub(super) fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, index: usize, handle: Option<Handle>) {
+    /// Judges the fresh candidates. Those that were not inserted have no handle, and the way to them goes through their source.
+    pub(super) fn judge(&mut self, strategy: &dyn Strategy, selection: &Selection, candidates: Candidates, inserted: bool) {
         if self.properties == 0 {
             return;
         }
+        let fresh = std::mem::take(&mut self.fresh);
+        let mut left = fresh.as_slice();
         self.bits.clear();
-        let judged = self.space.check_step(candidates.steps, index, &mut self.bits);
-        if judged.is_err() || !self.bits.is_empty() {
+        while let Some((place, judged)) = self.space.check_steps(candidates.steps, left, &mut self.bits) {
+            let index = left[place] as usize;
+            left = &left[place + 1..];
+            let handle = match self.visits[index] {
+                Visit::New(handle) if inserted => Some(handle),
+                _ => None,
+            };
             self.shows(strategy, selection, candidates, (index, handle), judged);
+            self.bits.clear();
         }
+        self.fresh = fresh;
     }
 
     /// A candidate shows something: a property that fails, or one that asks to be reached.
