@@ -68,6 +68,8 @@ pub struct Compiled {
     /// The guards of such a program, if there are very many.
     pub(crate) masks: Option<Masks>,
     pub(crate) segments: Vec<Segment>,
+    /// The first rule of each group.
+    pub(crate) firsts: Vec<u32>,
     /// Guards that are evaluated together.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) groups: usize,
@@ -169,6 +171,7 @@ impl Compiled {
             rows: None,
             masks: None,
             segments: Vec::new(),
+            firsts: Vec::new(),
             chunks: Vec::new(),
             groups: 0,
             levels: Vec::new(),
@@ -325,6 +328,7 @@ impl Compiled {
                 start = end;
             }
             self.groups += segment.groups;
+            self.firsts.extend((segment.first..).step_by(64).take(segment.groups));
         }
         self.chunks = chunks;
         self.lone = segments.iter().any(|segment| segment.alone.is_some());

@@ -5,7 +5,7 @@
 use crate::commands::Family;
 use crate::compiled::Compiled;
 use crate::emit::{DONE, NO_CODE};
-use crate::fire::{Columns, list, take_covered};
+use crate::fire::{Columns, EnabledBits, take_covered};
 use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -176,20 +176,21 @@ impl Compiled {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
-        let (mut bits, mut rules) = (std::mem::take(&mut scratch.bits), std::mem::take(&mut scratch.rules));
+        let mut bits = std::mem::take(&mut scratch.bits);
         let mut enabled = std::mem::take(&mut steps.enabled);
         enabled.reserve(batch.len());
         let mut columns = Columns::<W>::new(steps, width);
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.find_enabled(state, first_rule, &mut bits, scratch);
-            list(&self.segments, &bits, &mut rules);
-            enabled.push((rules.len() + scratch.faults.len()) as u32);
-            columns.fire_all(self, source as u32, state, &rules, scratch);
+            let rules = EnabledBits { bits: &bits, firsts: &self.firsts };
+            let faults = scratch.faults.len();
+            let fired = columns.fire_all(self, source as u32, state, rules, scratch);
+            enabled.push((fired + faults) as u32);
         }
         columns.finish();
         steps.enabled = enabled;
-        (scratch.bits, scratch.rules) = (bits, rules);
+        scratch.bits = bits;
     }
 
     /// As [`Space::sample`], if guards are evaluated one by one.

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use crate::compiled::{CommandCode, Compiled, NOT_YET, Segment};
+use crate::compiled::{CommandCode, Compiled, NOT_YET};
 use crate::emit::{DONE, Environment, NO_CODE, WORDS_IN_VARIABLES};
 use crate::explore::member;
 use crate::run::{Scratch, outcome};
@@ -114,90 +114,105 @@ impl<'s, const W: usize> Columns<'s, W> {
         self.states.truncate(self.made);
     }
 
-    /// Fires rules that are enabled in a state, in this order.
+    /// Fires rules that are enabled in a state, in their order, beside guards that failed there. Says how many rules there were.
     #[inline]
-    fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: &[u32], scratch: &mut Scratch) {
+    pub(crate) fn fire_all(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
+        if scratch.faults.is_empty() {
+            return self.fire(compiled, source, state, rules, scratch);
+        }
+        // The faults of a state come in the order of the rules.
+        let before = self.faults.len();
+        self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
+        let count = self.fire(compiled, source, state, rules, scratch);
+        self.faults[before..].sort_by_key(|fault| fault.firing);
+        count
+    }
+
+    #[inline(always)]
+    fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
         let width = if W == 0 { self.width } else { W };
         assert!(state.len() == width, "a state of the program's width");
         let first = self.made;
-        if first + self.left_out + rules.len() > self.room {
-            self.grow(rules.len());
+        let most = rules.most();
+        if first + self.left_out + most > self.room {
+            self.grow(most);
         }
         let (hashes, sources, firings, changed) =
             (self.hashes.as_mut_ptr(), self.sources.as_mut_ptr(), self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
-        let mut end = first;
-        for &rule in rules {
+        let (mut end, mut none) = (first, 0);
+        rules.each(|rule| {
             // SAFETY: there is room for a row for each rule, and no one else sees it.
             let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(end * width), width) };
             let fired = compiled.fire_rule(rule, state, out, scratch);
             if fired == Fired::To {
                 // SAFETY: as above.
-                unsafe { firings.add(end).write(Firing::of(rule)) };
+                unsafe {
+                    firings.add(end).write(Firing::of(rule));
+                    sources.add(end).write(source);
+                }
                 if let Some(sum) = sum {
                     let (hash, differs) = touched::describe(sum, state, out, compiled.touched_by(rule));
                     // SAFETY: as above.
                     unsafe {
                         hashes.add(end).write(hash);
                         changed.add(end).write(differs);
-                        sources.add(end).write(source);
                     }
                 }
                 end += 1;
             }
             if fired != Fired::To || compiled.covers {
+                none += usize::from(fired != Fired::To);
                 note(source, rule, fired, self.faults, self.discarded, self.reached, scratch);
             }
-        }
+        });
         if W == 0 {
             self.made = end;
         } else {
             self.sift(source, state, first..end);
         }
+        end - first + none
     }
 
     /// Describes rows of narrow states and leaves out those that the sieve knows. This is a loop of its own, because the place of the next row depends on
     /// whether this one is left out: in the loop above, each rule would wait for the sieve's answer about the one before.
     #[inline]
     fn sift(&mut self, source: u32, state: &[Word], rows: Range<usize>) {
-        let (sources, firings, changed) = (self.sources.as_mut_ptr(), self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
-        let (states, omitted) = (self.target.cast::<[Word; W]>(), self.omitted.as_mut_ptr());
-        let (mut made, mut left_out) = (rows.start, self.left_out);
+        let (firings, changed) = (self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
+        let states = self.target.cast::<[Word; W]>();
         let from = words_of(state);
+        // SAFETY: every row of the range was written by `fire`. Word by word, as they were written a moment ago: two of them read as one would have to wait
+        // until both are in the cache.
+        let row_at = |row: usize| -> [Word; W] { std::array::from_fn(|word| unsafe { states.add(row).cast::<Word>().add(word).read_volatile() }) };
+        let Some(sieve) = &mut self.sieve else {
+            for row in rows.clone() {
+                // SAFETY: there is room for a mask for each row.
+                unsafe { changed.add(row).write(differing(from, &row_at(row))) };
+            }
+            self.made = rows.end;
+            return;
+        };
+        let mut sieve = sieve.known();
+        let omitted = self.omitted.as_mut_ptr();
+        let (mut made, mut left_out) = (rows.start, self.left_out);
         for row in rows {
-            // SAFETY: every row of the range was written by `fire`, and there is room for as many omitted ones. A row moves to its own place or an earlier one.
+            let to = row_at(row);
+            let differs = differing(from, &to);
+            // Branch-free, because the branch would be unpredictable. The source itself is known, too.
+            let given = usize::from((differs != 0) & sieve.is_fresh(&to));
+            // SAFETY: there is room for as many omitted steps as rows. A row moves to its own place or an earlier one, and all rows have the same source.
             unsafe {
-                // Word by word, as they were written a moment ago: two of them read as one would have to wait until both are in the cache.
-                let to: [Word; W] = std::array::from_fn(|word| states.add(row).cast::<Word>().add(word).read_volatile());
                 let firing = *firings.add(row);
-                let differs = differing(from, &to);
-                let mut given = 1;
-                if let Some(sieve) = &mut self.sieve {
-                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
-                    given = usize::from((differs != 0) & sieve.is_fresh(&to));
-                    omitted.add(left_out).write(Omitted { source, rule: firing.rule, changed: differs != 0 });
-                    left_out += 1 - given;
-                }
+                omitted.add(left_out).write(Omitted::new(source, firing.rule, differs != 0));
                 states.add(made).write(to);
                 changed.add(made).write(differs);
                 firings.add(made).write(firing);
-                sources.add(made).write(source);
-                made += given;
             }
+            left_out += 1 - given;
+            made += given;
         }
         (self.made, self.left_out) = (made, left_out);
-    }
-
-    /// The same, beside guards that failed in this state. The faults of a state come in the order of the rules.
-    #[inline]
-    pub(crate) fn fire_all(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: &[u32], scratch: &mut Scratch) {
-        let before = self.faults.len();
-        self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
-        self.fire(compiled, source, state, rules, scratch);
-        if !scratch.faults.is_empty() {
-            self.faults[before..].sort_by_key(|fault| fault.firing);
-        }
     }
 
     /// Completes the steps.
@@ -265,24 +280,49 @@ impl Compiled {
     }
 }
 
-/// Lists the rules whose bits are set, in ascending order.
-#[inline]
-pub(crate) fn list(segments: &[Segment], bits: &[u64], rules: &mut Vec<u32>) {
-    rules.clear();
-    for segment in segments {
-        let groups = bits[segment.group * 2..(segment.group + segment.groups) * 2].chunks_exact(2);
-        for (base, group) in (segment.first..).step_by(64).zip(groups) {
-            let mut word = group[0];
-            rules.reserve(64);
-            let mut length = rules.len();
+/// The rules that are enabled in a state.
+pub(crate) trait Enabled {
+    /// How many there are at most.
+    fn most(&self) -> usize;
+
+    /// Calls `visit` for each of them, in ascending order.
+    fn each(self, visit: impl FnMut(u32));
+}
+
+impl Enabled for &[u32] {
+    #[inline]
+    fn most(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn each(self, mut visit: impl FnMut(u32)) {
+        self.iter().for_each(|rule| visit(*rule));
+    }
+}
+
+/// The rules whose bits are set: words of bits, every second of which counts, and the first rule of each of these.
+#[derive(Clone, Copy)]
+pub(crate) struct EnabledBits<'a> {
+    pub(crate) bits: &'a [u64],
+    pub(crate) firsts: &'a [u32],
+}
+
+impl Enabled for EnabledBits<'_> {
+    #[inline]
+    fn most(&self) -> usize {
+        // Not every processor counts bits by itself.
+        if self.firsts.len() <= 1 { 64 } else { self.bits.as_chunks::<2>().0.iter().map(|word| word[0].count_ones() as usize).sum() }
+    }
+
+    #[inline]
+    fn each(self, mut visit: impl FnMut(u32)) {
+        for (word, first) in self.bits.as_chunks::<2>().0.iter().zip(self.firsts) {
+            let mut word = word[0];
             while word != 0 {
-                // SAFETY: a word has 64 bits, and there is room for as many.
-                unsafe { rules.as_mut_ptr().add(length).write(base + word.trailing_zeros()) };
-                length += 1;
+                visit(first + word.trailing_zeros());
                 word &= word - 1;
             }
-            // SAFETY: these were written.
-            unsafe { rules.set_len(length) };
         }
     }
 }

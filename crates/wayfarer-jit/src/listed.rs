@@ -97,7 +97,7 @@ impl Compiled {
             self.list_rules(state, first_rule, scratch);
             enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
             let rules = std::mem::take(&mut scratch.rules);
-            columns.fire_all(self, source as u32, state, &rules, scratch);
+            columns.fire_all(self, source as u32, state, rules.as_slice(), scratch);
             scratch.rules = rules;
         }
         columns.finish();

@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::compiled::Compiled;
-use crate::fire::list;
+use crate::fire::{Enabled, EnabledBits};
 use crate::run::Scratch;
 use wayfarer_ir::{BinaryOp, Expr, Place, Program, Root, Rule, Stmt};
 use wayfarer_space::{Fault, FaultStep, Fired, Firing, Omitted, States, Steps, Word};
@@ -202,7 +202,7 @@ impl Compiled {
             self.list_enabled(source as u32, std::slice::from_ref(&state), first_rule, steps, scratch);
             let count = scratch.rules.len();
             let (before, gone) = (steps.states.len(), steps.omitted.len());
-            let nothing = Omitted { source: source as u32, rule: 0, changed: false };
+            let nothing = Omitted::new(source as u32, 0, false);
             steps.firings.resize(before + count, Firing::of(0));
             steps.omitted.resize(gone + if steps.sieve.is_some() { count } else { 0 }, nothing);
             let Steps { states, firings, omitted, sieve, .. } = &mut *steps;
@@ -219,7 +219,7 @@ impl Compiled {
                     // Branch-free, because the branch would be unpredictable. The source itself is known, too.
                     let changed = next != state;
                     given = usize::from(changed & sieve.is_fresh(next));
-                    omitted[left_out] = Omitted { source: source as u32, rule, changed };
+                    omitted[left_out] = Omitted::new(source as u32, rule, changed);
                     left_out += 1 - given;
                 }
                 arrived += given;
@@ -279,7 +279,9 @@ impl Compiled {
             self.enabled(state, first_rule, scratch);
             let count = self.count_found(scratch);
             steps.enabled.push(count);
-            list(&self.segments, &scratch.bits, &mut scratch.rules);
+            let (bits, rules) = (&scratch.bits, &mut scratch.rules);
+            rules.clear();
+            EnabledBits { bits, firsts: &self.firsts }.each(|rule| rules.push(rule));
         }
         for (rule, fault) in &scratch.faults {
             steps.faults.push(FaultStep { source, firing: Firing::of(*rule), fault: *fault });

@@ -415,7 +415,7 @@ impl<'a> Run<'a> {
         self.outcome.fired += counted as u64;
         let left_out = steps.omitted.partition_point(|step| (step.source as usize) < kept);
         for step in &steps.omitted[..left_out] {
-            self.outcome.firings[step.rule as usize] += 1;
+            self.outcome.firings[step.rule() as usize] += 1;
         }
         self.outcome.fired += left_out as u64;
         if wanted.is_none() && steps.faults.is_empty() && self.settings.deadlock == Deadlock::Off {
@@ -438,7 +438,7 @@ impl<'a> Run<'a> {
             }
             while omitted < steps.omitted.len() && steps.omitted[omitted].source as usize == source {
                 moved = true;
-                changes |= steps.omitted[omitted].changed;
+                changes |= steps.omitted[omitted].changed();
                 omitted += 1;
             }
             while fault < steps.faults.len() && steps.faults[fault].source as usize == source {

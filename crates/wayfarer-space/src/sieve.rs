@@ -29,31 +29,65 @@ pub struct Sieve {
 pub struct Omitted {
     /// Index of the source in the batch.
     pub source: u32,
+    /// The rule, and in the lowest bit whether the step changes the state.
+    what: u32,
+}
+
+impl Omitted {
+    /// A step by a rule, which changes the state or not.
+    #[inline]
+    pub fn new(source: u32, rule: u32, changed: bool) -> Self {
+        debug_assert!(rule < 1 << 31, "more rules than there can be");
+        Omitted { source, what: rule << 1 | u32::from(changed) }
+    }
+
     /// The rule that fired.
-    pub rule: u32,
+    #[inline]
+    pub fn rule(self) -> u32 {
+        self.what >> 1
+    }
+
     /// Whether the step changes the state.
-    pub changed: bool,
+    #[inline]
+    pub fn changed(self) -> bool {
+        self.what & 1 == 1
+    }
 }
 
 /// A sieve for states of `W` words.
 #[derive(Debug)]
 pub struct SieveOf<'a, const W: usize> {
     entries: &'a mut [[Word; W]],
-    shift: u32,
 }
 
 impl<const W: usize> SieveOf<'_, W> {
+    /// The same sieve, of which the compiler knows where this is called that it has the usual size.
+    #[inline]
+    pub fn known(&mut self) -> SieveOf<'_, W> {
+        SieveOf { entries: &mut self.entries[..entries_of(W)] }
+    }
+
     /// Whether a state is absent from the sieve. Inserts it.
     #[inline]
     pub fn is_fresh(&mut self, state: &[Word; W]) -> bool {
         let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
-        let entry = &mut self.entries[place(folded, self.shift)];
+        let entry = &mut self.entries[place(folded, shift_of(entries_of(W)))];
         let mut differs = 0;
         for index in 0..W {
             differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
         }
         differs != 0
     }
+}
+
+/// The entries of a sieve for states of so many words.
+const fn entries_of(words: usize) -> usize {
+    (BYTES / 8 / words).next_power_of_two()
+}
+
+/// The distance by which words are shifted to select one of so many entries.
+const fn shift_of(entries: usize) -> u32 {
+    64 - entries.ilog2()
 }
 
 /// The entry that a word selects.
@@ -66,14 +100,14 @@ impl Sieve {
     /// An empty sieve. Sieves exist for states of few words and for states of varying length.
     pub fn new(width: Width) -> Option<Self> {
         match width {
-            Width::Fixed(words @ 1..=SIEVED) => Some(Sieve::with((BYTES / 8 / words).next_power_of_two(), words, true)),
+            Width::Fixed(words @ 1..=SIEVED) => Some(Sieve::with(entries_of(words), words, true)),
             Width::Fixed(_) => None,
             Width::Varying => Some(Sieve::with(BYTES / 8 / STRIDES[0], STRIDES[0], false)),
         }
     }
 
     fn with(entries: usize, stride: usize, fixed: bool) -> Self {
-        let mut sieve = Sieve { words: vec![0; entries * stride], stride, fixed, shift: 64 - entries.ilog2() };
+        let mut sieve = Sieve { words: vec![0; entries * stride], stride, fixed, shift: shift_of(entries) };
         sieve.clear();
         sieve
     }
@@ -100,8 +134,8 @@ impl Sieve {
     /// If the sieve is for states of another length.
     #[inline]
     pub fn of<const W: usize>(&mut self) -> SieveOf<'_, W> {
-        assert!(self.fixed && self.stride == W, "a sieve for states of {W} words");
-        SieveOf { entries: self.words.as_chunks_mut().0, shift: self.shift }
+        assert!(self.fixed && self.stride == W && self.words.len() == entries_of(W) * W, "a sieve for states of {W} words");
+        SieveOf { entries: self.words.as_chunks_mut().0 }
     }
 
     /// Whether a state of any length is absent from the sieve. Inserts it, unless it is too long.
@@ -170,10 +204,10 @@ mod tests {
 
     #[test]
     fn states_of_few_words_are_told_apart() {
-        for entries in [4, 1024] {
-            let draw = |rng: &mut Rng, kinds: u64| vec![rng.below(kinds.min(40)), 0, rng.below(3)];
+        for kinds in [40, u64::MAX] {
+            let draw = |rng: &mut Rng, most: u64| vec![rng.below(most.min(kinds)), 0, rng.below(3)];
             let is_fresh = |sieve: &mut Sieve, state: &[Word]| sieve.of::<3>().is_fresh(state.try_into().unwrap());
-            sifts_soundly(Sieve::with(entries, 3, true), draw, is_fresh);
+            sifts_soundly(Sieve::new(Width::Fixed(3)).unwrap(), draw, is_fresh);
         }
         for words in 2..=SIEVED {
             // The state that stands in the first entry of an empty sieve belongs elsewhere, and all others are absent.

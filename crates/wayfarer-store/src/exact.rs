@@ -282,7 +282,14 @@ impl<F: Form> Keeper<'_, F> {
 
     /// Inserts one candidate, which has this place in the group and this source. It is part of its callers' loops, because a call would spill what they hold.
     #[inline(always)]
-    fn visit(&self, seat: &mut ExactSeat<F::Group>, means: &Means, (spot, hash): (Spot, Hash), (at, parent): (usize, Option<Handle>), room: bool) -> Visit {
+    fn visit(
+        &self,
+        seat: &mut ExactSeat<F::Group>,
+        means: &Means,
+        (spot, hash): (Spot, Hash),
+        (at, parent): (usize, Option<Handle>),
+        room: bool,
+    ) -> Visit {
         let next = if room && !seat.full { self.form.next(&mut seat.group, at, self.account) } else { None };
         let group = &seat.group;
         let same = |handle: u32| self.form.same(group, at, handle);

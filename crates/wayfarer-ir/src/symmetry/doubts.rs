@@ -88,7 +88,7 @@ impl Doubts {
         }
         let fired = steps.firings.iter().zip(&steps.sources).map(|(firing, source)| (firing.rule, *source));
         let failed = steps.faults.iter().map(|step| (step.firing.rule, step.source));
-        let omitted = steps.omitted.iter().map(|step| (step.rule, step.source));
+        let omitted = steps.omitted.iter().map(|step| (step.rule(), step.source));
         let doubtful = fired.chain(failed).chain(omitted).filter(|(rule, _)| self.family(*rule).is_some());
         let mut sources: Vec<u32> = doubtful.map(|(_, source)| source).collect();
         sources.sort_unstable();

@@ -159,7 +159,7 @@ fn same_but_for_omitted(name: &str, batch: &States, expected: &Steps, sifted: &S
         } else {
             let omitted = sifted.omitted[left];
             assert_eq!(
-                (omitted.source, omitted.rule, omitted.changed),
+                (omitted.source, omitted.rule(), omitted.changed()),
                 (source, firing.rule, expected.changed[index] != 0),
                 "{name}: an omitted step"
             );

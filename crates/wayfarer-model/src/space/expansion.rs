@@ -126,7 +126,7 @@ where
                 let mut sieve = steps.sieve.as_mut().filter(|_| size == 1 && sifts);
                 let room = steps.states.push_many_dirty(most);
                 steps.firings.resize(before + most, NO_ACTION);
-                steps.omitted.resize(gone + if sieve.is_some() { most } else { 0 }, Omitted { source, rule: 0, changed: false });
+                steps.omitted.resize(gone + if sieve.is_some() { most } else { 0 }, Omitted::new(source, 0, false));
                 let (firings, omitted) = (&mut steps.firings[before..], &mut steps.omitted[gone..]);
                 let (mut arrived, mut left_out) = (0, 0);
                 for action in actions {
@@ -142,7 +142,7 @@ where
                                 // too.
                                 let changed = room[place.start] != words[0];
                                 given = usize::from(changed & sieve.is_fresh(room[place.start]));
-                                omitted[left_out] = Omitted { source, rule: firings[arrived].rule, changed };
+                                omitted[left_out] = Omitted::new(source, firings[arrived].rule, changed);
                                 left_out += 1 - given;
                             }
                             arrived += given;
@@ -172,7 +172,7 @@ where
                     if let Some(sieve) = &mut sieve
                         && (differs == 0 || !sieve.is_fresh_state(&hand.words))
                     {
-                        omitted.push(Omitted { source, rule: firing.rule, changed: differs != 0 });
+                        omitted.push(Omitted::new(source, firing.rule, differs != 0));
                         continue;
                     }
                     hand.keep(states.len(), || other.or(made));

@@ -42,7 +42,8 @@ fn work(index: &Index, records: &Records, worker: u32, states: &[u64]) -> usize 
     index.enter(&seat);
     for state in states {
         let same = |known: u32| records.get(known) == *state;
-        match index.find_or_insert(&mut seat, (index.spot(hash(&[*state])), hash(&[*state])), handle, same, || records.write(handle, *state), &means) {
+        match index.find_or_insert(&mut seat, (index.spot(hash(&[*state])), hash(&[*state])), handle, same, || records.write(handle, *state), &means)
+        {
             Found::Inserted => {
                 new += 1;
                 handle += 1;
