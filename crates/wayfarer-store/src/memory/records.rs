@@ -23,6 +23,8 @@ const LINES: usize = 8;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
+/// With so many bytes to come, they are taken together from the second on: as large pages, which the system gives much faster than small ones.
+const ROOMY: usize = 1 << 30;
 
 /// A growing array of records: a tight state and the handle of the state it was reached from.
 pub(crate) struct Records {
@@ -43,6 +45,8 @@ pub(crate) struct Records {
     reciprocal: u64,
     /// Handles that a worker takes at once.
     run: usize,
+    /// Whether what lies empty matters little.
+    is_roomy: bool,
     /// Handles given out to workers.
     next: AtomicUsize,
 }
@@ -70,6 +74,7 @@ impl Records {
     fn of(tight: usize, record: usize, segment: usize, most: usize) -> Self {
         // A record has at least eight bytes, so that a short state can be compared with one load.
         let record = record.max(8);
+        let is_roomy = most >= ROOMY;
         let segment = segment / GROUP;
         let per_segment = (segment / record / RUN * RUN).max(RUN);
         let segment = segment.max((per_segment * record).next_multiple_of(64));
@@ -84,6 +89,7 @@ impl Records {
             per_segment: per_segment as u64,
             reciprocal: u64::MAX / per_segment as u64 + 1,
             run: (per_segment / RUNS / RUN * RUN).clamp(RUN, LONG_RUN),
+            is_roomy,
             next: AtomicUsize::new(0),
         }
     }
@@ -291,7 +297,8 @@ impl Records {
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
             // A sixteenth of what there is, so that little lies empty; one alone if there is no room for more.
-            let group = 1 << (segment / (2 * GROUP)).clamp(1, GROUP).ilog2();
+            let share = if self.is_roomy && segment > 0 { GROUP } else { segment / (2 * GROUP) };
+            let group = 1 << share.clamp(1, GROUP).ilog2();
             let group = group.min(self.table.len() - segment);
             let taken = Chunk::take(self.segment * group, account).map(|chunk| (group, chunk));
             let Some((group, chunk)) = taken.or_else(|| Some((1, Chunk::take(self.segment, account)?))) else { return false };
