@@ -13,7 +13,9 @@ use crate::specification::{ActionId, Operation, SortId, Term, VariableId};
 use crate::system::System;
 use crate::value::Value;
 use std::collections::{BTreeSet, HashMap};
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+};
 
 /// A step: the visible actions with their arguments in the order of names, and the local states that follow.
 pub(crate) type PlainStep = (Vec<(ActionId, Vec<Value>)>, Vec<u32>);
@@ -401,7 +403,7 @@ impl Space for PlainSpace<'_> {
         }
     }
 
-    fn check(&self, _state: &[Word], _bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, _state: &[Word], _bits: &mut PropertyBits) -> Checked {
         Ok(())
     }
 

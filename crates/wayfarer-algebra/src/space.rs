@@ -8,7 +8,9 @@ use crate::machine::Halt;
 use crate::steps::{Joiner, Step, Taker};
 use crate::system::System;
 use crate::value::Value;
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The fields of states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -512,7 +514,7 @@ impl Space for AlgebraSpace<'_> {
         }
     }
 
-    fn check(&self, _state: &[Word], _bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, _state: &[Word], _bits: &mut PropertyBits) -> Checked {
         Ok(())
     }
 

@@ -38,7 +38,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
 };
 
 /// The limits of one formula or command.
@@ -350,7 +350,7 @@ impl Space for Interpreter {
         self.with_machine(|machine| self.fire_on(machine, state, firing, out))
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.with_machine(|machine| {
             machine.scratch.memory.state.clear();
             machine.scratch.memory.state.extend_from_slice(state);

@@ -6,7 +6,9 @@ use crate::program::PassingField;
 use std::cell::Cell;
 use std::ops::Deref;
 use std::ops::Range;
-use wayfarer_space::{Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The most states passed through from one state to all its successors.
 const MOST_PASSED: usize = 1_000_000;
@@ -380,11 +382,11 @@ where
         fired
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.inner.check(state, bits)
     }
 
-    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Checked {
         self.inner.check_step(steps, index, bits)
     }
 

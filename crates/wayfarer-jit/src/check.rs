@@ -11,7 +11,7 @@ use crate::roots;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer_ir::PropertyKind;
-use wayfarer_space::{Fault, PropertyBits, Space, Word};
+use wayfarer_space::{Checked, PropertyBits, Space, Word};
 
 /// States that are checked for each node of the properties until their loops are unrolled.
 const CHECKS_PER_NODE: usize = 16;
@@ -107,12 +107,12 @@ impl Compiled {
 
     /// Sets the bits of all properties that fail in a state, or that are reached.
     #[inline]
-    pub(crate) fn judge(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    pub(crate) fn judge(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.judge_some(state, &[0], bits).map_or(Ok(()), |(_, judged)| judged)
     }
 
     /// Does so for states in a list, up to the first one for which there is something to tell. Returns its place in the list and the result.
-    pub(crate) fn judge_some(&self, words: &[Word], list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+    pub(crate) fn judge_some(&self, words: &[Word], list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Checked)> {
         let check = self.check.as_ref()?;
         let mut few: FewBits = [MaybeUninit::uninit(); FEW_GROUPS * 2];
         let mut many = vec![0; if self.check_groups > FEW_GROUPS { self.check_groups * 2 } else { 0 }];
@@ -139,7 +139,7 @@ impl Compiled {
 
     /// Reports the violations of a state in which the quick check found some, by its bits.
     #[cold]
-    fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn tell(&self, state: &[Word], judged: &[u64], bits: &mut PropertyBits) -> Checked {
         let mut result = Ok(());
         for (group, words) in judged.chunks(2).enumerate() {
             let mut found = words[0] | words[1];

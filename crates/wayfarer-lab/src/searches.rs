@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use wayfarer::search::{
     Control, Deadlock, Job, Limits, NoStore, Outcome, Progress, Room, Settings, Site, Stop, Store, StrategySpec, Unbounded, Unlimited,
 };
-use wayfarer::space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer::space::{
+    Checked, Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word,
+};
 
 /// The result of a search on a graph.
 pub(crate) struct Search {
@@ -116,7 +118,7 @@ impl Space for Noting<'_> {
         self.space.fire(state, firing, out)
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.space.check(state, bits)
     }
 

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, PropertyKind, Rng, Space, States, Steps, Width, Word,
 };
 
 /// The number of rules of a model: one for each variant of its action type, and the last two for all further variants
@@ -284,12 +284,12 @@ where
         }
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.judging(|at| self.judge(&M::State::decode(state), at, bits))
     }
 
     #[inline]
-    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Checked {
         match steps.own.get::<Typed<M>>().and_then(|typed| typed.get(index)) {
             Some(state) => self.judging(|at| self.judge(state, at, bits)),
             None => self.check(steps.states.get(index), bits),
@@ -335,7 +335,7 @@ where
 
     /// Checks a state with a function that keeps track of the current property: a panic is a fault of that property.
     #[inline]
-    fn judging(&self, judge: impl FnOnce(&mut u32)) -> Result<(), (u32, Fault)> {
+    fn judging(&self, judge: impl FnOnce(&mut u32)) -> Checked {
         let mut at = 0;
         caught::catch(|| judge(&mut at)).map_err(|panic| (at, self.faults.note(panic)))
     }

@@ -114,6 +114,9 @@ impl<'a> Work<'a> {
             && store.fidelity() == Fidelity::Exact
         {
             run.sieve = Sieve::new(space.width());
+            if space.uses_arrivals() {
+                strategy.note_arrivals();
+            }
         }
         Some(Work { run, waiting: VecDeque::new(), spare: Vec::new(), lag, first, stop, paused: false })
     }
@@ -295,7 +298,10 @@ impl<'a> Run<'a> {
         let completeness = match selection.stepping {
             Stepping::All | Stepping::Again => {
                 steps.sieve = self.sieve.take();
-                let completeness = self.space.expand(&selection.states, selection.from, steps);
+                let completeness = match selection.arrivals.is_empty() {
+                    true => self.space.expand(&selection.states, selection.from, steps),
+                    false => self.space.expand_arrived(&selection.states, &selection.arrivals, steps),
+                };
                 self.sieve = steps.sieve.take();
                 completeness
             }

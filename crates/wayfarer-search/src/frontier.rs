@@ -4,6 +4,7 @@
 //! crew share, and one worker alone is a crew of one: what it finds it hands over to itself, once for a level.
 
 mod adopting;
+mod arrivals;
 mod handles;
 mod outlet;
 mod queue;
@@ -15,7 +16,7 @@ pub(crate) use handles::{Board, Waiting};
 pub(crate) use segments::Pool;
 pub(crate) use waypoints::{Spare, Waypoints};
 
-use crate::{Candidates, Selection, Store, Visit};
+use crate::{Account, Candidates, Selection, Store, Visit};
 use wayfarer_space::Word;
 
 /// One worker's part of the states that wait.
@@ -24,7 +25,8 @@ pub(crate) trait Frontier: Send {
     fn take(&mut self, store: &dyn Store, most: u32, selection: &mut Selection);
 
     /// Learns what became of a round. New states wait for the next level; sources from `kept` on could not be dealt with, which ends the run.
-    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]);
+    /// With an account, it may note by which rules new states were reached, as far as there is room for that.
+    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit], noting: Option<&dyn Account>);
 
     /// Leaves out the rest of the level, as far as no other worker does, and says how many states that are.
     fn pass_over(&mut self) -> u64;

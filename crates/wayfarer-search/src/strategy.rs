@@ -43,6 +43,8 @@ pub struct Selection {
     pub handles: Vec<Handle>,
     /// The states themselves.
     pub states: States,
+    /// The rule by which each of them was first reached, if the strategy [notes](Strategy::note_arrivals) it; else empty.
+    pub arrivals: Vec<u32>,
     /// Only firings from here on are wanted.
     pub from: Firing,
     /// The steps to make out of them.
@@ -55,13 +57,21 @@ pub struct Selection {
 impl Selection {
     /// Nothing selected.
     pub fn new(width: Width) -> Self {
-        Selection { handles: Vec::new(), states: States::new(width), from: Firing::of(0), stepping: Stepping::All, draws: Vec::new() }
+        Selection {
+            handles: Vec::new(),
+            states: States::new(width),
+            arrivals: Vec::new(),
+            from: Firing::of(0),
+            stepping: Stepping::All,
+            draws: Vec::new(),
+        }
     }
 
     /// Forgets what was selected.
     pub fn clear(&mut self) {
         self.handles.clear();
         self.states.clear();
+        self.arrivals.clear();
         self.from = Firing::of(0);
         self.stepping = Stepping::All;
         self.draws.clear();
@@ -159,6 +169,9 @@ pub trait Strategy: Position + Send {
     fn admission(&self) -> Admission {
         Admission::AllNew
     }
+
+    /// Asks the strategy to note by which rule it first reaches each state. One that does expands all states that it reaches.
+    fn note_arrivals(&mut self) {}
 
     /// How many rounds may ever be expanded ahead of the one that is dealt with: more than none only if a selection need not know what the last rounds found.
     fn lag(&self) -> usize {

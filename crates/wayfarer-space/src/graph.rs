@@ -1,7 +1,7 @@
 //! An explicit graph as a space: small, exact, and completely known, so that searches can be tested against
 //! it.
 
-use crate::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use crate::{Checked, Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// A directed graph whose nodes are states of one word. The k-th edge of a node is the firing of rule k. In a
 /// graph with labels, the rules are the labels, and an edge is an outcome of its label's rule.
@@ -144,7 +144,7 @@ impl Space for Graph {
         }
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         if self.bad.contains(&(state[0] as u32)) {
             bits.insert(0);
         }

@@ -22,6 +22,8 @@ pub use packing::Packing;
 pub use property::{PropertyBits, PropertyKind};
 pub use rng::{RNG_VERSION, Rng};
 pub use sieve::{Omitted, SIEVED, Sieve, SieveOf};
-pub use space::{Completeness, Fired, Space, draw_start_piece, find_start, has_many_starts, make_starts, start_pieces, way_through};
+pub use space::{
+    Checked, Completeness, Fired, NO_RULE, Space, draw_start_piece, find_start, has_many_starts, make_starts, start_pieces, way_through,
+};
 pub use states::{States, Width, Word};
 pub use steps::{FaultStep, Firing, Own, Steps, changed_words};

@@ -12,6 +12,9 @@ pub enum Completeness {
     Cut(&'static str),
 }
 
+/// Stands for no rule where a rule may be named.
+pub const NO_RULE: u32 = u32::MAX;
+
 /// The result of one firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fired {
@@ -24,6 +27,9 @@ pub enum Fired {
     /// Its guard or command failed.
     Fault(Fault),
 }
+
+/// The result of a check: a fault comes with the number of the property whose evaluation caused it.
+pub type Checked = Result<(), (u32, Fault)>;
 
 /// The transition system to explore. All methods are pure: the same arguments give the same results on every
 /// thread.
@@ -64,6 +70,21 @@ pub trait Space: Sync {
     /// `from`, in the order in which the space takes them.
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness;
 
+    /// The same for all firings, of states of which it is known by which rule each was first reached: `arrivals` has a rule for each state of the batch, or
+    /// [`NO_RULE`]. The search expands all states that it reaches. So the space may leave out a step if another order of the same two rules leads to its
+    /// target as well, as long as one order remains; it lists such a step in [`Steps::omitted`].
+    ///
+    /// Only called if [`uses_arrivals`](Space::uses_arrivals).
+    fn expand_arrived(&self, batch: &States, arrivals: &[u32], steps: &mut Steps) -> Completeness {
+        let _ = arrivals;
+        self.expand(batch, Firing::of(0), steps)
+    }
+
+    /// Whether [`expand_arrived`](Space::expand_arrived) makes use of the rules by which states were reached.
+    fn uses_arrivals(&self) -> bool {
+        false
+    }
+
     /// Draws a firing uniformly from those enabled in `state`, without computing all of them, and writes its
     /// result to `out`. Returns `None` in a deadlock.
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)>;
@@ -74,16 +95,16 @@ pub trait Space: Sync {
     /// Sets the bits of all properties that fail in `state`, or that are reached, for a property that asks
     /// whether something is reachable. A fault is returned with the number of the property whose evaluation
     /// caused it.
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)>;
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked;
 
     /// The same for the target of a step, of which the space may know more than its words.
-    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check_step(&self, steps: &Steps, index: usize, bits: &mut PropertyBits) -> Checked {
         self.check(steps.states.get(index), bits)
     }
 
     /// Checks the targets of a list of steps up to the first one for which there is something to tell. Returns its place in the list and what
     /// [`check_step`](Space::check_step) returns for it. `bits` must be empty.
-    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Checked)> {
         list.iter().enumerate().find_map(|(place, index)| {
             let checked = self.check_step(steps, *index as usize, bits);
             (checked.is_err() || !bits.is_empty()).then_some((place, checked))

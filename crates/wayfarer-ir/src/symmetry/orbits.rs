@@ -3,7 +3,9 @@
 use super::{Doubts, Scratch, Symmetry};
 use std::cell::Cell;
 use std::ops::Range;
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, way_through};
+use wayfarer_space::{
+    Checked, Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word, way_through,
+};
 
 /// A space up to permutations of scalarset elements: its states are representatives. Firings are those of the
 /// underlying space, out of the representative. Whether a step leads back to its source is decided before the
@@ -138,11 +140,11 @@ impl Space for Orbits<'_> {
         fired
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.inner.check(state, bits)
     }
 
-    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Checked)> {
         self.inner.check_steps(steps, list, bits)
     }
 

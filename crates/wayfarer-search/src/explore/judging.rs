@@ -3,7 +3,7 @@
 use super::Run;
 use crate::witness::chain;
 use crate::{Candidates, Cause, Fidelity, Ground, Handle, Rank, Selection, Strategy, Violation, Visit};
-use wayfarer_space::{Fault, Firing, Word};
+use wayfarer_space::{Checked, Fault, Firing, Word};
 
 /// A violation that was just found, with the words of the state in which it shows.
 pub(super) struct Found<'a> {
@@ -44,7 +44,7 @@ impl Run<'_> {
         selection: &Selection,
         candidates: Candidates,
         (index, state): (usize, Option<Handle>),
-        judged: Result<(), (u32, Fault)>,
+        judged: Checked,
     ) {
         if judged.is_ok() && self.settings.each_once && self.settings.sought.is_some() && self.bits.is_subset(&self.outcome.reached) {
             // Each is looked for once, and all of them were found before.

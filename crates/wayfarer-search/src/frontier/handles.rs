@@ -5,9 +5,10 @@
 //! With several workers a level keeps the order of a single worker, except within pieces: what was found from a piece comes before what was found from the
 //! next one. Neighbours lead to the same states, so a worker that expands them together meets most known states while it still remembers them.
 
+use super::arrivals::{Arrivals, Noting, Place};
 use super::{Frontier, Shared, hands};
 use crate::strategies::Level;
-use crate::{Candidates, Handle, Selection, Store, Visit};
+use crate::{Account, Candidates, Handle, Selection, Store, Visit};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,13 +21,25 @@ const PIECES: u64 = 2;
 /// Handles that follow each other: the first, and how many.
 pub(crate) type Run = (u32, u32);
 
-/// A run of states, and the piece of the level that they were found from.
-type FoundRun = (u32, Run);
+/// A run of states, the piece of the level that they were found from, and where their arrivals are noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct FoundRun {
+    piece: u32,
+    run: Run,
+    noted: Place,
+}
 
 impl Waiting {
     /// The level of a search that goes on from here.
     pub(crate) fn level_of(&self) -> Level {
         Level { depth: self.depth, deepest: self.depth + u32::from(!self.next.is_empty()), begun: true }
+    }
+}
+
+impl FoundRun {
+    /// A run of which nothing else is known.
+    fn of(run: Run) -> Self {
+        FoundRun { piece: 0, run, noted: Place::NOWHERE }
     }
 }
 
@@ -56,6 +69,8 @@ pub(crate) struct Board {
 struct Inside {
     level: Arc<Pieces>,
     found: Vec<FoundRun>,
+    /// The arrivals of these states.
+    arrivals: Arrivals,
     turned: u64,
     /// States of the level that workers have left behind.
     left: Vec<Run>,
@@ -66,6 +81,9 @@ struct Inside {
 struct Pieces {
     states: u64,
     runs: Vec<Run>,
+    /// Where the arrivals of the first state of each run are noted, and these.
+    noted: Vec<Place>,
+    arrivals: Arrivals,
     /// One past the last run of each piece.
     ends: Vec<usize>,
     next: AtomicUsize,
@@ -73,12 +91,13 @@ struct Pieces {
 
 impl Pieces {
     /// Cuts what was found into pieces for so many workers. They become smaller towards the end of the level, so that all workers end at about the same time.
-    fn new(mut found: Vec<FoundRun>, hands: usize) -> Self {
+    fn new(mut found: Vec<FoundRun>, arrivals: Arrivals, hands: usize) -> Self {
         found.sort_unstable();
-        let states: u64 = found.iter().map(|(_, (_, states))| u64::from(*states)).sum();
+        let states: u64 = found.iter().map(|found| u64::from(found.run.1)).sum();
         let (mut runs, mut ends): (Vec<Run>, _) = (Vec::with_capacity(found.len()), Vec::new());
+        let mut noted = Vec::with_capacity(if arrivals.is_empty() { 0 } else { found.len() });
         let (mut left, mut room) = (states, 0);
-        for (_, (mut first, mut run)) in found {
+        for FoundRun { run: (mut first, mut run), noted: mut place, .. } in found {
             while run > 0 {
                 if room == 0 {
                     ends.extend(Some(runs.len()).filter(|end| *end > 0));
@@ -86,12 +105,16 @@ impl Pieces {
                 }
                 let part = run.min(u32::try_from(room).unwrap_or(u32::MAX));
                 runs.push((first, part));
+                if !arrivals.is_empty() {
+                    noted.push(place);
+                }
+                place = place.after(part);
                 (first, run) = (first + part, run - part);
                 (left, room) = (left - u64::from(part), room - u64::from(part));
             }
         }
         ends.extend(Some(runs.len()).filter(|end| *end > 0));
-        Pieces { states, runs, ends, next: AtomicUsize::new(0) }
+        Pieces { states, runs, noted, arrivals, ends, next: AtomicUsize::new(0) }
     }
 
     /// The runs of a piece; none if there is no such piece.
@@ -112,8 +135,8 @@ impl Board {
         let mut inside = Inside::default();
         let mut waiting = 0;
         if let Some(from) = from {
-            let runs = |runs: &[Run]| runs.iter().map(|run| (0, *run)).collect();
-            inside.level = Arc::new(Pieces::new(runs(&from.level), workers));
+            let runs = |runs: &[Run]| runs.iter().map(|run| FoundRun::of(*run)).collect();
+            inside.level = Arc::new(Pieces::new(runs(&from.level), Arrivals::default(), workers));
             inside.found = runs(&from.next);
             waiting = count(&from.level) + count(&from.next);
         }
@@ -129,7 +152,7 @@ impl Board {
         let mut inside = self.inside();
         let mut level = std::mem::take(&mut inside.left);
         level.extend_from_slice(inside.level.untaken());
-        let next = std::mem::take(&mut inside.found).into_iter().map(|(_, run)| run).collect();
+        let next = std::mem::take(&mut inside.found).into_iter().map(|found| found.run).collect();
         Waiting { level, next, depth, starts }
     }
 }
@@ -138,15 +161,17 @@ impl<'a> Shared<'a> for Arc<Board> {
     fn part(&self, worker: usize) -> Box<dyn Frontier + 'a> {
         let inside = self.inside();
         // The first worker counts the states that were found before.
-        let handed = if worker == 0 { inside.found.iter().map(|(_, (_, states))| u64::from(*states)).sum() } else { 0 };
+        let handed = if worker == 0 { inside.found.iter().map(|found| u64::from(found.run.1)).sum() } else { 0 };
         Box::new(Handles {
             board: self.clone(),
             level: inside.level.clone(),
             number: 0,
             piece: 0..0,
             run: (0, 0),
+            noted: Place::NOWHERE,
             left: 0,
             found: Vec::new(),
+            noting: Noting::default(),
             states: 0,
             handed,
             cut: Vec::new(),
@@ -166,8 +191,11 @@ struct Handles {
     number: u32,
     piece: Range<usize>,
     run: Run,
+    /// Where the arrivals of that rest are noted.
+    noted: Place,
     left: u64,
     found: Vec<FoundRun>,
+    noting: Noting,
     /// States in `found`, and those that were handed over since the last turn.
     states: u64,
     handed: u64,
@@ -185,6 +213,12 @@ impl Handles {
         self.board.waiting.fetch_sub(self.left, Ordering::Relaxed);
         true
     }
+
+    /// Hands in what was found.
+    fn hand_in(&mut self, inside: &mut Inside) {
+        let list = inside.arrivals.add(&mut self.noting);
+        inside.found.extend(self.found.drain(..).map(|found| FoundRun { noted: found.noted.in_list(list), ..found }));
+    }
 }
 
 impl Frontier for Handles {
@@ -197,9 +231,12 @@ impl Frontier for Handles {
             if self.run.1 == 0 {
                 let Some(next) = self.piece.next() else { break };
                 self.run = self.level.runs[next];
+                self.noted = self.level.noted.get(next).copied().unwrap_or(Place::NOWHERE);
             }
             let (first, taken) = (self.run.0, self.run.1.min(room));
             selection.handles.extend((first..first + taken).map(Handle));
+            self.level.arrivals.read(self.noted, taken, &mut selection.arrivals);
+            self.noted = self.noted.after(taken);
             self.run = (first + taken, self.run.1 - taken);
             self.left -= u64::from(taken);
             room -= taken;
@@ -207,13 +244,16 @@ impl Frontier for Handles {
         store.states(&selection.handles, &mut selection.states);
     }
 
-    fn put(&mut self, selection: &Selection, kept: usize, _candidates: Candidates, visits: &[Visit]) {
-        for visit in visits {
+    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit], noting: Option<&dyn Account>) {
+        // Start states were reached by no rule. Where rules fail, nothing is noted, so that those that fail again after another rule are not left out.
+        let noting = noting.filter(|_| !candidates.sources.is_empty() && candidates.steps.faults.is_empty());
+        for (index, visit) in visits.iter().enumerate() {
             if let Visit::New(Handle(handle)) = visit {
                 self.states += 1;
+                let noted = noting.map_or(Place::NOWHERE, |account| self.noting.note(candidates.steps.firings[index].rule, account));
                 match self.found.last_mut() {
-                    Some((_, (first, states))) if *first + *states == *handle => *states += 1,
-                    _ => self.found.push((self.number, (*handle, 1))),
+                    Some(FoundRun { run: (first, states), .. }) if *first + *states == *handle => *states += 1,
+                    _ => self.found.push(FoundRun { piece: self.number, run: (*handle, 1), noted }),
                 }
             }
         }
@@ -231,7 +271,7 @@ impl Frontier for Handles {
 
     fn hand_over(&mut self) {
         self.board.waiting.fetch_add(self.states, Ordering::Relaxed);
-        self.board.inside().found.append(&mut self.found);
+        self.hand_in(&mut self.board.clone().inside());
         self.handed += std::mem::take(&mut self.states);
     }
 
@@ -239,10 +279,10 @@ impl Frontier for Handles {
         let mut inside = self.board.inside();
         if inside.turned < turn {
             inside.turned = turn;
-            let found = std::mem::take(&mut inside.found);
-            let states: u64 = found.iter().map(|(_, (_, states))| u64::from(*states)).sum();
+            let (found, arrivals) = (std::mem::take(&mut inside.found), std::mem::take(&mut inside.arrivals));
+            let states: u64 = found.iter().map(|found| u64::from(found.run.1)).sum();
             let hands = hands(states, feed, self.board.workers);
-            inside.level = Arc::new(Pieces::new(found, hands));
+            inside.level = Arc::new(Pieces::new(found, arrivals, hands));
         }
         self.level = inside.level.clone();
         (self.piece, self.run) = (0..0, (0, 0));
@@ -271,11 +311,12 @@ impl Frontier for Handles {
     }
 
     fn leave(&mut self) {
-        let mut inside = self.board.inside();
+        let board = self.board.clone();
+        let mut inside = board.inside();
         inside.left.extend(self.cut.iter().map(|handle| (*handle, 1)));
         inside.left.extend(Some(self.run).filter(|run| run.1 > 0));
         inside.left.extend_from_slice(&self.level.runs[self.piece.clone()]);
-        inside.found.append(&mut self.found);
+        self.hand_in(&mut inside);
     }
 }
 
@@ -291,20 +332,20 @@ mod tests {
     #[test]
     fn a_level_follows_the_pieces_it_was_found_from() {
         // Two workers took turns in getting handles: one found its states from the pieces 0 and 2, the other from 1.
-        let found = vec![(0, (0, 4)), (2, (8, 4)), (1, (4, 4)), (1, (12, 4))];
+        let found = [(0, (0, 4)), (2, (8, 4)), (1, (4, 4)), (1, (12, 4))].map(|(piece, run)| FoundRun { piece, ..FoundRun::of(run) }).to_vec();
         let order: Vec<u32> = [0..4, 4..8, 12..16, 8..12].into_iter().flatten().collect();
         for hands in [1, 2, 3, 16] {
-            let pieces = Pieces::new(found.clone(), hands);
+            let pieces = Pieces::new(found.clone(), Arrivals::default(), hands);
             assert_eq!(pieces.states, 16);
             assert_eq!(states(&pieces).concat(), order, "{hands} workers");
         }
-        assert_eq!(states(&Pieces::new(found, 1)).len(), 1);
-        assert!(states(&Pieces::new(Vec::new(), 4)).is_empty());
+        assert_eq!(states(&Pieces::new(found, Arrivals::default(), 1)).len(), 1);
+        assert!(states(&Pieces::new(Vec::new(), Arrivals::default(), 4)).is_empty());
     }
 
     #[test]
     fn pieces_become_smaller_towards_the_end() {
-        let pieces = states(&Pieces::new(vec![(0, (0, 100_000)), (1, (100_000, 28))], 4));
+        let pieces = states(&Pieces::new(vec![FoundRun::of((0, 100_000)), FoundRun::of((100_000, 28))], Arrivals::default(), 4));
         let sizes: Vec<usize> = pieces.iter().map(Vec::len).collect();
         assert_eq!((sizes[0], *sizes.last().unwrap()), (PIECE as usize, 1));
         assert!(sizes.is_sorted_by(|one, other| one >= other));

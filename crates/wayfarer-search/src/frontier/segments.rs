@@ -226,7 +226,7 @@ impl Frontier for Segments<'_> {
         }
     }
 
-    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
+    fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit], _noting: Option<&dyn Account>) {
         let Segments { pool, outlet, found, .. } = self;
         let states = &candidates.steps.states;
         found.clear();

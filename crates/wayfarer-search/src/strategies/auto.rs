@@ -7,5 +7,5 @@ pub(super) static ROW: Row = Row {
     entry: Entry { name: "auto", help: "breadth-first while memory lasts, then over fingerprints, pass after pass; never gives up", parameters: &[] },
     store: exact,
     nature: |_| Nature { crewing: Crewing::Phases, by_levels: true, seeded: true, device: OnDevice::Levels, ..SYSTEMATIC },
-    build: |_, site| Box::new(Bfs::new(site.limits)),
+    build: |_, site| Box::new(Bfs::new(site.limits).asking(site.account)),
 };

@@ -20,7 +20,7 @@ pub(super) static ROW: Row = Row {
     build: |_, site| {
         let can = site.store.abilities();
         match can.recalls && can.in_order {
-            true => Box::new(Bfs::new(site.limits)),
+            true => Box::new(Bfs::new(site.limits).asking(site.account)),
             false => Box::new(Bfs::queued(site.limits, site.packing.clone(), site.account)),
         }
     },
@@ -53,6 +53,9 @@ pub struct Bfs<'a> {
     load: Option<&'a Load<'a>>,
     /// The bytes of it that this worker was promised and does not hold yet.
     promised: usize,
+    /// Who allows memory for noting by which rules states are reached, and whether they are noted.
+    account: Option<&'a dyn Account>,
+    notes: bool,
     worker: usize,
     /// Whether the others of the crew were not called to this level.
     alone: bool,
@@ -119,6 +122,8 @@ impl<'a> Bfs<'a> {
             crew,
             load,
             promised: 0,
+            account: None,
+            notes: false,
             worker,
             alone: crew.is_none(),
             leads: worker == 0,
@@ -132,6 +137,11 @@ impl<'a> Bfs<'a> {
             heavy: true,
             shift: Shift::Open,
         }
+    }
+
+    /// The same, which may take memory from this account for what it need not remember.
+    pub(crate) fn asking(self, account: &'a dyn Account) -> Self {
+        Bfs { account: Some(account), ..self }
     }
 
     /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.
@@ -243,6 +253,10 @@ impl Strategy for Bfs<'_> {
         self.under_way += selection.handles.len() as u64;
     }
 
+    fn note_arrivals(&mut self) {
+        self.notes = true;
+    }
+
     fn lag(&self) -> usize {
         LAG
     }
@@ -252,7 +266,7 @@ impl Strategy for Bfs<'_> {
     }
 
     fn update(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit]) {
-        self.frontier.put(selection, kept, candidates, visits);
+        self.frontier.put(selection, kept, candidates, visits, self.account.filter(|_| self.notes));
         self.under_way -= selection.handles.len() as u64;
         let (sources, steps) = (selection.handles.len(), candidates.steps.len());
         let words = if steps > 0 { candidates.steps.states.get(0).len() } else { 0 };

@@ -3,7 +3,7 @@
 use crate::{Account, ExactStore};
 use std::collections::BTreeSet;
 use std::ops::Range;
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Checked, Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// Numbers of rules with their parameters fixed.
 pub(crate) type RuleSet = BTreeSet<u32>;
@@ -86,7 +86,7 @@ impl Space for Stage<'_> {
         self.space.fire(state, firing, out)
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         if (self.goal)(state) {
             bits.insert(0);
         }

@@ -7,7 +7,7 @@ use wayfarer_search::{
     Bfs, CompactStore, Control, Deadlock, Details, ExactStore, Job, Limits, NoStore, Outcome, PoolStore, Progress, Room, Settings, Site, Stop, Store,
     Strategy, StrategySpec, TreeStore, Unbounded, Unlimited, Urs, Walk, Witness,
 };
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Checked, Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// The results that must be the same for any number of workers.
 fn facts(outcome: &Outcome) -> String {
@@ -132,7 +132,7 @@ impl Space for Slow<'_> {
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
         self.graph.fire(state, firing, out)
     }
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.graph.check(state, bits)
     }
     fn asks_to_reach(&self, property: u32) -> bool {

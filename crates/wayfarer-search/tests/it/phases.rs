@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 use wayfarer_search::{Auto, Deadlock, Job, Outcome, Settings, Unbounded, Unlimited, Verdict};
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Checked, Completeness, Fault, FaultClass, Fired, Firing, Graph, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 fn auto(space: &dyn Space, workers: usize, seed: u64) -> Outcome {
     let auto = Auto { account: &Unlimited, memory: 64 << 20, workers, seed, confidence: 0.99, patient: false };
@@ -107,7 +107,7 @@ impl Space for Line {
     fn fire(&self, state: &[Word], firing: Firing, out: &mut Vec<Word>) -> Fired {
         self.graph.fire(state, firing, out)
     }
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.graph.check(state, bits)
     }
     fn asks_to_reach(&self, property: u32) -> bool {

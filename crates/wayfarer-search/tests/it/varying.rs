@@ -4,7 +4,7 @@ use wayfarer_search::{
     Bfs, BitstateStore, CacheStore, CompactStore, Deadlock, Delta, Dfs, DifferenceStore, ExactStore, Job, Limits, Replacement, Settings, Store,
     Strategy, TreeStore, Unbounded, Unlimited, Witness,
 };
-use wayfarer_space::{Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
+use wayfarer_space::{Checked, Completeness, Fault, FaultClass, Fired, Firing, Packing, PropertyBits, Rng, Space, States, Steps, Width, Word};
 
 /// Stacks of numbers below `kinds`: rule k pushes k, the last rule pops. No stack may reach `longest`.
 struct Stacks {
@@ -68,7 +68,7 @@ impl Space for Stacks {
         }
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         if state.len() == self.longest && state.iter().all(|number| *number + 1 == Word::from(self.kinds)) {
             bits.insert(0);
         }
