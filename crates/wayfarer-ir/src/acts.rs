@@ -2,7 +2,7 @@
 //! ask here before they build such a call, and the verifier enforces it.
 
 use crate::code::{Argument, Block, Expr, FunctionId, Place, Root, Stmt};
-use crate::program::{Parameter, Program, Region};
+use crate::program::{Body, Parameter, Program, Region};
 use crate::walk;
 
 /// The effects of a function, direct or through the functions it calls.
@@ -50,6 +50,11 @@ pub fn acts(program: &Program) -> Vec<Acts> {
             return known;
         }
     }
+}
+
+/// The effects of a command, given those of the functions.
+pub fn acts_of(command: &Body, functions: &[Acts]) -> Acts {
+    block_acts(&command.block, &[], functions)
 }
 
 /// The regions of a function's references, in order.

@@ -70,11 +70,13 @@ impl Quick {
 }
 
 impl Compiled {
-    /// Makes the best code of a command after this many firings, and that of the properties after as many states.
+    /// Makes the best code of a command after this many firings, and that of the properties after as many states. Without patience, rules sleep from the
+    /// first state on.
     #[must_use]
     pub fn with_patience(mut self, firings: u32) -> Self {
         self.families.iter_mut().for_each(|family| family.patience = firings);
         self.check.iter().for_each(|check| check.renew_after(firings));
+        self.sleepers.at_once = firings == 0;
         self
     }
 

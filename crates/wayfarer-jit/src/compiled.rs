@@ -13,6 +13,7 @@ use crate::nest::Nest;
 use crate::roots::Metering;
 use crate::rows::Rows;
 use crate::shape::{self, Shape};
+use crate::sleep::Sleepers;
 use crate::touched::Blocks;
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
@@ -70,6 +71,12 @@ pub struct Compiled {
     pub(crate) segments: Vec<Segment>,
     /// The first rule of each group.
     pub(crate) firsts: Vec<u32>,
+    /// For each group, that none of its rules sleeps.
+    pub(crate) awake: Vec<u64>,
+    /// The rules that need not be fired in a state, by the rule that it was reached by.
+    pub(crate) sleepers: Sleepers,
+    /// The nodes of the commands of all rules, those of calls included.
+    pub(crate) command_nodes: u64,
     /// Guards that are evaluated together.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) groups: usize,
@@ -160,6 +167,8 @@ impl Compiled {
         // limit applies.
         let largest = program.rules.iter().chain(&program.starts).map(|rule| rule.command.frame).max().unwrap_or(0);
         let heap_words = if shape.has_far_frames(&program, largest) { limits.frame_words as usize + largest as usize } else { 0 };
+        let nodes = program.rules.iter().map(|rule| rule.instances().saturating_mul(shape.nodes_with_calls(&rule.command.block)));
+        let nodes = nodes.fold(0, u64::saturating_add);
         let interpreter = Interpreter::new(program.clone(), limits);
         let mut compiled = Compiled {
             packing: program.packing(),
@@ -172,6 +181,9 @@ impl Compiled {
             masks: None,
             segments: Vec::new(),
             firsts: Vec::new(),
+            awake: Vec::new(),
+            sleepers: Sleepers::default(),
+            command_nodes: nodes,
             chunks: Vec::new(),
             groups: 0,
             levels: Vec::new(),
@@ -330,6 +342,7 @@ impl Compiled {
             self.groups += segment.groups;
             self.firsts.extend((segment.first..).step_by(64).take(segment.groups));
         }
+        self.awake = vec![0; self.groups];
         self.chunks = chunks;
         self.lone = segments.iter().any(|segment| segment.alone.is_some());
         self.segments = segments;

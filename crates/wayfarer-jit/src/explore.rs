@@ -10,7 +10,7 @@ use crate::run::{Scratch, outcome};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use wayfarer_space::{
-    Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, SIEVED, Space, States, Steps, Width, Word,
+    Checked, Completeness, Fault, FaultClass, FaultStep, Fired, Firing, Packing, PropertyBits, Rng, SIEVED, Space, States, Steps, Width, Word,
 };
 
 /// The number of groups of guards whose bits are kept on the stack.
@@ -172,7 +172,7 @@ impl Compiled {
     }
 
     /// Expands a batch. `W` is the number of words, or 0 if it is known only at run time.
-    fn expand_batch<const W: usize>(&self, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+    fn expand_batch<const W: usize>(&self, batch: &States, first_rule: u64, arrivals: &[u32], steps: &mut Steps, scratch: &mut Scratch) {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
@@ -180,10 +180,12 @@ impl Compiled {
         let mut enabled = std::mem::take(&mut steps.enabled);
         enabled.reserve(batch.len());
         let mut columns = Columns::<W>::new(steps, width);
+        let table = if arrivals.is_empty() { None } else { self.sleepers(batch.len(), scratch) };
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.find_enabled(state, first_rule, &mut bits, scratch);
-            let rules = EnabledBits { bits: &bits, firsts: &self.firsts };
+            let sleeping = table.and_then(|table| table.after(arrivals[source])).unwrap_or(&self.awake);
+            let rules = EnabledBits { bits: &bits, firsts: &self.firsts, sleeping };
             let faults = scratch.faults.len();
             let fired = columns.fire_all(self, source as u32, state, rules, scratch);
             enabled.push((fired + faults) as u32);
@@ -250,6 +252,33 @@ impl Compiled {
         }
         take_covered(scratch, (fired != Fired::Discarded).then_some(&mut steps.reached));
     }
+
+    /// The steps of all rules, except for those that sleep.
+    fn expand_all(&self, batch: &States, from: Firing, arrivals: &[u32], steps: &mut Steps) -> Completeness {
+        steps.clear();
+        assert!(batch.width() == self.width() && steps.states.width() == self.width(), "states of another width");
+        let first = u64::from(from.rule) + u64::from(from.outcome > 0);
+        if let Some(rows) = &self.rows {
+            self.with_scratch(|scratch| self.expand_rows(rows, batch, first, arrivals, steps, scratch));
+            return Completeness::All;
+        }
+        steps.sifted = steps.sieve.is_some() && self.words <= SIEVED;
+        // Code of its own for each number of words up to [`SIEVED`].
+        macro_rules! expand {
+            ($expand:ident: $($words:literal)*) => {
+                self.with_scratch(|scratch| match self.words {
+                    $($words => self.$expand::<$words>(batch, first, arrivals, steps, scratch),)*
+                    _ => self.$expand::<0>(batch, first, arrivals, steps, scratch),
+                })
+            };
+        }
+        if self.lone {
+            expand!(expand_listed: 1 2 3 4 5 6 7 8);
+        } else {
+            expand!(expand_batch: 1 2 3 4 5 6 7 8);
+        }
+        Completeness::All
+    }
 }
 
 impl Space for Compiled {
@@ -292,29 +321,15 @@ impl Space for Compiled {
     }
 
     fn expand(&self, batch: &States, from: Firing, steps: &mut Steps) -> Completeness {
-        steps.clear();
-        assert!(batch.width() == self.width() && steps.states.width() == self.width(), "states of another width");
-        let first = u64::from(from.rule) + u64::from(from.outcome > 0);
-        if let Some(rows) = &self.rows {
-            self.with_scratch(|scratch| self.expand_rows(rows, batch, first, steps, scratch));
-            return Completeness::All;
-        }
-        steps.sifted = steps.sieve.is_some() && self.words <= SIEVED;
-        // Code of its own for each number of words up to [`SIEVED`].
-        macro_rules! expand {
-            ($expand:ident: $($words:literal)*) => {
-                self.with_scratch(|scratch| match self.words {
-                    $($words => self.$expand::<$words>(batch, first, steps, scratch),)*
-                    _ => self.$expand::<0>(batch, first, steps, scratch),
-                })
-            };
-        }
-        if self.lone {
-            expand!(expand_listed: 1 2 3 4 5 6 7 8);
-        } else {
-            expand!(expand_batch: 1 2 3 4 5 6 7 8);
-        }
-        Completeness::All
+        self.expand_all(batch, from, &[], steps)
+    }
+
+    fn expand_arrived(&self, batch: &States, arrivals: &[u32], steps: &mut Steps) -> Completeness {
+        self.expand_all(batch, Firing::of(0), arrivals, steps)
+    }
+
+    fn uses_arrivals(&self) -> bool {
+        self.may_sleep()
     }
 
     fn sample(&self, state: &[Word], rng: &mut Rng, out: &mut Vec<Word>) -> Option<(Firing, Fired)> {
@@ -390,12 +405,12 @@ impl Space for Compiled {
         })
     }
 
-    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Result<(), (u32, Fault)> {
+    fn check(&self, state: &[Word], bits: &mut PropertyBits) -> Checked {
         self.expect_width(state);
         self.judge(state, bits)
     }
 
-    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Result<(), (u32, Fault)>)> {
+    fn check_steps(&self, steps: &Steps, list: &[u32], bits: &mut PropertyBits) -> Option<(usize, Checked)> {
         assert_eq!(steps.states.width(), self.width(), "states of another width");
         self.judge_some(steps.states.words(), list, bits)
     }

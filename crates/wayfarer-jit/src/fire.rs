@@ -78,7 +78,7 @@ impl<'s, const W: usize> Columns<'s, W> {
         self.sources.reserve(more);
         self.firings.reserve(more);
         self.changed.reserve(more);
-        self.omitted.reserve(if W == 0 { 0 } else { more });
+        self.omitted.reserve(more);
         let before = self.states.len();
         self.states.push_many_dirty(more);
         let spare = self.states.room();
@@ -86,7 +86,7 @@ impl<'s, const W: usize> Columns<'s, W> {
         // As many as there are in the column that has the fewest.
         let rows = [self.hashes.capacity(), self.sources.capacity(), self.firings.capacity(), self.changed.capacity(), self.states.len()];
         let rows = rows.into_iter().min().unwrap_or(0) - self.made;
-        let omitted = if W == 0 { rows } else { self.omitted.capacity() - self.left_out };
+        let omitted = self.omitted.capacity() - self.left_out;
         self.room = self.made + self.left_out + rows.min(omitted);
         self.target = self.states.words_mut().as_mut_ptr();
         assert!(more <= rows.min(omitted) && self.states.len() >= before + more, "room for every step");
@@ -114,35 +114,69 @@ impl<'s, const W: usize> Columns<'s, W> {
         self.states.truncate(self.made);
     }
 
-    /// Fires rules that are enabled in a state, in their order, beside guards that failed there. Says how many rules there were.
+    /// Fires rules that are enabled in a state, in their order, beside guards that failed there. Says how many rules there were, those that sleep included.
     #[inline]
     pub(crate) fn fire_all(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
         if scratch.faults.is_empty() {
-            return self.fire(compiled, source, state, rules, scratch);
+            return self.fire_awake(compiled, source, state, rules, scratch);
         }
         // The faults of a state come in the order of the rules.
         let before = self.faults.len();
         self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
-        let count = self.fire(compiled, source, state, rules, scratch);
+        let count = self.fire_awake(compiled, source, state, rules, scratch);
         self.faults[before..].sort_by_key(|fault| fault.firing);
         count
     }
 
+    /// Leaves out the rules that sleep.
     #[inline(always)]
-    fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
+    fn fire_awake(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
+        let most = rules.most();
+        if self.made + self.left_out + most > self.room {
+            self.grow(most);
+        }
+        let (awake, moved) = self.fire::<false>(compiled, source, state, rules, scratch);
+        if !rules.some_sleep() {
+            return awake;
+        }
+        if !moved {
+            return awake + self.wake(compiled, source, state, rules, scratch);
+        }
+        let before = self.left_out;
+        let (omitted, left_out) = (self.omitted.as_mut_ptr(), &mut self.left_out);
+        rules.each_sleeping(|rule| {
+            // SAFETY: there is room for as many omitted steps as rules.
+            unsafe { omitted.add(*left_out).write(Omitted::new(source, rule, true)) };
+            *left_out += 1;
+        });
+        awake + self.left_out - before
+    }
+
+    /// Fires the rules that sleep, too, because all others lead back to the state: whether one of these leads on decides about a deadlock.
+    #[cold]
+    fn wake(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
+        self.fire::<true>(compiled, source, state, rules, scratch).0
+    }
+
+    /// Fires the rules that sleep, or those that do not. There is room for them. Says how many there were, and whether one leads on.
+    #[inline(always)]
+    fn fire<const SLEEPING: bool>(
+        &mut self,
+        compiled: &Compiled,
+        source: u32,
+        state: &[Word],
+        rules: impl Enabled,
+        scratch: &mut Scratch,
+    ) -> (usize, bool) {
         let width = if W == 0 { self.width } else { W };
         assert!(state.len() == width, "a state of the program's width");
         let first = self.made;
-        let most = rules.most();
-        if first + self.left_out + most > self.room {
-            self.grow(most);
-        }
         let (hashes, sources, firings, changed) =
             (self.hashes.as_mut_ptr(), self.sources.as_mut_ptr(), self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
-        let (mut end, mut none) = (first, 0);
-        rules.each(|rule| {
+        let (mut end, mut none, mut any) = (first, 0, 0);
+        let fire = |rule| {
             // SAFETY: there is room for a row for each rule, and no one else sees it.
             let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(end * width), width) };
             let fired = compiled.fire_rule(rule, state, out, scratch);
@@ -154,6 +188,7 @@ impl<'s, const W: usize> Columns<'s, W> {
                 }
                 if let Some(sum) = sum {
                     let (hash, differs) = touched::describe(sum, state, out, compiled.touched_by(rule));
+                    any |= differs;
                     // SAFETY: as above.
                     unsafe {
                         hashes.add(end).write(hash);
@@ -166,32 +201,41 @@ impl<'s, const W: usize> Columns<'s, W> {
                 none += usize::from(fired != Fired::To);
                 note(source, rule, fired, self.faults, self.discarded, self.reached, scratch);
             }
-        });
+        };
+        if SLEEPING {
+            rules.each_sleeping(fire)
+        } else {
+            rules.each(fire)
+        }
         if W == 0 {
             self.made = end;
         } else {
-            self.sift(source, state, first..end);
+            any = self.sift(source, state, first..end);
         }
-        end - first + none
+        (end - first + none, any != 0)
     }
 
     /// Describes rows of narrow states and leaves out those that the sieve knows. This is a loop of its own, because the place of the next row depends on
-    /// whether this one is left out: in the loop above, each rule would wait for the sieve's answer about the one before.
+    /// whether this one is left out: in the loop above, each rule would wait for the sieve's answer about the one before. Returns the words that some row
+    /// changes.
     #[inline]
-    fn sift(&mut self, source: u32, state: &[Word], rows: Range<usize>) {
+    fn sift(&mut self, source: u32, state: &[Word], rows: Range<usize>) -> u64 {
         let (firings, changed) = (self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
         let states = self.target.cast::<[Word; W]>();
         let from = words_of(state);
         // SAFETY: every row of the range was written by `fire`. Word by word, as they were written a moment ago: two of them read as one would have to wait
         // until both are in the cache.
         let row_at = |row: usize| -> [Word; W] { std::array::from_fn(|word| unsafe { states.add(row).cast::<Word>().add(word).read_volatile() }) };
+        let mut any = 0;
         let Some(sieve) = &mut self.sieve else {
             for row in rows.clone() {
+                let differs = differing(from, &row_at(row));
+                any |= differs;
                 // SAFETY: there is room for a mask for each row.
-                unsafe { changed.add(row).write(differing(from, &row_at(row))) };
+                unsafe { changed.add(row).write(differs) };
             }
             self.made = rows.end;
-            return;
+            return any;
         };
         let mut sieve = sieve.known();
         let omitted = self.omitted.as_mut_ptr();
@@ -199,6 +243,7 @@ impl<'s, const W: usize> Columns<'s, W> {
         for row in rows {
             let to = row_at(row);
             let differs = differing(from, &to);
+            any |= differs;
             // Branch-free, because the branch would be unpredictable. The source itself is known, too.
             let given = usize::from((differs != 0) & sieve.is_fresh(&to));
             // SAFETY: there is room for as many omitted steps as rows. A row moves to its own place or an earlier one, and all rows have the same source.
@@ -213,6 +258,7 @@ impl<'s, const W: usize> Columns<'s, W> {
             made += given;
         }
         (self.made, self.left_out) = (made, left_out);
+        any
     }
 
     /// Completes the steps.
@@ -280,50 +326,98 @@ impl Compiled {
     }
 }
 
-/// The rules that are enabled in a state.
-pub(crate) trait Enabled {
+/// The rules that are enabled in a state, some of which may sleep.
+pub(crate) trait Enabled: Copy {
     /// How many there are at most.
-    fn most(&self) -> usize;
+    fn most(self) -> usize;
 
-    /// Calls `visit` for each of them, in ascending order.
+    /// Calls `visit` for each that does not sleep, in ascending order.
     fn each(self, visit: impl FnMut(u32));
+
+    /// Whether some sleep.
+    fn some_sleep(self) -> bool;
+
+    /// Calls `visit` for each that sleeps, in ascending order.
+    fn each_sleeping(self, visit: impl FnMut(u32));
 }
 
-impl Enabled for &[u32] {
+/// Lists of rules.
+#[derive(Clone, Copy)]
+pub(crate) struct EnabledRules<'a> {
+    pub(crate) awake: &'a [u32],
+    pub(crate) sleeping: &'a [u32],
+}
+
+impl Enabled for EnabledRules<'_> {
     #[inline]
-    fn most(&self) -> usize {
-        self.len()
+    fn most(self) -> usize {
+        self.awake.len() + self.sleeping.len()
     }
 
     #[inline]
     fn each(self, mut visit: impl FnMut(u32)) {
-        self.iter().for_each(|rule| visit(*rule));
+        self.awake.iter().for_each(|rule| visit(*rule));
+    }
+
+    #[inline]
+    fn some_sleep(self) -> bool {
+        !self.sleeping.is_empty()
+    }
+
+    #[inline]
+    fn each_sleeping(self, mut visit: impl FnMut(u32)) {
+        self.sleeping.iter().for_each(|rule| visit(*rule));
     }
 }
 
-/// The rules whose bits are set: words of bits, every second of which counts, and the first rule of each of these.
+/// Rules whose bits are set: words of bits, every second of which counts, and for each of these its first rule and the rules that sleep.
 #[derive(Clone, Copy)]
 pub(crate) struct EnabledBits<'a> {
     pub(crate) bits: &'a [u64],
     pub(crate) firsts: &'a [u32],
+    pub(crate) sleeping: &'a [u64],
+}
+
+impl EnabledBits<'_> {
+    #[inline]
+    fn words(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.bits.as_chunks::<2>().0.iter().zip(self.sleeping).map(|(word, sleeping)| (word[0], *sleeping))
+    }
 }
 
 impl Enabled for EnabledBits<'_> {
     #[inline]
-    fn most(&self) -> usize {
+    fn most(self) -> usize {
         // Not every processor counts bits by itself.
-        if self.firsts.len() <= 1 { 64 } else { self.bits.as_chunks::<2>().0.iter().map(|word| word[0].count_ones() as usize).sum() }
+        if self.firsts.len() <= 1 { 64 } else { self.words().map(|(word, _)| word.count_ones() as usize).sum() }
     }
 
     #[inline]
     fn each(self, mut visit: impl FnMut(u32)) {
-        for (word, first) in self.bits.as_chunks::<2>().0.iter().zip(self.firsts) {
-            let mut word = word[0];
-            while word != 0 {
-                visit(first + word.trailing_zeros());
-                word &= word - 1;
-            }
+        for ((word, sleeping), first) in self.words().zip(self.firsts) {
+            each_bit(word & !sleeping, *first, &mut visit);
         }
+    }
+
+    #[inline]
+    fn some_sleep(self) -> bool {
+        self.words().fold(0, |some, (word, sleeping)| some | word & sleeping) != 0
+    }
+
+    #[inline]
+    fn each_sleeping(self, mut visit: impl FnMut(u32)) {
+        for ((word, sleeping), first) in self.words().zip(self.firsts) {
+            each_bit(word & sleeping, *first, &mut visit);
+        }
+    }
+}
+
+/// Calls `visit` for each bit of a word, whose first bit stands for the rule `first`.
+#[inline]
+fn each_bit(mut word: u64, first: u32, visit: &mut impl FnMut(u32)) {
+    while word != 0 {
+        visit(first + word.trailing_zeros());
+        word &= word - 1;
     }
 }
 

@@ -36,6 +36,7 @@ mod rows;
 mod run;
 mod runtime;
 mod shape;
+mod sleep;
 mod touched;
 
 pub use compiled::Compiled;

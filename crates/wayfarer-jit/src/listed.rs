@@ -5,8 +5,7 @@
 
 use crate::compiled::{Compiled, Segment};
 use crate::explore::member;
-use crate::fire::Columns;
-use crate::fire::take_covered;
+use crate::fire::{Columns, EnabledRules, take_covered};
 use crate::nest::NOT_FINE;
 use crate::run::Scratch;
 use wayfarer_space::{Fired, Firing, Rng, States, Steps, Word};
@@ -86,19 +85,21 @@ impl Compiled {
     }
 
     /// Expands a batch. `W` is the number of words, or 0 if it is known only at run time.
-    pub(crate) fn expand_listed<const W: usize>(&self, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+    pub(crate) fn expand_listed<const W: usize>(&self, batch: &States, first_rule: u64, arrivals: &[u32], steps: &mut Steps, scratch: &mut Scratch) {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
         let mut enabled = std::mem::take(&mut steps.enabled);
         let mut columns = Columns::<W>::new(steps, width);
+        let table = if arrivals.is_empty() { None } else { self.sleepers(batch.len(), scratch) };
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.list_rules(state, first_rule, scratch);
             enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
-            let rules = std::mem::take(&mut scratch.rules);
-            columns.fire_all(self, source as u32, state, rules.as_slice(), scratch);
-            scratch.rules = rules;
+            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            let (awake, sleeping) = (std::mem::take(&mut scratch.rules), std::mem::take(&mut scratch.sleeping));
+            columns.fire_all(self, source as u32, state, EnabledRules { awake: &awake, sleeping: &sleeping }, scratch);
+            (scratch.rules, scratch.sleeping) = (awake, sleeping);
         }
         columns.finish();
         steps.enabled = enabled;
@@ -131,4 +132,17 @@ impl Compiled {
             Some((Firing::of(rule), fired))
         })
     }
+}
+
+/// Takes the rules that sleep from the list of those that are enabled, and lists them apart.
+#[inline]
+pub(crate) fn put_to_sleep(row: Option<&[u64]>, scratch: &mut Scratch) {
+    scratch.sleeping.clear();
+    let Some(row) = row else { return };
+    let sleeping = &mut scratch.sleeping;
+    scratch.rules.retain(|rule| {
+        let sleeps = row[*rule as usize / 64] >> (rule % 64) & 1 == 1;
+        sleeping.extend(sleeps.then_some(*rule));
+        !sleeps
+    });
 }

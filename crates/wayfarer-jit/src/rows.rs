@@ -9,6 +9,7 @@
 
 use crate::compiled::Compiled;
 use crate::fire::{Enabled, EnabledBits};
+use crate::listed::put_to_sleep;
 use crate::run::Scratch;
 use wayfarer_ir::{BinaryOp, Expr, Place, Program, Root, Rule, Stmt};
 use wayfarer_space::{Fault, FaultStep, Fired, Firing, Omitted, States, Steps, Word};
@@ -164,6 +165,62 @@ impl Rows {
         }
     }
 
+    /// Fires rules that are enabled in a state of one word, without tests, and says whether some step leads on.
+    #[inline]
+    fn fire_words(&self, source: u32, state: Word, rules: &[u32], steps: &mut Steps) -> bool {
+        let count = rules.len();
+        let (before, gone) = (steps.states.len(), steps.omitted.len());
+        steps.firings.resize(before + count, Firing::of(0));
+        steps.omitted.resize(gone + if steps.sieve.is_some() { count } else { 0 }, Omitted::new(source, 0, false));
+        let Steps { states, firings, omitted, sieve, .. } = &mut *steps;
+        let room = states.push_many_dirty(count);
+        let (firings, omitted) = (&mut firings[before..], &mut omitted[gone..]);
+        let (mut arrived, mut left_out, mut moved) = (0, 0, false);
+        for rule in rules {
+            let next = self.dense[*rule as usize].apply(state);
+            room[arrived] = next;
+            firings[arrived] = Firing::of(*rule);
+            let changed = next != state;
+            moved |= changed;
+            let mut given = 1;
+            if let Some(sieve) = sieve {
+                // Branch-free, because the branch would be unpredictable. The source itself is known, too.
+                given = usize::from(changed & sieve.is_fresh(next));
+                omitted[left_out] = Omitted::new(source, *rule, changed);
+                left_out += 1 - given;
+            }
+            arrived += given;
+        }
+        steps.states.truncate(before + arrived);
+        steps.firings.truncate(before + arrived);
+        steps.omitted.truncate(gone + left_out);
+        steps.describe_rest(source, std::slice::from_ref(&state));
+        moved
+    }
+
+    /// The same for states of any number of words.
+    #[inline]
+    fn fire_states<const W: usize>(&self, source: u32, state: &[Word], rules: &[u32], steps: &mut Steps) -> bool {
+        let before = steps.states.len();
+        let Steps { states, firings, faults, .. } = &mut *steps;
+        let room = states.push_many_dirty(rules.len());
+        let mut arrived = 0;
+        for rule in rules {
+            if !self.is_untested()
+                && let Some(fault) = self.fault(*rule, state)
+            {
+                faults.push(FaultStep { source, firing: Firing::of(*rule), fault });
+                continue;
+            }
+            self.write::<W>(*rule, state, &mut room[arrived * state.len()..(arrived + 1) * state.len()]);
+            firings.push(Firing::of(*rule));
+            arrived += 1;
+        }
+        steps.states.truncate(before + arrived);
+        steps.describe_rest(source, state);
+        steps.changed[before..].iter().any(|changed| *changed != 0)
+    }
+
     /// Fires a rule whose guard is true.
     pub(crate) fn fire(&self, rule: u32, state: &[Word], out: &mut [Word]) -> Fired {
         if let Some(fault) = self.fault(rule, state) {
@@ -182,83 +239,58 @@ impl Rows {
 
 impl Compiled {
     /// Expands a batch of a program whose commands are rows.
-    pub(crate) fn expand_rows(&self, rows: &Rows, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+    pub(crate) fn expand_rows(&self, rows: &Rows, batch: &States, first_rule: u64, arrivals: &[u32], steps: &mut Steps, scratch: &mut Scratch) {
         match self.words {
-            1 if rows.is_untested() => self.expand_words(rows, batch, first_rule, steps, scratch),
-            1 => self.expand_states::<1>(rows, batch, first_rule, steps, scratch),
-            2 => self.expand_states::<2>(rows, batch, first_rule, steps, scratch),
-            3 => self.expand_states::<3>(rows, batch, first_rule, steps, scratch),
-            4 => self.expand_states::<4>(rows, batch, first_rule, steps, scratch),
-            _ => self.expand_states::<0>(rows, batch, first_rule, steps, scratch),
+            1 if rows.is_untested() => self.expand_words(rows, batch, first_rule, arrivals, steps, scratch),
+            1 => self.expand_states::<1>(rows, batch, first_rule, arrivals, steps, scratch),
+            2 => self.expand_states::<2>(rows, batch, first_rule, arrivals, steps, scratch),
+            3 => self.expand_states::<3>(rows, batch, first_rule, arrivals, steps, scratch),
+            4 => self.expand_states::<4>(rows, batch, first_rule, arrivals, steps, scratch),
+            _ => self.expand_states::<0>(rows, batch, first_rule, arrivals, steps, scratch),
         }
     }
 
     /// States of one word, without tests. Steps to recently found states are left out.
-    fn expand_words(&self, rows: &Rows, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
-        let words = batch.words();
+    fn expand_words(&self, rows: &Rows, batch: &States, first_rule: u64, arrivals: &[u32], steps: &mut Steps, scratch: &mut Scratch) {
         steps.sifted = steps.sieve.is_some();
-        for (source, state) in words.iter().enumerate() {
-            let state = *state;
-            self.list_enabled(source as u32, std::slice::from_ref(&state), first_rule, steps, scratch);
-            let count = scratch.rules.len();
-            let (before, gone) = (steps.states.len(), steps.omitted.len());
-            let nothing = Omitted::new(source as u32, 0, false);
-            steps.firings.resize(before + count, Firing::of(0));
-            steps.omitted.resize(gone + if steps.sieve.is_some() { count } else { 0 }, nothing);
-            let Steps { states, firings, omitted, sieve, .. } = &mut *steps;
-            let room = states.push_many_dirty(count);
-            let (firings, omitted) = (&mut firings[before..], &mut omitted[gone..]);
-            let (mut arrived, mut left_out) = (0, 0);
-            for rule in &scratch.rules {
-                let rule = *rule;
-                let next = rows.dense[rule as usize].apply(state);
-                room[arrived] = next;
-                firings[arrived] = Firing::of(rule);
-                let mut given = 1;
-                if let Some(sieve) = sieve {
-                    // Branch-free, because the branch would be unpredictable. The source itself is known, too.
-                    let changed = next != state;
-                    given = usize::from(changed & sieve.is_fresh(next));
-                    omitted[left_out] = Omitted::new(source as u32, rule, changed);
-                    left_out += 1 - given;
-                }
-                arrived += given;
+        let table = if arrivals.is_empty() { None } else { self.sleepers(batch.len(), scratch) };
+        for (source, state) in batch.words().iter().enumerate() {
+            self.list_enabled(source as u32, std::slice::from_ref(state), first_rule, steps, scratch);
+            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            let moved = rows.fire_words(source as u32, *state, &scratch.rules, steps);
+            if !moved && !scratch.sleeping.is_empty() {
+                rows.fire_words(source as u32, *state, &scratch.sleeping, steps);
+            } else {
+                leave_asleep(source as u32, &scratch.sleeping, steps);
             }
-            steps.states.truncate(before + arrived);
-            steps.firings.truncate(before + arrived);
-            steps.omitted.truncate(gone + left_out);
-            steps.describe_rest(source as u32, std::slice::from_ref(&state));
         }
     }
 
     /// States of any number of words; `W` is 0 if it is more than a few.
-    fn expand_states<const W: usize>(&self, rows: &Rows, batch: &States, first_rule: u64, steps: &mut Steps, scratch: &mut Scratch) {
+    fn expand_states<const W: usize>(
+        &self,
+        rows: &Rows,
+        batch: &States,
+        first_rule: u64,
+        arrivals: &[u32],
+        steps: &mut Steps,
+        scratch: &mut Scratch,
+    ) {
         let width = if W == 0 { self.words } else { W };
         let words = batch.words();
         assert!(width == self.words && words.len() >= batch.len() * width, "states of the program's width");
+        let table = if arrivals.is_empty() { None } else { self.sleepers(batch.len(), scratch) };
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             let first_fault = steps.faults.len();
             self.list_enabled(source as u32, state, first_rule, steps, scratch);
-            let count = scratch.rules.len();
-            let before = steps.states.len();
-            let Steps { states, firings, faults, .. } = &mut *steps;
-            let room = states.push_many_dirty(count);
-            let mut arrived = 0;
-            for rule in &scratch.rules {
-                let rule = *rule;
-                if !rows.is_untested()
-                    && let Some(fault) = rows.fault(rule, state)
-                {
-                    faults.push(FaultStep { source: source as u32, firing: Firing::of(rule), fault });
-                    continue;
-                }
-                rows.write::<W>(rule, state, &mut room[arrived * width..(arrived + 1) * width]);
-                firings.push(Firing::of(rule));
-                arrived += 1;
+            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            let moved = rows.fire_states::<W>(source as u32, state, &scratch.rules, steps);
+            if !moved && !scratch.sleeping.is_empty() {
+                rows.fire_states::<W>(source as u32, state, &scratch.sleeping, steps);
+            } else {
+                leave_asleep(source as u32, &scratch.sleeping, steps);
             }
-            steps.states.truncate(before + arrived);
-            steps.describe_rest(source as u32, state);
             steps.faults[first_fault..].sort_by_key(|fault| fault.firing);
         }
     }
@@ -281,12 +313,18 @@ impl Compiled {
             steps.enabled.push(count);
             let (bits, rules) = (&scratch.bits, &mut scratch.rules);
             rules.clear();
-            EnabledBits { bits, firsts: &self.firsts }.each(|rule| rules.push(rule));
+            EnabledBits { bits, firsts: &self.firsts, sleeping: &self.awake }.each(|rule| rules.push(rule));
         }
         for (rule, fault) in &scratch.faults {
             steps.faults.push(FaultStep { source, firing: Firing::of(*rule), fault: *fault });
         }
     }
+}
+
+/// Lists steps of rules that sleep as omitted.
+#[inline]
+fn leave_asleep(source: u32, rules: &[u32], steps: &mut Steps) {
+    steps.omitted.extend(rules.iter().map(|rule| Omitted::new(source, *rule, true)));
 }
 
 /// The offset of a place without variable indices.

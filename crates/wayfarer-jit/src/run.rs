@@ -23,6 +23,10 @@ pub(crate) struct Scratch {
     /// Rules whose guard is a fault, ascending.
     pub(crate) faults: Vec<(u32, Fault)>,
     pub(crate) covered: Vec<u64>,
+    /// States that were expanded before it was known which rules sleep.
+    pub(crate) expanded: u64,
+    /// Of the rules that are enabled, those that sleep, if they are listed.
+    pub(crate) sleeping: Vec<u32>,
     heap: Vec<u64>,
     parameters: Vec<i64>,
     state: Vec<Word>,

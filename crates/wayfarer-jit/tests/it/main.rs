@@ -7,3 +7,4 @@ mod known;
 mod mcslock;
 mod numbers;
 mod rows;
+mod sleep;

@@ -11,7 +11,7 @@ use wayfarer_jit::Compiled;
 use wayfarer_space::{FaultClass, Firing, Rng, Sieve, Space, States, Steps, Width};
 
 /// A random program of this many rules over fields that fill up to `words` words.
-fn program(rng: &mut Rng, words: u32, rules: u64) -> Program {
+pub(crate) fn program(rng: &mut Rng, words: u32, rules: u64) -> Program {
     let mut program = Program { source: "rows".into(), words, ..Program::default() };
     let mut fields: Vec<(u32, u8)> = Vec::new();
     for word in 0..words {
