@@ -20,6 +20,8 @@ pub(crate) use strides::Strides;
 
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
+/// And the first time, if it waits for the others to end.
+const SHORTEST_NAP: Duration = Duration::from_micros(20);
 
 /// How many times a worker looks whether a meeting has ended before it sleeps: at most, about 50 microseconds, and at least. Half as often after it looked in
 /// vain, and twice as often after it did not.
@@ -60,8 +62,11 @@ pub(crate) fn together<T: Send>(crew: &Crew, control: &mut dyn Control, run: imp
             .collect();
         let mut leader = Leader { crew, inner: control };
         let Ended { done, progress, .. } = part(0, &mut leader);
+        // The others mostly end at the same time.
+        let mut nap = SHORTEST_NAP;
         while others.iter().any(|other| !other.is_finished()) {
-            std::thread::sleep(NAP);
+            std::thread::sleep(nap);
+            nap = (nap * 2).min(NAP);
             if let Some(stop) = leader.ask(&progress) {
                 crew.end(stop);
             }

@@ -5,13 +5,14 @@ use wayfarer_space::NO_RULE;
 
 /// Stands for a rule whose number has no room in two bytes.
 const UNKNOWN: u16 = u16::MAX;
-/// States that there is room for at first.
-const FIRST: usize = 1 << 10;
+/// The most arrivals that lie together, and the fewest that there is room for.
+const SHEET: usize = 1 << 17;
+const LEAST: usize = 1 << 8;
 
-/// The arrivals that one worker notes, in the order in which it finds states.
+/// The arrivals that one worker notes, in the order in which it finds states: full sheets, and one with room.
 #[derive(Default)]
 pub(super) struct Noting {
-    rules: Vec<u16>,
+    sheets: Vec<Vec<u16>>,
     /// Whether there was no memory for one, so that all that follow are left out.
     stopped: bool,
 }
@@ -23,27 +24,34 @@ pub(super) struct Place {
     at: u32,
 }
 
-/// The arrivals that all workers noted.
+/// The arrivals that all workers noted, each worker's in a list of sheets.
 #[derive(Default)]
 pub(super) struct Arrivals {
-    lists: Vec<Vec<u16>>,
+    lists: Vec<Vec<Vec<u16>>>,
 }
 
 impl Noting {
     /// Notes the rule by which a state was reached, and says where.
     pub(super) fn note(&mut self, rule: u32, account: &dyn Account) -> Place {
-        if self.rules.len() == self.rules.capacity() && !self.stopped {
-            let more = (self.rules.len() / 2).max(FIRST);
-            self.stopped = !account.allows((self.rules.len() + more) * size_of::<u16>());
-            if !self.stopped {
-                self.rules.reserve_exact(more);
-            }
+        if self.sheets.last().is_none_or(|last| last.len() == last.capacity().min(SHEET)) {
+            self.stopped = self.stopped || !self.grow(account);
         }
-        if self.stopped {
-            return Place::NOWHERE;
+        let full = self.sheets.len().saturating_sub(1) * SHEET;
+        let Some(last) = self.sheets.last_mut().filter(|_| !self.stopped) else { return Place::NOWHERE };
+        last.push(u16::try_from(rule).unwrap_or(UNKNOWN));
+        Place { list: 0, at: (full + last.len() - 1) as u32 }
+    }
+
+    /// Makes room for more; false if the account has none. Only a first sheet begins small.
+    #[cold]
+    fn grow(&mut self, account: &dyn Account) -> bool {
+        let sheet = if self.sheets.is_empty() { LEAST } else { SHEET };
+        match self.sheets.last_mut().filter(|last| last.len() < SHEET) {
+            Some(last) if account.allows(2 * last.len() * size_of::<u16>()) => last.reserve_exact(last.len()),
+            None if account.allows(sheet * size_of::<u16>()) => self.sheets.push(Vec::with_capacity(sheet)),
+            _ => return false,
         }
-        self.rules.push(u16::try_from(rule).unwrap_or(UNKNOWN));
-        Place { list: 0, at: self.rules.len() as u32 - 1 }
+        true
     }
 }
 
@@ -70,9 +78,9 @@ impl Arrivals {
 
     /// Takes what a worker has noted, and says in which list it is from now on.
     pub(super) fn add(&mut self, noting: &mut Noting) -> u32 {
-        let Noting { rules, .. } = std::mem::take(noting);
+        let Noting { sheets, .. } = std::mem::take(noting);
         let list = self.lists.len() as u32;
-        self.lists.extend(Some(rules).filter(|rules| !rules.is_empty()));
+        self.lists.extend(Some(sheets).filter(|sheets| !sheets.is_empty()));
         list
     }
 
@@ -81,9 +89,17 @@ impl Arrivals {
         if self.is_empty() {
             return;
         }
-        let there = self.lists.get(from.list as usize).and_then(|list| list.get(from.at as usize..)).unwrap_or_default();
-        let known = there.iter().map(|rule| if *rule == UNKNOWN { NO_RULE } else { u32::from(*rule) });
-        rules.extend(known.chain(std::iter::repeat(NO_RULE)).take(states as usize));
+        let (end, mut at) = (rules.len() + states as usize, from.at as usize);
+        if let Some(list) = self.lists.get(from.list as usize) {
+            while rules.len() < end
+                && let Some(there) = list.get(at / SHEET).and_then(|sheet| sheet.get(at % SHEET..)).filter(|there| !there.is_empty())
+            {
+                let some = there.len().min(end - rules.len());
+                rules.extend(there[..some].iter().map(|rule| if *rule == UNKNOWN { NO_RULE } else { u32::from(*rule) }));
+                at += some;
+            }
+        }
+        rules.resize(end, NO_RULE);
     }
 }
 
@@ -112,26 +128,29 @@ mod tests {
         arrivals.read(Place::NOWHERE, 3, &mut read);
         assert!(read.is_empty(), "nothing is noted");
         let (mut one, mut other) = (Noting::default(), Noting::default());
-        let first = one.note(7, &Unlimited);
-        (8..2_000).for_each(|rule| _ = one.note(rule, &Unlimited));
+        let rule = |at: usize| at as u32 % 1_000;
+        let first = one.note(rule(0), &Unlimited);
+        (1..SHEET + 10).for_each(|at| _ = one.note(rule(at), &Unlimited));
         let large = other.note(70_000, &Unlimited);
         assert_eq!((arrivals.add(&mut one), arrivals.add(&mut Noting::default()), arrivals.add(&mut other)), (0, 1, 1));
-        arrivals.read(first.in_list(0).after(1_990), 5, &mut read);
+        // Over the ends of a sheet, and of what was noted.
+        arrivals.read(first.in_list(0).after(SHEET as u32 - 1), 2, &mut read);
+        arrivals.read(first.in_list(0).after(SHEET as u32 + 9), 2, &mut read);
         arrivals.read(large.in_list(1), 1, &mut read);
         arrivals.read(Place::NOWHERE.in_list(1).after(4), 2, &mut read);
-        assert_eq!(read, [1_997, 1_998, 1_999, NO_RULE, NO_RULE, NO_RULE, NO_RULE, NO_RULE]);
+        assert_eq!(read, [&[rule(SHEET - 1), rule(SHEET), rule(SHEET + 9)], [NO_RULE; 4].as_slice()].concat());
     }
 
     #[test]
     fn what_has_no_room_is_not_noted() {
         let mut noting = Noting::default();
         let place = noting.note(1, &Unlimited);
-        let mut places: Vec<Place> = (0..3_000).map(|rule| noting.note(rule, &Nothing)).collect();
-        assert_eq!((places.len(), places.pop()), (3_000, Some(Place::NOWHERE)));
+        let places: Vec<Place> = (0..3_000).map(|rule| noting.note(rule, &Nothing)).collect();
+        assert_eq!(places.iter().filter(|place| **place == Place::NOWHERE).count(), 3_001 - LEAST);
         let mut arrivals = Arrivals::default();
         let list = arrivals.add(&mut noting);
         let mut read = Vec::new();
-        arrivals.read(place.in_list(list).after(FIRST as u32 - 1), 2, &mut read);
-        assert_eq!(read, [FIRST as u32 - 2, NO_RULE]);
+        arrivals.read(place.in_list(list).after(LEAST as u32 - 1), 2, &mut read);
+        assert_eq!(read, [LEAST as u32 - 2, NO_RULE]);
     }
 }

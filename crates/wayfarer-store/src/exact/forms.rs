@@ -114,6 +114,7 @@ impl Form for Tight {
     type Group = TightGroup;
 
     fn group(&self, most: usize) -> TightGroup {
+        self.records.join();
         let words = self.packing.words();
         TightGroup { tight: vec![0; most * words], words, run: Run::default() }
     }

@@ -23,7 +23,8 @@ const LINES: usize = 8;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
-/// With so many bytes to come, they are taken together from the second on: as large pages, which the system gives much faster than small ones.
+/// With so many bytes to come, one worker takes them together from the second on: as large pages, which the system gives much faster than small ones.
+/// Several workers would wait for each other until a large page is cleared.
 const ROOMY: usize = 1 << 30;
 
 /// A growing array of records: a tight state and the handle of the state it was reached from.
@@ -47,6 +48,8 @@ pub(crate) struct Records {
     run: usize,
     /// Whether what lies empty matters little.
     is_roomy: bool,
+    /// Workers that have come so far.
+    workers: AtomicUsize,
     /// Handles given out to workers.
     next: AtomicUsize,
 }
@@ -90,8 +93,14 @@ impl Records {
             reciprocal: u64::MAX / per_segment as u64 + 1,
             run: (per_segment / RUNS / RUN * RUN).clamp(RUN, LONG_RUN),
             is_roomy,
+            workers: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
         }
+    }
+
+    /// One more worker comes.
+    pub(crate) fn join(&self) {
+        self.workers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Bytes taken by segments.
@@ -297,7 +306,8 @@ impl Records {
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
             // A sixteenth of what there is, so that little lies empty; one alone if there is no room for more.
-            let share = if self.is_roomy && segment > 0 { GROUP } else { segment / (2 * GROUP) };
+            let alone = self.workers.load(Ordering::Relaxed) < 2;
+            let share = if self.is_roomy && alone && segment > 0 { GROUP } else { segment / (2 * GROUP) };
             let group = 1 << share.clamp(1, GROUP).ilog2();
             let group = group.min(self.table.len() - segment);
             let taken = Chunk::take(self.segment * group, account).map(|chunk| (group, chunk));
