@@ -1,18 +1,25 @@
 //! The bits of a state that a rule or property reads and writes: never fewer than it does, often more. An index that
 //! is known only at run time stands for all elements. Only code that a search evaluates counts; printed items do not.
 //!
-//! Functions are analysed once, with their references kept separate, and every call substitutes its places; mutually
-//! recursive functions are repeated until nothing is added. That ends soon, because a reference is passed on whole or
-//! as a part, never larger.
+//! Functions are followed once for each set of arguments whose values are known, with their references kept separate, and every call substitutes its
+//! places. So a procedure that sends to a node touches the channel of that node only. A function that calls itself counts there with any arguments. For
+//! these, functions are repeated until nothing is added. That ends soon, because a reference is passed on whole or as a part, never larger.
 
 mod bits;
+mod tracer;
 
 pub use bits::Bits;
 
-use crate::code::{Argument, Block, Expr, FunctionId, LoopExpr, Place, Reg, Root, Stmt, UnaryOp};
-use crate::program::{Function, Parameter, Program, Region, Rule};
+use crate::code::{Block, Expr, Reg, Stmt};
+use crate::program::{Parameter, Program, Rule};
 use crate::walk;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
+use tracer::{Callee, Tracer};
+
+/// Nodes of functions that are followed for known arguments, at most. From then on they count as called with any arguments.
+const MOST_NODES: usize = 1 << 20;
 
 /// The bits that one rule accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +32,26 @@ pub struct RuleEffects {
     pub writes: Bits,
 }
 
-/// The bits that a program's functions access, from which the effects of rules and properties follow.
-#[derive(Clone, Debug)]
+/// The effects of a program's rules and properties.
+#[derive(Debug)]
 pub struct Effects<'a> {
     program: &'a Program,
-    functions: Vec<Touched>,
+    calls: RefCell<Calls>,
+    /// The effects of functions with any arguments, once they are needed.
+    of_any: OnceCell<Vec<Rc<Touched>>>,
+}
+
+/// The registers whose value is known throughout a piece of code.
+type Known = Vec<Option<i64>>;
+
+/// Functions that were followed for the arguments that are known.
+#[derive(Debug, Default)]
+struct Calls {
+    touched: HashMap<(usize, Known), Rc<Touched>>,
+    /// Functions that are being followed. One that calls itself counts there with any arguments.
+    begun: Vec<usize>,
+    /// Nodes that were followed.
+    nodes: usize,
 }
 
 /// Bits read and written, of the state and of the run of bits behind each reference.
@@ -40,232 +62,135 @@ struct Touched {
 }
 
 impl<'a> Effects<'a> {
-    /// Analyses the functions of a verified program.
+    /// The effects in a verified program, none of which is computed yet.
     pub fn new(program: &'a Program) -> Self {
-        let blank = |function: &Function| {
-            let run = |parameter: &Parameter| match parameter {
-                Parameter::Value => None,
-                Parameter::Reference { bits, .. } => Some(Bits::none(bits.div_ceil(64) as usize)),
-            };
-            let sets: Vec<Bits> = std::iter::once(Bits::none(program.words as usize)).chain(function.parameters.iter().filter_map(run)).collect();
-            Touched { reads: sets.clone(), writes: sets }
-        };
-        let mut effects = Effects { program, functions: program.functions.iter().map(blank).collect() };
-        loop {
-            let before = effects.functions.clone();
-            for (number, function) in program.functions.iter().enumerate() {
-                let touched = effects.functions[number].clone();
-                let mut tracer = Tracer { effects: &effects, known: HashMap::new(), touched };
-                tracer.block(&function.body.block);
-                effects.functions[number] = tracer.touched;
-            }
-            if effects.functions == before {
-                return effects;
-            }
-        }
+        Effects { program, calls: RefCell::default(), of_any: OnceCell::new() }
     }
 
     /// The bits that any member of a rule family accesses.
     pub fn family(&self, rule: &Rule) -> RuleEffects {
-        self.rule(rule, HashMap::new(), HashMap::new())
+        self.rule(rule, &Known::new())
     }
 
     /// The bits that one member accesses: indices that its parameters determine are taken as known.
     pub fn member(&self, rule: &Rule, member: u64) -> RuleEffects {
         let mut values = vec![0; rule.parameters.len()];
         rule.values(member, &mut values);
-        let guard: HashMap<Reg, i64> = (0..).map(Reg).zip(values).collect();
-        let (mut guard, mut command) = (guard.clone(), guard);
-        // A parameter's register that is assigned is no longer the parameter.
-        walk::expressions(&rule.guard.value, &mut |expr| forget(expr, &mut guard));
-        walk::expressions_of_block(&rule.command.block, &mut |expr| forget(expr, &mut command));
-        walk::statements(&rule.command.block, &mut |statement| {
-            if let Stmt::Set(register, _) | Stmt::For { register, .. } = statement {
-                command.remove(register);
-            }
-        });
-        self.rule(rule, guard, command)
+        self.rule(rule, &values.into_iter().map(Some).collect())
     }
 
     /// The bits that a property reads.
     pub fn property(&self, number: usize) -> Bits {
-        let mut tracer = self.tracer(HashMap::new());
-        for (_, conjunct) in &self.program.properties[number].conjuncts {
-            tracer.expr(conjunct);
+        let conjuncts = &self.program.properties[number].conjuncts;
+        let [reads, _] = self.of_state(Known::new(), |tracer| conjuncts.iter().for_each(|(_, conjunct)| tracer.expr(conjunct)));
+        reads
+    }
+
+    /// The bits that a rule accesses if these are the values of its parameters.
+    fn rule(&self, rule: &Rule, values: &Known) -> RuleEffects {
+        let of_guard = self.of_state(kept_by_formula(&rule.guard.value, values.clone()), |tracer| tracer.expr(&rule.guard.value));
+        let of_command = self.of_state(kept_by_block(&rule.command.block, values.clone()), |tracer| tracer.block(&rule.command.block));
+        let ([guard_reads, _], [reads, writes]) = (of_guard, of_command);
+        RuleEffects { guard_reads, reads, writes }
+    }
+
+    /// The bits of the state that some code reads and writes.
+    fn of_state(&self, known: Known, follow: impl FnOnce(&mut Tracer)) -> [Bits; 2] {
+        let callee = |function, arguments| self.call(function, arguments);
+        let mut tracer = Tracer::new(self.program, &callee, known, &[]);
+        follow(&mut tracer);
+        let Touched { mut reads, mut writes } = tracer.touched;
+        [reads.swap_remove(0), writes.swap_remove(0)]
+    }
+
+    /// What a function accesses if these arguments are known.
+    fn call(&self, function: usize, arguments: Known) -> Rc<Touched> {
+        let key = (function, arguments);
+        {
+            let mut calls = self.calls.borrow_mut();
+            if let Some(touched) = calls.touched.get(&key) {
+                return touched.clone();
+            }
+            if calls.nodes >= MOST_NODES || calls.begun.contains(&function) {
+                return self.of_any.get_or_init(|| of_any(self.program))[function].clone();
+            }
+            calls.begun.push(function);
         }
-        tracer.touched.reads.swap_remove(0)
-    }
-
-    fn rule(&self, rule: &Rule, guard: HashMap<Reg, i64>, command: HashMap<Reg, i64>) -> RuleEffects {
-        let mut of_guard = self.tracer(guard);
-        of_guard.expr(&rule.guard.value);
-        let mut of_command = self.tracer(command);
-        of_command.block(&rule.command.block);
-        let Touched { mut reads, mut writes } = of_command.touched;
-        RuleEffects { guard_reads: of_guard.touched.reads.swap_remove(0), reads: reads.swap_remove(0), writes: writes.swap_remove(0) }
-    }
-
-    fn tracer(&self, known: HashMap<Reg, i64>) -> Tracer<'_> {
-        let state = vec![Bits::none(self.program.words as usize)];
-        Tracer { effects: self, known, touched: Touched { reads: state.clone(), writes: state } }
+        let (touched, nodes) = body(self.program, &|function, arguments| self.call(function, arguments), function, key.1.clone());
+        let touched = Rc::new(touched);
+        let mut calls = self.calls.borrow_mut();
+        calls.begun.pop();
+        calls.nodes += nodes;
+        calls.touched.insert(key, touched.clone());
+        touched
     }
 }
 
-fn forget(expr: &Expr, known: &mut HashMap<Reg, i64>) {
-    if let Expr::Loop(fold) = expr {
-        known.remove(&fold.register);
+/// What functions access if their arguments may be any.
+fn of_any(program: &Program) -> Vec<Rc<Touched>> {
+    let mut functions: Vec<Rc<Touched>> = program.functions.iter().map(|function| Rc::new(Touched::nothing(program, &function.parameters))).collect();
+    loop {
+        let before = functions.clone();
+        for number in 0..program.functions.len() {
+            let (touched, _) = body(program, &|function, _| functions[function].clone(), number, Known::new());
+            functions[number] = Rc::new(touched);
+        }
+        if functions == before {
+            return functions;
+        }
     }
 }
 
-/// Collects the bits that a piece of code accesses.
-struct Tracer<'e> {
-    effects: &'e Effects<'e>,
-    /// Registers whose value is known throughout.
-    known: HashMap<Reg, i64>,
-    /// The state first, then the references in order.
-    touched: Touched,
+/// What the body of a function accesses, and the number of its nodes that were followed.
+fn body(program: &Program, callee: &Callee, number: usize, arguments: Known) -> (Touched, usize) {
+    let function = &program.functions[number];
+    let block = &function.body.block;
+    let mut tracer = Tracer::new(program, callee, kept_by_block(block, arguments), &function.parameters);
+    tracer.block(block);
+    (tracer.touched, tracer.nodes)
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Access {
-    Read,
-    Write,
-}
-
-impl Tracer<'_> {
-    /// Records an access to `part` at a place; `more` is a stride and count beyond the place's own indices.
-    fn access(&mut self, access: Access, place: &Place, part: &Bits, more: Option<(u32, u32)>) {
-        let run = match place.root {
-            Root::State => 0,
-            Root::Frame => return,
-            Root::Reference(number) => number as usize + 1,
+impl Touched {
+    /// No bits of the state and of references among parameters.
+    fn nothing(program: &Program, parameters: &[Parameter]) -> Self {
+        let run = |parameter: &Parameter| match parameter {
+            Parameter::Value => None,
+            Parameter::Reference { bits, .. } => Some(Bits::none(bits.div_ceil(64) as usize)),
         };
-        let mut offset = place.offset as usize;
-        let mut indices = Vec::new();
-        for index in &place.indices {
-            match self.constant(&index.value) {
-                Some(value) if (0..i64::from(index.count)).contains(&value) => offset += value as usize * index.stride as usize,
-                // The place is never reached: the index is a fault.
-                Some(_) => return,
-                None => indices.push((index.stride as usize, index.count as usize)),
-            }
-        }
-        indices.extend(more.map(|(stride, count)| (stride as usize, count as usize)));
-        let sets = if access == Access::Read { &mut self.touched.reads } else { &mut self.touched.writes };
-        sets[run].add(part, offset, &indices);
+        let sets: Vec<Bits> = std::iter::once(Bits::none(program.words as usize)).chain(parameters.iter().filter_map(run)).collect();
+        Touched { reads: sets.clone(), writes: sets }
     }
+}
 
-    fn indices(&mut self, place: &Place) {
-        place.indices.iter().for_each(|index| self.expr(&index.value));
+/// Of known registers, those that a formula does not assign: they stay known in all of it.
+fn kept_by_formula(formula: &Expr, mut known: Known) -> Known {
+    if known.iter().any(Option::is_some) {
+        walk::expressions(formula, &mut |expr| forget_loop(expr, &mut known));
     }
+    known
+}
 
-    fn expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Const(_) | Expr::Reg(_) => {}
-            Expr::Load { place, bits } => {
-                self.indices(place);
-                self.access(Access::Read, place, &Bits::first(u32::from(*bits)), None);
+/// The same for a block.
+fn kept_by_block(block: &Block, mut known: Known) -> Known {
+    if known.iter().any(Option::is_some) {
+        walk::expressions_of_block(block, &mut |expr| forget_loop(expr, &mut known));
+        walk::statements(block, &mut |statement| {
+            if let Stmt::Set(register, _) | Stmt::For { register, .. } = statement {
+                forget(*register, &mut known);
             }
-            Expr::Unary(_, operand) | Expr::Require { value: operand, .. } => self.expr(operand),
-            Expr::Binary(_, left, right) | Expr::Checked { left, right, .. } => {
-                self.expr(left);
-                self.expr(right);
-            }
-            Expr::All(operands) | Expr::Any(operands) => operands.iter().for_each(|operand| self.expr(operand)),
-            Expr::Select(condition, then, otherwise) => {
-                self.expr(condition);
-                self.expr(then);
-                self.expr(otherwise);
-            }
-            Expr::Loop(fold) => {
-                let LoopExpr { from, to, body, .. } = &**fold;
-                self.expr(from);
-                self.expr(to);
-                self.expr(body);
-            }
-            Expr::Call { function, arguments, .. } => self.call(*function, arguments),
-        }
+        });
     }
+    known
+}
 
-    fn call(&mut self, FunctionId(number): FunctionId, arguments: &[Argument]) {
-        let callee = &self.effects.functions[number as usize];
-        self.touched.reads[0].union(&callee.reads[0]);
-        self.touched.writes[0].union(&callee.writes[0]);
-        let parameters = &self.effects.program.functions[number as usize].parameters;
-        let mut reference = 0;
-        for (argument, parameter) in arguments.iter().zip(parameters) {
-            match (argument, parameter) {
-                (Argument::Value(value), _) => self.expr(value),
-                (Argument::Place(place), Parameter::Reference { region, .. }) => {
-                    reference += 1;
-                    self.indices(place);
-                    if *region == Region::State {
-                        self.access(Access::Read, place, &callee.reads[reference], None);
-                        self.access(Access::Write, place, &callee.writes[reference], None);
-                    }
-                }
-                (Argument::Place(_), Parameter::Value) => {}
-            }
-        }
+fn forget_loop(expr: &Expr, known: &mut Known) {
+    if let Expr::Loop(fold) = expr {
+        forget(fold.register, known);
     }
+}
 
-    fn block(&mut self, block: &Block) {
-        block.iter().for_each(|statement| self.statement(statement));
-    }
-
-    fn statement(&mut self, statement: &Stmt) {
-        match statement {
-            Stmt::Set(_, value) | Stmt::Do(value) | Stmt::Return(Some(value)) | Stmt::Check { condition: value, .. } => self.expr(value),
-            Stmt::Store { place, bits, value } => {
-                self.indices(place);
-                self.expr(value);
-                self.access(Access::Write, place, &Bits::first(u32::from(*bits)), None);
-            }
-            Stmt::Copy { to, from, bits } => {
-                self.indices(to);
-                self.indices(from);
-                self.access(Access::Read, from, &Bits::first(*bits), None);
-                self.access(Access::Write, to, &Bits::first(*bits), None);
-            }
-            Stmt::Zero { place, bits } => {
-                self.indices(place);
-                self.access(Access::Write, place, &Bits::first(*bits), None);
-            }
-            Stmt::Sort { place, stride, count, bits, .. } => {
-                self.indices(place);
-                self.access(Access::Read, place, &Bits::first(*bits), Some((*stride, *count)));
-                self.access(Access::Write, place, &Bits::first(*bits), Some((*stride, *count)));
-            }
-            Stmt::If { branches, otherwise } => {
-                for (condition, block) in branches {
-                    self.expr(condition);
-                    self.block(block);
-                }
-                self.block(otherwise);
-            }
-            Stmt::While { condition, body, .. } => {
-                self.expr(condition);
-                self.block(body);
-            }
-            Stmt::For { from, to, body, .. } => {
-                self.expr(from);
-                self.expr(to);
-                self.block(body);
-            }
-            Stmt::Fault(_) | Stmt::Discard | Stmt::Cover(_) | Stmt::Return(None) | Stmt::Print(_) => {}
-        }
-    }
-
-    /// The value of an expression that is the same whenever it is evaluated; `None` if evaluating it may fault.
-    fn constant(&self, expr: &Expr) -> Option<i64> {
-        match expr {
-            Expr::Const(value) => Some(*value),
-            Expr::Reg(register) => self.known.get(register).copied(),
-            Expr::Unary(UnaryOp::Negate, operand) => Some(self.constant(operand)?.wrapping_neg()),
-            Expr::Binary(op, left, right) => Some(op.apply(self.constant(left)?, self.constant(right)?)),
-            Expr::Checked { op, left, right, .. } => op.apply(self.constant(left)?, self.constant(right)?),
-            Expr::Require { value, .. } => self.constant(value),
-            _ => None,
-        }
+fn forget(register: Reg, known: &mut Known) {
+    if let Some(value) = known.get_mut(register.0 as usize) {
+        *value = None;
     }
 }

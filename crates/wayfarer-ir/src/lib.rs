@@ -11,6 +11,7 @@
 //! - [`text`]: the text form, written and read back
 //! - [`interpret`]: the meaning of a program
 //! - [`acts`], [`effects`]: the effects of functions, and the bits that a rule or property reads and writes
+//! - [`independence`], [`relevant`]: the rules that do not disturb each other, and the parameters that matter to a rule
 //! - [`levels`], [`passing`]: rules that wait for others, and states that are passed through
 //! - [`real`]: real numbers of a fixed number of decimal digits
 //! - [`show`]: rules, states and values in readable form
@@ -24,6 +25,7 @@ pub mod code;
 pub mod effects;
 #[cfg(feature = "generate")]
 pub mod generate;
+pub mod independence;
 pub mod interpret;
 pub mod layout;
 pub mod levels;
@@ -31,6 +33,7 @@ mod packing;
 pub mod passing;
 pub mod program;
 pub mod real;
+pub mod relevant;
 pub mod show;
 pub mod symmetry;
 pub mod text;

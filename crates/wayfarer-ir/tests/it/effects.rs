@@ -101,3 +101,39 @@ fn parameters_and_references_are_followed() {
     assert_eq!(second.reads.masks(), [0, 0xFFFF_FFFF]);
     assert_eq!(effects.family(&program.rules[0]).writes.masks(), [0xFFFF_FFFF, 0xF00]);
 }
+
+#[test]
+fn calls_are_followed_for_the_arguments_that_are_known() {
+    let program = crate::program(
+        r#"(program "x" (words 2)
+          (type t0 (scalar (bits 4) (low 0) (count 16)))
+          (type t1 (scalar (bits 3) (low 0) (count 8)))
+          (type t2 (array t1 t0 (stride 4) (count 8) (bits 32)))
+          (variable "a" t2 (offset 0) (at 0 0))
+          (variable "b" t2 (offset 64) (at 0 0))
+          (fault !0 limit endless (at 0 0) "")
+          (function f0 "send" (at 0 0) (parameters value) (no-result !0)
+            (body (registers 1) (frame 0)
+              (store 4 (state 0 (r0 4 8 !0)) 1)
+              (if ((eq r0 2) (store 4 (state 64) 2)) (else (store 4 (state 68) 3)))))
+          (function f1 "send on" (at 0 0) (parameters value) (no-result !0)
+            (body (registers 1) (frame 0)
+              (do (call f0 !0 r0))
+              (do (call f1 !0 (add r0 1)))))
+          (rule "sends" (at 0 0) (parameter "i" t1 (from 1) (by 1) (count 2))
+            (guard (registers 1) 1)
+            (command (registers 1) (frame 0) (do (call f0 !0 r0))))
+          (rule "assigns first" (at 0 0) (parameter "i" t1 (from 1) (by 1) (count 2))
+            (guard (registers 1) 1)
+            (command (registers 1) (frame 0) (set r0 3) (do (call f0 !0 r0))))
+          (rule "sends on" (at 0 0) (parameter "i" t1 (from 1) (by 1) (count 2))
+            (guard (registers 1) 1)
+            (command (registers 1) (frame 0) (do (call f1 !0 r0)))))"#,
+    );
+    let effects = Effects::new(&program);
+    let writes = |rule: usize, member: u64| effects.member(&program.rules[rule], member).writes.masks().to_vec();
+    assert_eq!(writes(0, 0), [0xF << 4, 0xF0]);
+    assert_eq!(writes(0, 1), [0xF << 8, 0xF]);
+    assert_eq!(writes(1, 0), [0xFFFF_FFFF, 0xFF], "a parameter that is assigned is not known");
+    assert_eq!(writes(2, 0), [0xFFFF_FFFF, 0xFF], "a function that calls itself may do so with any argument");
+}

@@ -6,6 +6,7 @@ mod meaning;
 mod passing;
 mod random;
 mod reading;
+mod relevant;
 mod showing;
 mod symmetry;
 mod verifying;
