@@ -184,7 +184,7 @@ impl Compiled {
         for source in 0..batch.len() {
             let state = &words[source * width..(source + 1) * width];
             self.find_enabled(state, first_rule, &mut bits, scratch);
-            let sleeping = table.and_then(|table| table.after(arrivals[source])).unwrap_or(&self.awake);
+            let sleeping = table.map_or(self.awake.as_slice(), |table| table.after(arrivals[source]));
             let rules = EnabledBits { bits: &bits, firsts: &self.firsts, sleeping };
             let faults = scratch.faults.len();
             let fired = columns.fire_all(self, source as u32, state, rules, scratch);

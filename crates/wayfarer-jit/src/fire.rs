@@ -117,31 +117,30 @@ impl<'s, const W: usize> Columns<'s, W> {
     /// Fires rules that are enabled in a state, in their order, beside guards that failed there. Says how many rules there were, those that sleep included.
     #[inline]
     pub(crate) fn fire_all(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
-        if scratch.faults.is_empty() {
-            return self.fire_awake(compiled, source, state, rules, scratch);
-        }
-        // The faults of a state come in the order of the rules.
-        let before = self.faults.len();
-        self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
-        let count = self.fire_awake(compiled, source, state, rules, scratch);
-        self.faults[before..].sort_by_key(|fault| fault.firing);
-        count
-    }
-
-    /// Leaves out the rules that sleep.
-    #[inline(always)]
-    fn fire_awake(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
         let most = rules.most();
         if self.made + self.left_out + most > self.room {
             self.grow(most);
         }
-        let (awake, moved) = self.fire::<false>(compiled, source, state, rules, scratch);
-        if !rules.some_sleep() {
-            return awake;
+        let faults = self.faults.len();
+        self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
+        let (mut count, moved) = self.fire::<false>(compiled, source, state, rules, scratch);
+        let fails = self.faults.len() > faults;
+        if rules.some_sleep() {
+            count += match moved && !fails {
+                true => self.leave_asleep(source, rules),
+                false => self.wake(compiled, source, state, rules, scratch),
+            };
         }
-        if !moved {
-            return awake + self.wake(compiled, source, state, rules, scratch);
+        if fails {
+            // The faults of a state come in the order of the rules.
+            self.faults[faults..].sort_by_key(|fault| fault.firing);
         }
+        count
+    }
+
+    /// Lists the steps of rules that sleep as omitted. Says how many there are.
+    #[inline]
+    fn leave_asleep(&mut self, source: u32, rules: impl Enabled) -> usize {
         let before = self.left_out;
         let (omitted, left_out) = (self.omitted.as_mut_ptr(), &mut self.left_out);
         rules.each_sleeping(|rule| {
@@ -149,10 +148,11 @@ impl<'s, const W: usize> Columns<'s, W> {
             unsafe { omitted.add(*left_out).write(Omitted::new(source, rule, true)) };
             *left_out += 1;
         });
-        awake + self.left_out - before
+        self.left_out - before
     }
 
-    /// Fires the rules that sleep, too, because all others lead back to the state: whether one of these leads on decides about a deadlock.
+    /// Fires the rules that sleep, too: if all others lead back to the state, because whether one of these leads on decides about a deadlock, and if some
+    /// fail, because each fault counts.
     #[cold]
     fn wake(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
         self.fire::<true>(compiled, source, state, rules, scratch).0

@@ -96,7 +96,7 @@ impl Compiled {
             let state = &words[source * width..(source + 1) * width];
             self.list_rules(state, first_rule, scratch);
             enabled.push((scratch.rules.len() + scratch.faults.len()) as u32);
-            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            put_to_sleep(table.map(|table| table.after(arrivals[source])), scratch);
             let (awake, sleeping) = (std::mem::take(&mut scratch.rules), std::mem::take(&mut scratch.sleeping));
             columns.fire_all(self, source as u32, state, EnabledRules { awake: &awake, sleeping: &sleeping }, scratch);
             (scratch.rules, scratch.sleeping) = (awake, sleeping);

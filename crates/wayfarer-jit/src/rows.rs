@@ -256,7 +256,7 @@ impl Compiled {
         let table = if arrivals.is_empty() { None } else { self.sleepers(batch.len(), scratch) };
         for (source, state) in batch.words().iter().enumerate() {
             self.list_enabled(source as u32, std::slice::from_ref(state), first_rule, steps, scratch);
-            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            put_to_sleep(table.map(|table| table.after(arrivals[source])), scratch);
             let moved = rows.fire_words(source as u32, *state, &scratch.rules, steps);
             if !moved && !scratch.sleeping.is_empty() {
                 rows.fire_words(source as u32, *state, &scratch.sleeping, steps);
@@ -284,9 +284,9 @@ impl Compiled {
             let state = &words[source * width..(source + 1) * width];
             let first_fault = steps.faults.len();
             self.list_enabled(source as u32, state, first_rule, steps, scratch);
-            put_to_sleep(table.and_then(|table| table.after(arrivals[source])), scratch);
+            put_to_sleep(table.map(|table| table.after(arrivals[source])), scratch);
             let moved = rows.fire_states::<W>(source as u32, state, &scratch.rules, steps);
-            if !moved && !scratch.sleeping.is_empty() {
+            if !scratch.sleeping.is_empty() && (!moved || steps.faults.len() > first_fault) {
                 rows.fire_states::<W>(source as u32, state, &scratch.sleeping, steps);
             } else {
                 leave_asleep(source as u32, &scratch.sleeping, steps);
