@@ -123,15 +123,14 @@ impl<'s, const W: usize> Columns<'s, W> {
         }
         let faults = self.faults.len();
         self.faults.extend(scratch.faults.iter().map(|(rule, fault)| FaultStep { source, firing: Firing::of(*rule), fault: *fault }));
-        let (mut count, moved) = self.fire::<false>(compiled, source, state, rules, scratch);
-        let fails = self.faults.len() > faults;
+        let (mut count, moved) = self.fire(compiled, source, state, rules, scratch);
         if rules.some_sleep() {
-            count += match moved && !fails {
+            count += match moved && self.faults.len() == faults {
                 true => self.leave_asleep(source, rules),
-                false => self.wake(compiled, source, state, rules, scratch),
+                false => self.wake(compiled, (source, state), rules, scratch, faults),
             };
         }
-        if fails {
+        if self.faults.len() > faults {
             // The faults of a state come in the order of the rules.
             self.faults[faults..].sort_by_key(|fault| fault.firing);
         }
@@ -142,32 +141,39 @@ impl<'s, const W: usize> Columns<'s, W> {
     #[inline]
     fn leave_asleep(&mut self, source: u32, rules: impl Enabled) -> usize {
         let before = self.left_out;
-        let (omitted, left_out) = (self.omitted.as_mut_ptr(), &mut self.left_out);
-        rules.each_sleeping(|rule| {
-            // SAFETY: there is room for as many omitted steps as rules.
-            unsafe { omitted.add(*left_out).write(Omitted::new(source, rule, true)) };
-            *left_out += 1;
-        });
+        rules.each_sleeping(|rule| self.leave_out(source, rule));
         self.left_out - before
     }
 
-    /// Fires the rules that sleep, too: if all others lead back to the state, because whether one of these leads on decides about a deadlock, and if some
-    /// fail, because each fault counts.
-    #[cold]
-    fn wake(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> usize {
-        self.fire::<true>(compiled, source, state, rules, scratch).0
+    /// Lists a step of a rule that sleeps.
+    #[inline]
+    fn leave_out(&mut self, source: u32, rule: u32) {
+        // SAFETY: there is room for as many omitted steps as rules.
+        unsafe { self.omitted.as_mut_ptr().add(self.left_out).write(Omitted::new(source, rule, true)) };
+        self.left_out += 1;
     }
 
-    /// Fires the rules that sleep, or those that do not. There is room for them. Says how many there were, and whether one leads on.
+    /// Fires rules that sleep until one of them leads on, if all others lead back to the state: whether there is one decides about a deadlock. If some
+    /// fail, all are fired, because each fault counts. Says how many rules sleep.
+    #[inline(never)]
+    fn wake(&mut self, compiled: &Compiled, (source, state): (u32, &[Word]), rules: impl Enabled, scratch: &mut Scratch, faults: usize) -> usize {
+        let (mut count, mut moved) = (0, false);
+        rules.each_sleeping(|rule| {
+            if moved && self.faults.len() == faults {
+                self.leave_out(source, rule);
+                count += 1;
+            } else {
+                let (fired, leads_on) = self.fire(compiled, source, state, EnabledRules { awake: &[rule], sleeping: &[] }, scratch);
+                count += fired;
+                moved |= leads_on;
+            }
+        });
+        count
+    }
+
+    /// Fires the rules that do not sleep. There is room for them. Says how many there were, and whether one leads on.
     #[inline(always)]
-    fn fire<const SLEEPING: bool>(
-        &mut self,
-        compiled: &Compiled,
-        source: u32,
-        state: &[Word],
-        rules: impl Enabled,
-        scratch: &mut Scratch,
-    ) -> (usize, bool) {
+    fn fire(&mut self, compiled: &Compiled, source: u32, state: &[Word], rules: impl Enabled, scratch: &mut Scratch) -> (usize, bool) {
         let width = if W == 0 { self.width } else { W };
         assert!(state.len() == width, "a state of the program's width");
         let first = self.made;
@@ -176,7 +182,7 @@ impl<'s, const W: usize> Columns<'s, W> {
         // Successors of wide states are hashed by the words that change.
         let sum = (W == 0).then(|| Sum::of(state));
         let (mut end, mut none, mut any) = (first, 0, 0);
-        let fire = |rule| {
+        rules.each(|rule| {
             // SAFETY: there is room for a row for each rule, and no one else sees it.
             let out = unsafe { std::slice::from_raw_parts_mut(self.target.add(end * width), width) };
             let fired = compiled.fire_rule(rule, state, out, scratch);
@@ -201,12 +207,7 @@ impl<'s, const W: usize> Columns<'s, W> {
                 none += usize::from(fired != Fired::To);
                 note(source, rule, fired, self.faults, self.discarded, self.reached, scratch);
             }
-        };
-        if SLEEPING {
-            rules.each_sleeping(fire)
-        } else {
-            rules.each(fire)
-        }
+        });
         if W == 0 {
             self.made = end;
         } else {

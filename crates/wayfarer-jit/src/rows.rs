@@ -257,12 +257,14 @@ impl Compiled {
         for (source, state) in batch.words().iter().enumerate() {
             self.list_enabled(source as u32, std::slice::from_ref(state), first_rule, steps, scratch);
             put_to_sleep(table.map(|table| table.after(arrivals[source])), scratch);
-            let moved = rows.fire_words(source as u32, *state, &scratch.rules, steps);
-            if !moved && !scratch.sleeping.is_empty() {
-                rows.fire_words(source as u32, *state, &scratch.sleeping, steps);
-            } else {
-                leave_asleep(source as u32, &scratch.sleeping, steps);
+            let mut moved = rows.fire_words(source as u32, *state, &scratch.rules, steps);
+            // See `Columns::wake`. No rule fails here.
+            let mut asleep = scratch.sleeping.as_slice();
+            while !moved && let Some((rule, rest)) = asleep.split_first() {
+                moved = rows.fire_words(source as u32, *state, std::slice::from_ref(rule), steps);
+                asleep = rest;
             }
+            leave_asleep(source as u32, asleep, steps);
         }
     }
 
@@ -285,12 +287,15 @@ impl Compiled {
             let first_fault = steps.faults.len();
             self.list_enabled(source as u32, state, first_rule, steps, scratch);
             put_to_sleep(table.map(|table| table.after(arrivals[source])), scratch);
-            let moved = rows.fire_states::<W>(source as u32, state, &scratch.rules, steps);
-            if !scratch.sleeping.is_empty() && (!moved || steps.faults.len() > first_fault) {
-                rows.fire_states::<W>(source as u32, state, &scratch.sleeping, steps);
-            } else {
-                leave_asleep(source as u32, &scratch.sleeping, steps);
+            let mut moved = rows.fire_states::<W>(source as u32, state, &scratch.rules, steps);
+            let mut asleep = scratch.sleeping.as_slice();
+            while (!moved || steps.faults.len() > first_fault)
+                && let Some((rule, rest)) = asleep.split_first()
+            {
+                moved |= rows.fire_states::<W>(source as u32, state, std::slice::from_ref(rule), steps);
+                asleep = rest;
             }
+            leave_asleep(source as u32, asleep, steps);
             steps.faults[first_fault..].sort_by_key(|fault| fault.firing);
         }
     }

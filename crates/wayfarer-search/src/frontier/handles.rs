@@ -10,7 +10,7 @@ use super::{Frontier, Shared, hands};
 use crate::strategies::Level;
 use crate::{Account, Candidates, Handle, Selection, Store, Visit};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// States in a piece of a level that several workers share, at most.
@@ -63,6 +63,8 @@ pub(crate) struct Board {
     inside: Mutex<Inside>,
     /// States of the level that no worker has taken, and states that were found and handed over.
     waiting: AtomicU64,
+    /// Whether some rule has failed. From the next level on none is left out then, because the same failure counts in each state.
+    fails: AtomicBool,
 }
 
 #[derive(Default)]
@@ -140,7 +142,7 @@ impl Board {
             inside.found = runs(&from.next);
             waiting = count(&from.level) + count(&from.next);
         }
-        Arc::new(Board { workers, inside: Mutex::new(inside), waiting: AtomicU64::new(waiting) })
+        Arc::new(Board { workers, inside: Mutex::new(inside), waiting: AtomicU64::new(waiting), fails: AtomicBool::new(false) })
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
@@ -245,8 +247,11 @@ impl Frontier for Handles {
     }
 
     fn put(&mut self, selection: &Selection, kept: usize, candidates: Candidates, visits: &[Visit], noting: Option<&dyn Account>) {
-        // Start states were reached by no rule. Where rules fail, nothing is noted, so that those that fail again after another rule are not left out.
-        let noting = noting.filter(|_| !candidates.sources.is_empty() && candidates.steps.faults.is_empty());
+        if !candidates.steps.faults.is_empty() {
+            self.board.fails.store(true, Ordering::Relaxed);
+        }
+        // Start states were reached by no rule.
+        let noting = noting.filter(|_| !candidates.sources.is_empty());
         for (index, visit) in visits.iter().enumerate() {
             if let Visit::New(Handle(handle)) = visit {
                 self.states += 1;
@@ -281,6 +286,7 @@ impl Frontier for Handles {
             inside.turned = turn;
             let (found, arrivals) = (std::mem::take(&mut inside.found), std::mem::take(&mut inside.arrivals));
             let states: u64 = found.iter().map(|found| u64::from(found.run.1)).sum();
+            let arrivals = if self.board.fails.load(Ordering::Relaxed) { Arrivals::default() } else { arrivals };
             let hands = hands(states, feed, self.board.workers);
             inside.level = Arc::new(Pieces::new(found, arrivals, hands));
         }
