@@ -139,21 +139,21 @@ struct Run<'a> {
 
 /// The first store: one that never errs.
 enum First<'a> {
-    Exact(ExactStore<'a>),
+    Exact(Box<ExactStore<'a>>),
     Tree(TreeStore<'a>),
 }
 
 impl<'a> First<'a> {
     fn store(&self) -> &(dyn Store + 'a) {
         match self {
-            First::Exact(store) => store,
+            First::Exact(store) => &**store,
             First::Tree(store) => store,
         }
     }
 
     fn boxed(self) -> Box<dyn Store + 'a> {
         match self {
-            First::Exact(store) => Box::new(store),
+            First::Exact(store) => store,
             First::Tree(store) => Box::new(store),
         }
     }
@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
     fn first_store(&self) -> Option<First<'a>> {
         let Auto { account, memory, .. } = self.auto;
         let most = if self.is_wide() { memory / PLANTED } else { memory };
-        ExactStore::new(self.space.packing().clone(), account, most).map(First::Exact)
+        ExactStore::new(self.space.packing().clone(), account, most).map(|store| First::Exact(Box::new(store)))
     }
 
     /// A tree with the states of the exact store, and the frontier with handles into the tree.
@@ -361,7 +361,7 @@ impl<'a> Run<'a> {
         let (store, workers) = (first.store(), self.auto.workers);
         let board = Board::new(workers, from);
         let (starts, at) = from.map_or((true, Level::default()), |waiting| (waiting.starts, waiting.level_of()));
-        let entering = Entering { first: starts, record: None };
+        let entering = Entering { first: starts, record: None, ..Entering::default() };
         let account = self.auto.account;
         let load = &self.load;
         let breadth = Breadth { space, store, settings, account, load, workers, shared: &board, charged: false, from: at, entering };
@@ -410,7 +410,7 @@ impl<'a> Run<'a> {
             shared: waiting,
             charged: true,
             from,
-            entering: Entering { first: starts, record: Some(record) },
+            entering: Entering { first: starts, record: Some(record), ..Entering::default() },
         };
         let schedule = Schedule::new(&mut self.arms, store, seat, so_far, Crowded::within(self.whole), control);
         let (mut outcome, _) = schedule.at_least(least).run(breadth);

@@ -17,6 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use strides::Pace;
 pub(crate) use strides::Strides;
+use wayfarer_store::OwnLine;
 
 /// How long a worker sleeps at a meeting before it looks up.
 const NAP: Duration = Duration::from_millis(5);
@@ -102,7 +103,7 @@ pub(crate) struct Crew {
     looks: Vec<AtomicU32>,
     /// Each worker's states, rules fired and steps, for the progress line. They lie in separate cache lines, so that
     /// workers do not slow each other down.
-    progress: Vec<Place>,
+    progress: Vec<OwnLine<Figures>>,
     /// Whether the workers' states are disjoint, so that their sum is the number of visited states. If not, the union of their records says it, and where
     /// there is none the largest number is shown: at least as many were visited.
     disjoint: bool,
@@ -111,9 +112,8 @@ pub(crate) struct Crew {
     pace: Pace,
 }
 
-#[derive(Default)]
-#[repr(align(128))]
-struct Place([AtomicU64; 3]);
+/// A worker's states, rules fired and steps.
+type Figures = [AtomicU64; 3];
 
 struct Gate {
     /// Which workers are still at it, and the violations each of them had when it last came or left.
@@ -329,8 +329,8 @@ struct Leader<'a> {
 impl Control for Leader<'_> {
     fn ask(&mut self, progress: &Progress) -> Option<Stop> {
         note(&self.crew.progress[0], progress);
-        let sum = |at: usize| self.crew.progress.iter().map(|worker| worker.0[at].load(Ordering::Relaxed)).sum();
-        let most = || self.crew.progress.iter().map(|worker| worker.0[0].load(Ordering::Relaxed)).max();
+        let sum = |at: usize| self.crew.progress.iter().map(|worker| worker[at].load(Ordering::Relaxed)).sum();
+        let most = || self.crew.progress.iter().map(|worker| worker[0].load(Ordering::Relaxed)).max();
         let united = self.crew.union.as_ref().map_or(0, |union| union.states());
         let states = if self.crew.disjoint { sum(0) } else { most().unwrap_or(progress.states).max(united) };
         let all = Progress { states, fired: sum(1), steps: sum(2), ..*progress };
@@ -351,7 +351,7 @@ impl Control for Follower<'_> {
     }
 }
 
-fn note(Place(at): &Place, progress: &Progress) {
+fn note(at: &Figures, progress: &Progress) {
     at[0].store(progress.states, Ordering::Relaxed);
     at[1].store(progress.fired, Ordering::Relaxed);
     at[2].store(progress.steps, Ordering::Relaxed);

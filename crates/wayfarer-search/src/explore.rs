@@ -26,13 +26,15 @@ use wayfarer_space::{Completeness, FaultClass, PropertyBits, Sieve, Space, State
 pub(crate) struct Entering {
     /// Whether it brings in the start states.
     pub(crate) first: bool,
+    /// Whether it is the only one that inserts into its store.
+    pub(crate) sole: bool,
     /// The record that it goes on with.
     pub(crate) record: Option<Record>,
 }
 
 impl Default for Entering {
     fn default() -> Self {
-        Entering { first: true, record: None }
+        Entering { first: true, sole: true, record: None }
     }
 }
 
@@ -89,7 +91,8 @@ impl<'a> Work<'a> {
         settings: &'a Settings,
         entering: Entering,
     ) -> Option<Self> {
-        let mut run = Run::new(space, store, settings, store.seat()?, entering.record);
+        let seat = if entering.sole { store.sole_seat() } else { store.seat() };
+        let mut run = Run::new(space, store, settings, seat?, entering.record);
         let mut stop = None;
         if entering.first {
             // There may be many start states, so their buffers are freed before the first round.

@@ -7,6 +7,7 @@ mod adopting;
 mod arrivals;
 mod handles;
 mod outlet;
+mod pieces;
 mod queue;
 mod segments;
 mod waypoints;

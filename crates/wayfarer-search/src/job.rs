@@ -170,7 +170,7 @@ impl Breadth<'_, '_> {
 
     /// The same by several workers.
     fn crewed(self, control: &mut dyn Control) -> (Outcome, u32) {
-        let Breadth { space, store, settings, account, load, workers, shared, charged, from, entering: Entering { first, record } } = self;
+        let Breadth { space, store, settings, account, load, workers, shared, charged, from, entering: Entering { first, record, .. } } = self;
         let bytes = if charged { under_way(space, workers) } else { 0 };
         account.charge(bytes);
         // In a pass that begins again, all workers find states that the record already knows.
@@ -181,7 +181,7 @@ impl Breadth<'_, '_> {
         let run = |worker: usize, control: &mut dyn Control| {
             let mut bfs = Bfs::part(shared.part(worker), worker, (Some(&crew), Some(load)), from, &settings.limits).asking(account);
             let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
-            let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, record });
+            let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, sole: false, record });
             let (level, own) = bfs.leave();
             outcome.frontier = own;
             // A worker that ends early ends the run for all, because the others would wait for it.

@@ -71,7 +71,7 @@ impl<const W: usize> SieveOf<'_, W> {
     #[inline]
     pub fn is_fresh(&mut self, state: &[Word; W]) -> bool {
         let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
-        let entry = &mut self.entries[place(folded, shift_of(entries_of(W)))];
+        let entry = &mut self.entries[place(folded, const { shift_of(entries_of(W)) })];
         let mut differs = 0;
         for index in 0..W {
             differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
@@ -80,8 +80,9 @@ impl<const W: usize> SieveOf<'_, W> {
     }
 }
 
-/// The entries of a sieve for states of so many words.
+/// The entries of a sieve for states of so many words. (Code for states of no words is compiled and never runs.)
 const fn entries_of(words: usize) -> usize {
+    let words = if words == 0 { 1 } else { words };
     (BYTES / 8 / words).next_power_of_two()
 }
 

@@ -281,7 +281,7 @@ impl<'a> DifferenceStore<'a> {
                     self.describe(&mut search.borrow_mut(), &mut record, hash, tight, from, handle);
                     self.chain.write(place, &record);
                 };
-                let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle), fetch: &|_| () };
+                let means = Means { account: self.account, hash_of: &|handle| self.hash_of(handle), fetch: &|_| (), sole: false };
                 self.index.find_or_insert(index, (self.index.spot(hash), hash), handle, same, write, &means)
             }
             None => self.index.find(hash, same),
@@ -538,7 +538,7 @@ impl Remember for DifferenceStore<'_> {
             sum: vec![0; words * 8],
             touched: Vec::new(),
         };
-        let index = self.index.seat()?;
+        let index = self.index.seat(false)?;
         Some(Seat::new(DifferenceSeat { index, place: Place::default(), tight: vec![0; GROUP * words], search, record: Vec::new(), full: false }))
     }
 

@@ -14,6 +14,7 @@ pub mod varying;
 
 use crate::index::{Found, Index, Means, Seat as IndexSeat, Spot};
 use crate::memory::arena::prefetch_line;
+use crate::memory::own_line::OwnLine;
 use crate::memory::records::Records;
 
 use crate::rows::{WHOLE, any, as_given, by_segments};
@@ -64,7 +65,7 @@ struct Keeper<'a, F: Form> {
     account: &'a dyn Account,
     /// The bytes it may hold at most.
     most: usize,
-    len: AtomicU64,
+    len: OwnLine<AtomicU64>,
     /// Buffers of workers that left, for workers that come.
     left: Mutex<Vec<F::Group>>,
 }
@@ -87,10 +88,10 @@ impl<'a> ExactStore<'a> {
         let segment = Self::segment(most);
         let index = Index::new(segment.max(1 << 16), account)?;
         Some(ExactStore(if packing.is_varying() {
-            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
+            Kept::Varying(Keeper { form: Strings::new(segment, most), index, account, most, len: OwnLine::default(), left: Mutex::default() })
         } else {
             let records = Records::new(packing.bytes(), segment, most);
-            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, most, len: AtomicU64::new(0), left: Mutex::default() })
+            Kept::Tight(Keeper { form: Tight { packing, records }, index, account, most, len: OwnLine::default(), left: Mutex::default() })
         }))
     }
 
@@ -105,8 +106,8 @@ impl<'a> ExactStore<'a> {
 }
 
 impl<F: Form> Keeper<'_, F> {
-    fn seat(&self) -> Option<Seat> {
-        let index = self.index.seat()?;
+    fn seat(&self, sole: bool) -> Option<Seat> {
+        let index = self.index.seat(sole)?;
         let left = self.left().pop();
         Some(Seat::new(ExactSeat { index, group: left.unwrap_or_else(|| self.form.group(GROUP)), hinted: 0, ahead: Ahead::default(), full: false }))
     }
@@ -231,7 +232,7 @@ impl<F: Form> Keeper<'_, F> {
         let mut new = 0;
         let hash_of = |handle| self.form.hash_of(handle);
         let fetch = |handle| prefetch_line(self.form.address(handle));
-        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch };
+        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch, sole: seat.index.is_sole() };
         self.each(seat, candidates, mask, visits, |seat, hash, at, index| {
             let parent = candidates.parent(index);
             // A step that leads back to its source leads to a known state and needs no lookup.
@@ -262,7 +263,7 @@ impl<F: Form> Keeper<'_, F> {
         let mut new = 0;
         let hash_of = |handle| self.form.hash_of(handle);
         let fetch = |handle| prefetch_line(self.form.address(handle));
-        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch };
+        let means = Means { account: self.account, hash_of: &hash_of, fetch: &fetch, sole: seat.index.is_sole() };
         self.index.enter(&seat.index);
         for looks in looks.chunks(GROUP) {
             self.form.gather_steps(&mut seat.group, candidates, looks.iter().map(|look| look.index as usize));
@@ -355,7 +356,11 @@ impl<'a, F: Form + 'static> Keeper<'a, F> {
 
 impl Remember for ExactStore<'_> {
     fn seat(&self) -> Option<Seat> {
-        kept!(self, keeper => keeper.seat())
+        kept!(self, keeper => keeper.seat(false))
+    }
+
+    fn sole_seat(&self) -> Option<Seat> {
+        kept!(self, keeper => keeper.seat(true))
     }
 
     fn leave(&self, seat: Seat) {

@@ -22,6 +22,7 @@ mod table;
 use crate::Account;
 use crate::memory::arena::{Arena, LINE, prefetch_line, prefetch_to_write};
 use crate::memory::lines::sync::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Mutex, fence, spin_loop, yield_now};
+use crate::memory::own_line::OwnLine;
 use directory::Directory;
 use std::sync::atomic::Ordering;
 use table::{Growth, Matches, Slot, Table};
@@ -38,8 +39,8 @@ const SPINS: u32 = if cfg!(loom) { 1 } else { 1 << 10 };
 const IDLE: u64 = u64::MAX;
 /// The most workers at one index.
 const SEATS: usize = if cfg!(loom) { 4 } else { 256 };
-/// How many entries a worker adds to a large share before it tells others: each is counted, but not each at once.
-const FLUSH: u64 = 16;
+/// How many entries a worker adds to a large share, at least, before it tells others: each is counted, but not each at once.
+const FLUSH: u16 = 16;
 /// The number of buckets for which states are prefetched if their hashes are needed.
 const AHEAD: usize = 4;
 
@@ -50,18 +51,15 @@ pub(crate) struct Index {
     /// Entries in each share, as far as workers have told, and whether someone is growing it.
     used: Box<[AtomicU32]>,
     growing: Box<[AtomicBool]>,
-    grounds: Mutex<Grounds>,
+    grounds: OwnLine<Mutex<Grounds>>,
     /// Counts replaced tables; workers note it at the start of a batch.
-    epoch: AtomicU64,
-    noted: Box<[Noted]>,
+    epoch: OwnLine<AtomicU64>,
+    /// The epoch in which each worker began its batch.
+    noted: Box<[OwnLine<AtomicU64>]>,
     seats: AtomicUsize,
     /// [`LARGEST`], or less in tests.
     largest: u32,
 }
-
-/// The epoch in which a worker began its batch, in a cache line of its own.
-#[repr(align(64))]
-struct Noted(AtomicU64);
 
 /// Memory of the tables, and those that were replaced: (epoch, block, bytes).
 struct Grounds {
@@ -72,8 +70,24 @@ struct Grounds {
 /// A worker's place at the index.
 pub(crate) struct Seat {
     number: usize,
-    /// Entries it added to each share and did not tell yet.
-    fresh: Box<[u16]>,
+    /// Whether no other worker inserts.
+    sole: bool,
+    /// What it added to each share and did not tell yet.
+    fresh: Box<[Fresh]>,
+}
+
+/// Entries that a worker added to a share, and after how many it tells the others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fresh {
+    added: u16,
+    until: u16,
+}
+
+impl Seat {
+    /// Whether no other worker inserts.
+    pub(crate) fn is_sole(&self) -> bool {
+        self.sole
+    }
 }
 
 /// Where a hash is looked for. It is found once, and serves as long as its share has the same table there.
@@ -96,6 +110,8 @@ pub(crate) struct Means<'a> {
     pub(crate) hash_of: &'a dyn Fn(u32) -> Hash,
     /// Asks for the memory of a stored state whose hash will be wanted.
     pub(crate) fetch: &'a dyn Fn(u32),
+    /// Whether no other worker inserts.
+    pub(crate) sole: bool,
 }
 
 /// The result of a lookup.
@@ -133,18 +149,18 @@ impl Index {
             shares: shares?.into_boxed_slice(),
             used: (0..SHARES).map(|_| AtomicU32::new(0)).collect(),
             growing: (0..SHARES).map(|_| AtomicBool::new(false)).collect(),
-            grounds: Mutex::new(Grounds { arena, replaced: Vec::new() }),
-            epoch: AtomicU64::new(0),
-            noted: (0..SEATS).map(|_| Noted(AtomicU64::new(IDLE))).collect(),
+            grounds: OwnLine(Mutex::new(Grounds { arena, replaced: Vec::new() })),
+            epoch: OwnLine(AtomicU64::new(0)),
+            noted: (0..SEATS).map(|_| OwnLine(AtomicU64::new(IDLE))).collect(),
             seats: AtomicUsize::new(0),
             largest: LARGEST,
         })
     }
 
-    /// A place for one more worker; none if there are too many.
-    pub(crate) fn seat(&self) -> Option<Seat> {
+    /// A place for one more worker; none if there are too many. A `sole` worker is the only one to insert as long as it sits there.
+    pub(crate) fn seat(&self, sole: bool) -> Option<Seat> {
         let number = self.seats.fetch_add(1, Ordering::Relaxed);
-        (number < SEATS).then(|| Seat { number, fresh: vec![0; SHARES].into_boxed_slice() })
+        (number < SEATS).then(|| Seat { number, sole, fresh: vec![Fresh::default(); SHARES].into_boxed_slice() })
     }
 
     /// Bytes taken by the tables.
@@ -220,7 +236,7 @@ impl Index {
     pub(crate) fn find(&self, hash: Hash, mut same: impl FnMut(u32) -> bool) -> Found {
         loop {
             let table = self.table(share_of(hash), hash);
-            match self.look(table, hash, &mut same, None::<(u32, &fn())>) {
+            match self.look(table, hash, &mut same, None::<(u32, &fn(), bool)>) {
                 Looked::Found(handle) => return Found::Present(handle),
                 Looked::Frozen => self.wait_for(share_of(hash), hash, table),
                 _ => return Found::Absent,
@@ -248,7 +264,7 @@ impl Index {
             && let Some(slot) = table.room_beside(usize::from(spot.bucket), spot.wanted)
         {
             write();
-            if table.claim(usize::from(spot.bucket), slot, u64::from(spot.wanted) | (u64::from(handle) + 1)) {
+            if table.claim(usize::from(spot.bucket), slot, u64::from(spot.wanted) | (u64::from(handle) + 1), means.sole) {
                 self.count(seat, (spot, hash), handle, means);
                 return Found::Inserted;
             }
@@ -277,7 +293,7 @@ impl Index {
                 }
                 continue;
             }
-            match self.look(table, hash, &mut same, Some((handle, &write))) {
+            match self.look(table, hash, &mut same, Some((handle, &write, means.sole))) {
                 Looked::Found(found) => return Found::Present(found),
                 Looked::Inserted => {
                     let spot = Spot { table: table.to_word(), share: share as u16, ..Spot::default() };
@@ -298,24 +314,28 @@ impl Index {
     #[inline(always)]
     fn count(&self, seat: &mut Seat, (spot, hash): (Spot, Hash), handle: u32, means: &Means) {
         let fresh = &mut seat.fresh[usize::from(spot.share)];
-        *fresh += 1;
-        // One in 64 of a share's slots at the most, and not more than `FLUSH`.
-        let few = 1 << Table::from_word(spot.table).share_bits().saturating_sub(2).min(FLUSH.ilog2());
-        if u32::from(*fresh) >= few {
+        fresh.added += 1;
+        if fresh.added >= fresh.until {
             self.tell(fresh, (spot, hash), handle, means);
         }
     }
 
     /// Adds to the entries of a share, and grows it if it is nine tenths full.
     #[inline(never)]
-    fn tell(&self, fresh: &mut u16, (spot, hash): (Spot, Hash), handle: u32, means: &Means) {
+    fn tell(&self, fresh: &mut Fresh, (spot, hash): (Spot, Hash), handle: u32, means: &Means) {
         let (share, table) = (usize::from(spot.share), Table::from_word(spot.table));
-        let added = u32::from(std::mem::take(fresh));
+        let added = u32::from(std::mem::take(&mut fresh.added));
         // All parts of a share are about equally full.
         let slots = (table.slots() as u64) << table.share_bits();
-        let used = self.used[share].fetch_add(added, Ordering::Relaxed) + added;
+        let used = u64::from(self.used[share].fetch_add(added, Ordering::Relaxed) + added);
+        let full = (slots * FULL).div_ceil(10);
+        // Workers wait for each other when they tell, so they do so seldom while there is room: what all of them have not told fills half of it. In the end
+        // each may hold one in 64 of a share's slots.
+        let workers = self.seats.load(Ordering::Relaxed) as u64;
+        let few = 1 << table.share_bits().saturating_sub(2).min(FLUSH.ilog2());
+        fresh.until = u16::try_from(full.saturating_sub(used) / (2 * workers)).unwrap_or(u16::MAX).max(few);
         // A thread that already grows it need not be waited for.
-        if u64::from(used) * 10 >= slots * FULL && !self.growing[share].load(Ordering::Relaxed) {
+        if used >= full && !self.growing[share].load(Ordering::Relaxed) {
             self.grow((share, hash), table, true, handle, means);
         }
     }
@@ -338,7 +358,7 @@ impl Index {
 
     /// Walks from the home bucket on. With a handle, takes the first free slot.
     #[inline]
-    fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn())>) -> Looked {
+    fn look(&self, table: Table, hash: Hash, same: &mut impl FnMut(u32) -> bool, insert: Option<(u32, &impl Fn(), bool)>) -> Looked {
         let print = table.print(hash);
         let (wanted, _) = table.wanted(print);
         let home = table.home(hash);
@@ -354,9 +374,9 @@ impl Index {
             }
             // A slot that is still free may be taken while others are being frozen: it will be copied with the entries.
             if free != 0 {
-                let Some((handle, write)) = insert else { return Looked::Free };
+                let Some((handle, write, sole)) = insert else { return Looked::Free };
                 write();
-                if table.claim(bucket, free.trailing_zeros() as usize, table.entry(handle, bucket != home, print)) {
+                if table.claim(bucket, free.trailing_zeros() as usize, table.entry(handle, bucket != home, print), sole) {
                     return Looked::Inserted;
                 }
                 // Someone was faster: look at the bucket again.
@@ -477,8 +497,9 @@ impl Index {
         if how == Growth::Split {
             grown[1].clear();
         }
-        // Also if one worker is here: another may come while the entries are copied.
-        table.freeze();
+        if !means.sole {
+            table.freeze();
+        }
         match (how == Growth::Split, grown[0].wide) {
             (true, false) => copy::<true, true>(table, grown, how, means),
             (true, true) => copy::<true, false>(table, grown, how, means),
@@ -614,36 +635,32 @@ mod tests {
     }
 
     fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
-        index.find_or_insert(
-            seat,
-            (index.spot(hash_of(handle)), hash_of(handle)),
-            handle,
-            |found| found == handle,
-            || (),
-            &Means { account: &Unlimited, hash_of: &hash_of, fetch: &|_| () },
-        )
+        let means = Means { account: &Unlimited, hash_of: &hash_of, fetch: &|_| (), sole: seat.sole };
+        index.find_or_insert(seat, (index.spot(hash_of(handle)), hash_of(handle)), handle, |found| found == handle, || (), &means)
     }
 
     #[test]
     fn finds_what_was_inserted_and_nothing_else() {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
-        let mut seat = index.seat().unwrap();
-        let count = 300_000;
-        index.enter(&seat);
-        for handle in 0..count {
-            assert_eq!(put(&index, &mut seat, handle), Found::Inserted);
+        for sole in [false, true] {
+            let index = Index::new(1 << 16, &Unlimited).unwrap();
+            let mut seat = index.seat(sole).unwrap();
+            let count = 300_000;
+            index.enter(&seat);
+            for handle in 0..count {
+                assert_eq!(put(&index, &mut seat, handle), Found::Inserted);
+            }
+            for handle in 0..count {
+                assert_eq!(put(&index, &mut seat, handle), Found::Present(handle));
+            }
+            assert_eq!(index.find(hash_of(count), |found| found == count), Found::Absent);
+            index.leave(&seat);
         }
-        for handle in 0..count {
-            assert_eq!(put(&index, &mut seat, handle), Found::Present(handle));
-        }
-        assert_eq!(index.find(hash_of(count), |found| found == count), Found::Absent);
-        index.leave(&seat);
     }
 
     #[test]
     fn the_slots_cost_little_at_every_size() {
         let index = Index::new(1 << 16, &Unlimited).unwrap();
-        let mut seat = index.seat().unwrap();
+        let mut seat = index.seat(false).unwrap();
         let mut worst: f64 = 0.0;
         for handle in 0..1_000_000u32 {
             put(&index, &mut seat, handle);
@@ -656,8 +673,12 @@ mod tests {
 
     #[test]
     fn shares_go_over_to_wide_slots_without_losing_entries() {
+        [false, true].into_iter().for_each(goes_over_to_wide_slots);
+    }
+
+    fn goes_over_to_wide_slots(sole: bool) {
         let index = Index::new(1 << 16, &Unlimited).unwrap();
-        let mut seat = index.seat().unwrap();
+        let mut seat = index.seat(sole).unwrap();
         let handles = || (0..20_000u32).chain((1 << 28)..(1 << 28) + 20_000);
         for handle in handles() {
             assert_eq!(put(&index, &mut seat, handle), Found::Inserted);
@@ -676,7 +697,7 @@ mod tests {
             for worker in 0..4u32 {
                 let (index, inserted) = (&index, &inserted);
                 scope.spawn(move || {
-                    let mut seat = index.seat().unwrap();
+                    let mut seat = index.seat(false).unwrap();
                     for round in 0..200u32 {
                         index.enter(&seat);
                         for number in 0..500u32 {

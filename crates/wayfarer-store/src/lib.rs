@@ -29,7 +29,7 @@ pub use compact::{CompactStore, Precision};
 pub use difference::{Delta, DifferenceStore};
 pub use exact::{Closed, ExactStore, varying};
 pub use figures::Figures;
-pub use memory::{Slab, give_back};
+pub use memory::{OwnLine, Slab, give_back};
 pub use nothing::NoStore;
 pub use pool::PoolStore;
 pub(crate) use rows::StoreRow;

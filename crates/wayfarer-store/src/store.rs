@@ -95,6 +95,11 @@ pub trait Remember: Send + Sync {
     /// A place for one more worker; none if the store has no more.
     fn seat(&self) -> Option<Seat>;
 
+    /// A place for a worker that is the only one to insert as long as it sits there, which may be faster. Others may probe.
+    fn sole_seat(&self) -> Option<Seat> {
+        self.seat()
+    }
+
     /// A worker leaves its place for good: what it was given and did not use may go to the next.
     fn leave(&self, seat: Seat) {
         let _ = seat;

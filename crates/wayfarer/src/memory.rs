@@ -12,43 +12,65 @@ static PEAK: AtomicUsize = AtomicUsize::new(0);
 /// Bytes allocated and kept by the compilation of models.
 static COMPILING: AtomicUsize = AtomicUsize::new(0);
 
+/// Bytes between small blocks, if several threads search and the budget is large. Blocks in one cache line make two threads slow if one writes to its own
+/// while the other reads the one beside it.
+static GAP: AtomicUsize = AtomicUsize::new(0);
+/// The size of such a gap: the cache lines that a processor fetches together.
+const LINES: usize = 128;
+/// Blocks of at least this size are not small.
+const LARGE: usize = 1 << 16;
+
 /// The system's allocator with a count of the allocated bytes.
 pub struct Counting;
+
+/// The size of a block with the gap behind it.
+#[inline]
+fn spaced(bytes: usize) -> usize {
+    if bytes < LARGE { bytes + GAP.load(Ordering::Relaxed) } else { bytes }
+}
 
 fn count(bytes: usize) {
     let now = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
     PEAK.fetch_max(now, Ordering::Relaxed);
 }
 
+/// The layout of a block with the gap behind it.
+#[inline]
+fn layout_of(layout: Layout) -> Layout {
+    Layout::from_size_align(spaced(layout.size()), layout.align()).unwrap_or(layout)
+}
+
 #[allow(unsafe_code)]
-// SAFETY: every call goes to the system's allocator unchanged; counting only touches two atomics.
+// SAFETY: every call goes to the system's allocator, for as many bytes or a few more; counting only touches two atomics. The system's allocator frees and
+// moves a block by its address and alignment, so that it does not matter whether the block has a gap.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(spaced(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
+        unsafe { System.alloc(layout_of(layout)) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size());
+        count(spaced(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc_zeroed`.
-        unsafe { System.alloc_zeroed(layout) }
+        unsafe { System.alloc_zeroed(layout_of(layout)) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        TAKEN.fetch_sub(layout.size(), Ordering::Relaxed);
+        TAKEN.fetch_sub(spaced(layout.size()), Ordering::Relaxed);
         // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if size > layout.size() {
-            count(size - layout.size());
+        let (before, after) = (spaced(layout.size()), spaced(size));
+        if after > before {
+            count(after - before);
         } else {
-            TAKEN.fetch_sub(layout.size() - size, Ordering::Relaxed);
+            TAKEN.fetch_sub(before - after, Ordering::Relaxed);
         }
         // SAFETY: the caller keeps the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, size) }
+        unsafe { System.realloc(pointer, layout, spaced(size)) }
     }
 }
 
@@ -63,15 +85,16 @@ const APART: usize = 4 << 30;
 /// Configures the system's allocator for a budget of `limit` bytes and for `threads` that search. It is to release large
 /// blocks as soon as they are freed: by default it raises the threshold with every freed block, and keeps a store's freed
 /// memory for the next one. In a small budget all threads share their small blocks, because memory that one thread frees
-/// of another's can be reused only by the other. In a large one they do not: blocks of different threads that lie side by
-/// side in a cache line make both threads slow (random walks on 16 cores by a factor of two). A large budget also has room
+/// of another's can be reused only by the other. In a large one they do not, and there is a gap behind each small block: blocks that
+/// lie side by side in a cache line make threads slow (random walks on 16 cores by a factor of two). A large budget also has room
 /// for some freed memory, so that compiling one function after another does not ask the system each time.
 pub fn give_back_at_once(limit: usize, threads: usize) {
+    let shared = limit < APART || threads == 1;
+    GAP.store(if shared { 0 } else { LINES }, Ordering::Relaxed);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[allow(unsafe_code)]
     // SAFETY: sets numbers in the allocator; called before there are other threads.
     unsafe {
-        let shared = limit < APART || threads == 1;
         libc::mallopt(libc::M_MMAP_THRESHOLD, if limit < APART { 128 << 10 } else { 1 << 20 });
         if limit >= APART {
             libc::mallopt(libc::M_TRIM_THRESHOLD, 8 << 20);
@@ -80,8 +103,6 @@ pub fn give_back_at_once(limit: usize, threads: usize) {
         libc::mallopt(libc::M_ARENA_MAX, if shared { 1 } else { threads.min(1 << 10) as libc::c_int + 2 });
         SHARED.store(shared, Ordering::Relaxed);
     }
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    let _ = (limit, threads);
 }
 
 /// Whether all threads take their small blocks from the same memory.

@@ -8,6 +8,7 @@ use super::{Crew, NAP};
 use crate::{Control, Progress, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use wayfarer_store::OwnLine;
 
 /// Steps of a walker between two milestones: at first, and at most. In between it is a share of the steps that were taken, so
 /// that a long walk does not stop often and a short one does not find its end late.
@@ -18,7 +19,7 @@ const SHARE: u64 = 4;
 /// How far the walkers of a crew have come, and what they have found.
 pub(super) struct Pace {
     /// The last milestone of each; `u64::MAX` for one that has left.
-    at: Vec<Reached>,
+    at: Vec<OwnLine<AtomicU64>>,
     /// For each walker the milestones at which it had more violations than before, and how many.
     found: Mutex<Vec<Vec<(u64, usize)>>>,
     /// Whether anyone has found something.
@@ -26,15 +27,10 @@ pub(super) struct Pace {
     bell: Condvar,
 }
 
-/// A number in a cache line of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Reached(AtomicU64);
-
 impl Pace {
     pub(super) fn new(walkers: usize) -> Self {
         Pace {
-            at: (0..walkers).map(|_| Reached::default()).collect(),
+            at: (0..walkers).map(|_| OwnLine::default()).collect(),
             found: Mutex::new(vec![Vec::new(); walkers]),
             any: AtomicBool::new(false),
             bell: Condvar::new(),
@@ -44,7 +40,7 @@ impl Pace {
     /// A walker is at a milestone.
     fn reach(&self, walker: usize, milestone: u64, violations: usize) {
         self.note(walker, milestone, violations);
-        self.at[walker].0.store(milestone, Ordering::SeqCst);
+        self.at[walker].store(milestone, Ordering::SeqCst);
         if self.any.load(Ordering::SeqCst) {
             self.bell.notify_all();
         }
@@ -52,9 +48,9 @@ impl Pace {
 
     /// A walker has left. Violations it found since its last milestone count at the next one.
     pub(super) fn leave(&self, walker: usize, violations: usize) {
-        let last = self.at[walker].0.load(Ordering::SeqCst);
+        let last = self.at[walker].load(Ordering::SeqCst);
         self.note(walker, last.saturating_add(1), violations);
-        self.at[walker].0.store(u64::MAX, Ordering::SeqCst);
+        self.at[walker].store(u64::MAX, Ordering::SeqCst);
         self.bell.notify_all();
     }
 
@@ -78,7 +74,7 @@ impl Pace {
 
     /// Whether everyone has come to a milestone or left.
     fn all_at(&self, milestone: u64) -> bool {
-        self.at.iter().all(|at| at.0.load(Ordering::SeqCst) >= milestone)
+        self.at.iter().all(|at| at.load(Ordering::SeqCst) >= milestone)
     }
 }
 

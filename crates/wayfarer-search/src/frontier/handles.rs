@@ -2,44 +2,22 @@
 //!
 //! Over a store that numbers its states in the order of insertion a level is a single run, so that the frontier of one worker costs no memory at all.
 //!
-//! With several workers a level keeps the order of a single worker, except within pieces: what was found from a piece comes before what was found from the
-//! next one. Neighbours lead to the same states, so a worker that expands them together meets most known states while it still remembers them.
+//! With several workers a level keeps the order of a single worker, except within [pieces](Pieces): what was found from a piece comes before what was found
+//! from the next one.
 
 use super::arrivals::{Arrivals, Noting, Place};
+use super::pieces::{FoundRun, Pieces, Run};
 use super::{Frontier, Shared, hands};
 use crate::strategies::Level;
 use crate::{Account, Candidates, Handle, Selection, Store, Visit};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// States in a piece of a level that several workers share, at most.
-const PIECE: u64 = 4096;
-/// Pieces for each worker that the rest of a level is cut into at least. More would balance better and part more neighbours.
-const PIECES: u64 = 2;
-
-/// Handles that follow each other: the first, and how many.
-pub(crate) type Run = (u32, u32);
-
-/// A run of states, the piece of the level that they were found from, and where their arrivals are noted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct FoundRun {
-    piece: u32,
-    run: Run,
-    noted: Place,
-}
 
 impl Waiting {
     /// The level of a search that goes on from here.
     pub(crate) fn level_of(&self) -> Level {
         Level { depth: self.depth, deepest: self.depth + u32::from(!self.next.is_empty()), begun: true }
-    }
-}
-
-impl FoundRun {
-    /// A run of which nothing else is known.
-    fn of(run: Run) -> Self {
-        FoundRun { piece: 0, run, noted: Place::NOWHERE }
     }
 }
 
@@ -78,59 +56,6 @@ struct Inside {
     left: Vec<Run>,
 }
 
-/// The states of a level, in pieces.
-#[derive(Default)]
-struct Pieces {
-    states: u64,
-    runs: Vec<Run>,
-    /// Where the arrivals of the first state of each run are noted, and these.
-    noted: Vec<Place>,
-    arrivals: Arrivals,
-    /// One past the last run of each piece.
-    ends: Vec<usize>,
-    next: AtomicUsize,
-}
-
-impl Pieces {
-    /// Cuts what was found into pieces for so many workers. They become smaller towards the end of the level, so that all workers end at about the same time.
-    fn new(mut found: Vec<FoundRun>, arrivals: Arrivals, hands: usize) -> Self {
-        found.sort_unstable();
-        let states: u64 = found.iter().map(|found| u64::from(found.run.1)).sum();
-        let (mut runs, mut ends): (Vec<Run>, _) = (Vec::with_capacity(found.len()), Vec::new());
-        let mut noted = Vec::with_capacity(if arrivals.is_empty() { 0 } else { found.len() });
-        let (mut left, mut room) = (states, 0);
-        for FoundRun { run: (mut first, mut run), noted: mut place, .. } in found {
-            while run > 0 {
-                if room == 0 {
-                    ends.extend(Some(runs.len()).filter(|end| *end > 0));
-                    room = if hands > 1 { (left / (hands as u64 * PIECES)).clamp(1, PIECE) } else { left };
-                }
-                let part = run.min(u32::try_from(room).unwrap_or(u32::MAX));
-                runs.push((first, part));
-                if !arrivals.is_empty() {
-                    noted.push(place);
-                }
-                place = place.after(part);
-                (first, run) = (first + part, run - part);
-                (left, room) = (left - u64::from(part), room - u64::from(part));
-            }
-        }
-        ends.extend(Some(runs.len()).filter(|end| *end > 0));
-        Pieces { states, runs, noted, arrivals, ends, next: AtomicUsize::new(0) }
-    }
-
-    /// The runs of a piece; none if there is no such piece.
-    fn piece(&self, number: usize) -> Option<Range<usize>> {
-        let end = *self.ends.get(number)?;
-        Some(number.checked_sub(1).map_or(0, |before| self.ends[before])..end)
-    }
-
-    /// The runs of all pieces that no worker has taken.
-    fn untaken(&self) -> &[Run] {
-        self.piece(self.next.load(Ordering::Relaxed)).map_or(&[], |piece| &self.runs[piece.start..])
-    }
-}
-
 impl Board {
     /// A board on which nothing waits, or what waits in a store.
     pub(crate) fn new(workers: usize, from: Option<&Waiting>) -> Arc<Self> {
@@ -153,7 +78,7 @@ impl Board {
     pub(crate) fn left(&self, depth: u32, starts: bool) -> Waiting {
         let mut inside = self.inside();
         let mut level = std::mem::take(&mut inside.left);
-        level.extend_from_slice(inside.level.untaken());
+        level.extend(inside.level.untaken());
         let next = std::mem::take(&mut inside.found).into_iter().map(|found| found.run).collect();
         Waiting { level, next, depth, starts }
     }
@@ -166,6 +91,7 @@ impl<'a> Shared<'a> for Arc<Board> {
         let handed = if worker == 0 { inside.found.iter().map(|found| u64::from(found.run.1)).sum() } else { 0 };
         Box::new(Handles {
             board: self.clone(),
+            worker,
             level: inside.level.clone(),
             number: 0,
             piece: 0..0,
@@ -188,6 +114,7 @@ impl<'a> Shared<'a> for Arc<Board> {
 /// One worker's part.
 struct Handles {
     board: Arc<Board>,
+    worker: usize,
     level: Arc<Pieces>,
     /// The number of the piece that was taken, its runs that wait, the rest of the run that is being expanded, and the states of all these.
     number: u32,
@@ -208,10 +135,9 @@ struct Handles {
 impl Handles {
     /// Takes a piece, and says whether there was one.
     fn take_piece(&mut self) -> bool {
-        let next = self.level.next.fetch_add(1, Ordering::Relaxed);
-        let Some(piece) = self.level.piece(next) else { return false };
+        let Some((number, piece)) = self.level.take(self.worker) else { return false };
         self.left = count(&self.level.runs[piece.clone()]);
-        (self.number, self.piece) = (next as u32, piece);
+        (self.number, self.piece) = (number as u32, piece);
         self.board.waiting.fetch_sub(self.left, Ordering::Relaxed);
         true
     }
@@ -301,7 +227,7 @@ impl Frontier for Handles {
     }
 
     fn is_level_done(&self) -> bool {
-        self.left == 0 && self.level.untaken().is_empty()
+        self.left == 0 && self.level.untaken().next().is_none()
     }
 
     fn found(&self) -> u64 {
@@ -323,38 +249,5 @@ impl Frontier for Handles {
         inside.left.extend(Some(self.run).filter(|run| run.1 > 0));
         inside.left.extend_from_slice(&self.level.runs[self.piece.clone()]);
         self.hand_in(&mut inside);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn states(pieces: &Pieces) -> Vec<Vec<u32>> {
-        let runs = |number| pieces.piece(number).map(|piece| pieces.runs[piece].iter());
-        (0..).map_while(runs).map(|runs| runs.flat_map(|(first, states)| *first..first + states).collect()).collect()
-    }
-
-    #[test]
-    fn a_level_follows_the_pieces_it_was_found_from() {
-        // Two workers took turns in getting handles: one found its states from the pieces 0 and 2, the other from 1.
-        let found = [(0, (0, 4)), (2, (8, 4)), (1, (4, 4)), (1, (12, 4))].map(|(piece, run)| FoundRun { piece, ..FoundRun::of(run) }).to_vec();
-        let order: Vec<u32> = [0..4, 4..8, 12..16, 8..12].into_iter().flatten().collect();
-        for hands in [1, 2, 3, 16] {
-            let pieces = Pieces::new(found.clone(), Arrivals::default(), hands);
-            assert_eq!(pieces.states, 16);
-            assert_eq!(states(&pieces).concat(), order, "{hands} workers");
-        }
-        assert_eq!(states(&Pieces::new(found, Arrivals::default(), 1)).len(), 1);
-        assert!(states(&Pieces::new(Vec::new(), Arrivals::default(), 4)).is_empty());
-    }
-
-    #[test]
-    fn pieces_become_smaller_towards_the_end() {
-        let pieces = states(&Pieces::new(vec![FoundRun::of((0, 100_000)), FoundRun::of((100_000, 28))], Arrivals::default(), 4));
-        let sizes: Vec<usize> = pieces.iter().map(Vec::len).collect();
-        assert_eq!((sizes[0], *sizes.last().unwrap()), (PIECE as usize, 1));
-        assert!(sizes.is_sorted_by(|one, other| one >= other));
-        assert_eq!(pieces.concat(), (0..100_028).collect::<Vec<u32>>());
     }
 }

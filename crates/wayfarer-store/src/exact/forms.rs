@@ -218,7 +218,14 @@ impl Readable for Tight {
         }
         // Wide states one by one: what is copied out of a record is unpacked while it is near.
         let some = (READ / words).clamp(1, handles.len().max(1));
-        let mut tight = vec![0; words * some];
+        let (mut few, mut many);
+        let tight: &mut [Word] = if words <= READ {
+            few = [0; READ];
+            &mut few[..words * some]
+        } else {
+            many = vec![0; words];
+            &mut many
+        };
         for handles in handles.chunks(some) {
             handles.iter().zip(tight.chunks_exact_mut(words)).for_each(|(handle, tight)| self.records.read(handle.0, tight));
             self.packing.unpack_some(&tight[..words * handles.len()], out.push_many_dirty(handles.len()));

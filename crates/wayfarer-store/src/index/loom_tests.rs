@@ -34,9 +34,9 @@ impl Records {
 
 /// One worker puts in its states, one after another; says how many were new.
 fn work(index: &Index, records: &Records, worker: u32, states: &[u64]) -> usize {
-    let mut seat = index.seat().unwrap();
+    let mut seat = index.seat(false).unwrap();
     let hash_of = |handle: u32| hash(&[records.get(handle)]);
-    let means = Means { account: &Unlimited, hash_of: &hash_of, fetch: &|_| () };
+    let means = Means { account: &Unlimited, hash_of: &hash_of, fetch: &|_| (), sole: false };
     let mut handle = OWN * worker;
     let mut new = 0;
     index.enter(&seat);

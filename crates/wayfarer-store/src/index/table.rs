@@ -294,9 +294,17 @@ impl Table {
         (self.narrow(bucket, slot as usize).load(Ordering::Acquire) & self.handle_mask()).wrapping_sub(1)
     }
 
-    /// Puts an entry into a slot that was free; false if another worker was faster.
+    /// Puts an entry into a slot that was free; false if another worker was faster, which cannot be if this one is the `sole` one to insert. Alone it need
+    /// not wait until what it wrote before is visible to all.
     #[inline]
-    pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64) -> bool {
+    pub(super) fn claim(&self, bucket: usize, slot: usize, entry: u64, sole: bool) -> bool {
+        if sole {
+            match self.wide {
+                true => self.wide_slot(bucket, slot).store(entry, Ordering::Release),
+                false => self.narrow(bucket, slot).store(entry as u32, Ordering::Release),
+            }
+            return true;
+        }
         if self.wide {
             return self.wide_slot(bucket, slot).compare_exchange(0, entry, Ordering::Release, Ordering::Relaxed).is_ok();
         }

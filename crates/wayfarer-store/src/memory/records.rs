@@ -4,6 +4,7 @@
 
 use crate::Account;
 use crate::memory::arena::{Chunk, LINE, prefetch_line};
+use crate::memory::own_line::OwnLine;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -32,7 +33,7 @@ pub(crate) struct Records {
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
     table: Box<[AtomicPtr<u8>]>,
     /// The memory of the segments, with the number of the first segment behind it; what was given back leaves its place.
-    chunks: Mutex<Vec<(usize, Option<Chunk>)>>,
+    chunks: OwnLine<Mutex<Chunks>>,
     /// Bytes of a tight state.
     tight: usize,
     /// The bits of a tight state that is shorter than a word.
@@ -51,8 +52,11 @@ pub(crate) struct Records {
     /// Workers that have come so far.
     workers: AtomicUsize,
     /// Handles given out to workers.
-    next: AtomicUsize,
+    next: OwnLine<AtomicUsize>,
 }
+
+/// Pieces of memory, each with the number of the first segment behind it.
+type Chunks = Vec<(usize, Option<Chunk>)>;
 
 /// Handles that a worker may write.
 #[derive(Debug, Default)]
@@ -84,7 +88,7 @@ impl Records {
         let most = (most / segment).saturating_add(2 + GROUP).min(u32::MAX as usize / per_segment + 1).min(1 << 22);
         Records {
             table: (0..most).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
-            chunks: Mutex::new(Vec::new()),
+            chunks: OwnLine::default(),
             tight,
             short: 1u64.checked_shl(8 * tight as u32).unwrap_or(0).wrapping_sub(1),
             record,
@@ -94,7 +98,7 @@ impl Records {
             run: (per_segment / RUNS / RUN * RUN).clamp(RUN, LONG_RUN),
             is_roomy,
             workers: AtomicUsize::new(0),
-            next: AtomicUsize::new(0),
+            next: OwnLine::default(),
         }
     }
 
