@@ -17,7 +17,7 @@ mod tables;
 
 use crate::emit::{Area, Condition, Emitter, Faults, Fuel, Noted, Outcome, Setting, Stop, Val};
 use crate::probe::Field;
-use analysis::{Analysed, Conjunct, Values, analyse};
+use analysis::{Analysed, Conjunct, Values, analyse, can_split};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::Variable;
@@ -61,13 +61,15 @@ impl<'a> Guards<'a> {
         let mut guards = Guards { groups: Vec::new(), lookups: Vec::new(), way, tables: Vec::new() };
         for rule in rules {
             let mut values = vec![0; rule.parameters.len()];
+            let mut can_be_split = None;
             for member in 0..rule.instances() {
                 if guards.groups.last().is_none_or(|group| group.guards.len() == 64) {
                     guards.groups.push(Group { guards: Vec::new() });
                 }
                 let analysed = if wanted.contains(&(guards.groups.len() - 1)) {
                     rule.values(member, &mut values);
-                    analyse(setting, rule, &values)
+                    let can_be_split = *can_be_split.get_or_insert_with(|| can_split(setting, rule));
+                    analyse(setting, rule, &values, can_be_split)
                 } else {
                     Analysed::default()
                 };

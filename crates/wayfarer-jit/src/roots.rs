@@ -153,7 +153,7 @@ pub(crate) fn function(builder: FunctionBuilder, setting: Setting, function: Fun
 }
 
 /// Properties of more nodes are checked with branches.
-const EAGER_NODES: usize = 300;
+const EAGER_NODES: usize = 100;
 /// Properties of more nodes only have code of their own.
 const LARGEST_PROPERTY: usize = 40_000;
 

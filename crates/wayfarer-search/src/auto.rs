@@ -138,22 +138,23 @@ struct Run<'a> {
 }
 
 /// The first store: one that never errs.
+#[allow(clippy::large_enum_variant)] // There is one at a time.
 enum First<'a> {
-    Exact(Box<ExactStore<'a>>),
+    Exact(ExactStore<'a>),
     Tree(TreeStore<'a>),
 }
 
 impl<'a> First<'a> {
     fn store(&self) -> &(dyn Store + 'a) {
         match self {
-            First::Exact(store) => &**store,
+            First::Exact(store) => store,
             First::Tree(store) => store,
         }
     }
 
     fn boxed(self) -> Box<dyn Store + 'a> {
         match self {
-            First::Exact(store) => store,
+            First::Exact(store) => Box::new(store),
             First::Tree(store) => Box::new(store),
         }
     }
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
     fn first_store(&self) -> Option<First<'a>> {
         let Auto { account, memory, .. } = self.auto;
         let most = if self.is_wide() { memory / PLANTED } else { memory };
-        ExactStore::new(self.space.packing().clone(), account, most).map(|store| First::Exact(Box::new(store)))
+        ExactStore::new(self.space.packing().clone(), account, most).map(First::Exact)
     }
 
     /// A tree with the states of the exact store, and the frontier with handles into the tree.

@@ -51,16 +51,22 @@ pub(super) struct Analysed<'a> {
     pub(super) units: u64,
 }
 
-/// Splits the guard of a rule with these parameters into columns and a rest.
-pub(super) fn analyse<'a>(setting: Setting<'a>, rule: &'a Rule, values: &[i64]) -> Analysed<'a> {
+/// Whether the guards of a rule can be split, whatever its parameters are.
+pub(super) fn can_split(setting: Setting, rule: &Rule) -> bool {
     let guard = &rule.guard;
-    let mut result = Analysed { registers: guard.registers, ..Analysed::default() };
     let mut calls = Vec::new();
     shape::calls_in(&guard.value, &mut calls);
     let leaks = shape::leaking_in(guard.registers, [&guard.value]).contains(&true);
     // If fuel is short, the guard's own code must count it.
     let counts = has_loop_or_call(&guard.value) && setting.limits.fuel < ENOUGH_FUEL;
-    if leaks || counts || !setting.shape.keeps_depth(&calls, 0, &setting.limits) {
+    !leaks && !counts && setting.shape.keeps_depth(&calls, 0, &setting.limits)
+}
+
+/// Splits the guard of a rule with these parameters into columns and a rest, if it can be split.
+pub(super) fn analyse<'a>(setting: Setting<'a>, rule: &'a Rule, values: &[i64], can_split: bool) -> Analysed<'a> {
+    let guard = &rule.guard;
+    let mut result = Analysed { registers: guard.registers, ..Analysed::default() };
+    if !can_split {
         result.ask = true;
         return result;
     }

@@ -55,7 +55,11 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn run(&mut self) {
-        while let Some(character) = self.rest().chars().next() {
+        loop {
+            // Most of a text is this kind of white space.
+            let blank = self.rest().bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+            self.at += blank;
+            let Some(character) = self.rest().chars().next() else { break };
             let start = self.at;
             match character {
                 '\u{feff}' => self.at += character.len_utf8(),
@@ -101,7 +105,8 @@ impl Lexer<'_> {
     }
 
     fn skip_line(&mut self) {
-        self.skip_while(|character| character != '\n');
+        let rest = self.rest();
+        self.at += rest.find('\n').unwrap_or(rest.len());
     }
 
     // Offsets fit because `lex` refuses longer texts.
@@ -244,7 +249,9 @@ impl Lexer<'_> {
 
     fn sign(&mut self) {
         let start = self.at;
-        let found = Sign::SPELLINGS.iter().find(|(spelling, _)| self.rest().starts_with(spelling));
+        let rest = self.rest();
+        let first = rest.as_bytes().first();
+        let found = Sign::SPELLINGS.iter().find(|(spelling, _)| spelling.as_bytes().first() == first && rest.starts_with(spelling));
         let Some(&(spelling, sign)) = found else {
             return self.strange_characters();
         };

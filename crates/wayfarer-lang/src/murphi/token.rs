@@ -65,7 +65,7 @@ macro_rules! words {
         pub(super) enum Word { $($word,)* }
 
         impl Word {
-            /// Every reserved word.
+            /// Every reserved word, in alphabetical order.
             pub(super) const ALL: &[Word] = &[$(Word::$word,)*];
 
             /// Its spelling in lower case.
@@ -88,10 +88,17 @@ words! {
     Undefine "undefine", Union "union", Var "var", While "while",
 }
 
+/// The letters of a reserved word, at most.
+const LONGEST: usize = 16;
+
 impl Word {
     /// The reserved word with this spelling, in any case of letters.
     pub(super) fn find(text: &str) -> Option<Word> {
-        Word::ALL.iter().copied().find(|word| word.text().eq_ignore_ascii_case(text))
+        let mut lower = [0; LONGEST];
+        let lower = lower.get_mut(..text.len())?;
+        lower.copy_from_slice(text.as_bytes());
+        lower.make_ascii_lowercase();
+        Word::ALL.binary_search_by(|word| word.text().as_bytes().cmp(lower)).ok().map(|index| Word::ALL[index])
     }
 
     /// Whether it closes a block.
@@ -147,5 +154,10 @@ mod tests {
     fn words_are_found_in_any_case() {
         assert_eq!(Word::find("EndRuleSet"), Some(Word::EndRuleset));
         assert_eq!(Word::find("cover"), None);
+        assert_eq!(Word::find("a_name_longer_than_any_word"), None);
+        assert_eq!(Word::find("é"), None);
+        for word in Word::ALL {
+            assert_eq!(Word::find(&word.text().to_uppercase()), Some(*word));
+        }
     }
 }

@@ -31,7 +31,7 @@ impl<'a> Run<'a> {
             if pieces.is_multiple_of(ASKED) { control.ask(&progress).filter(|stop| *stop != Stop::Memory) } else { None }
         };
         match first {
-            First::Exact(store) => self.drained(*store, waiting, &mut ask),
+            First::Exact(store) => self.drained(store, waiting, &mut ask),
             First::Tree(tree) => self.read(tree, waiting, &mut ask),
         }
     }
