@@ -20,7 +20,14 @@ use std::time::{Duration, Instant};
 /// Runs `wayfarer corpus`.
 pub(crate) fn corpus(options: &CorpusOptions) -> Result<Exit, Failure> {
     let mut cases = expect::read(&options.folder, options.limit_states).map_err(Failure::wrong)?;
+    if cases.is_empty() {
+        let folder = options.folder.display();
+        return Err(Failure::wrong(format!("`{folder}` records no results that can be compared: those of Murphi models and of Petri nets can")));
+    }
     cases.retain(|case| options.only.is_empty() || options.only.iter().any(|text| case.file.contains(text)));
+    if cases.is_empty() {
+        return Err(Failure::wrong("no file name of the folder contains a text of --only"));
+    }
     let known = known(options.known.as_deref())?;
     let program = std::env::current_exe().map_err(|error| Failure::failed(format!("cannot find the program itself: {error}")))?;
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get());

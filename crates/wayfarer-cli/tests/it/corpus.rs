@@ -27,6 +27,7 @@ fn agreement_and_differences_are_counted() {
         .exits(0)
         .prints("counts otherwise")
         .prints("3 agree, 0 differ, 0 skipped, 1 known to differ\n");
+    wayfarer(&["corpus", &folder.path(""), "--only", "no such model"]).exits(2).complains("--only");
     wayfarer(&["corpus", &folder.path(""), "--only", "counter", "--limit-states", "2"]).exits(0).prints("0 agree, 0 differ, 1 skipped\n");
     assert_eq!(wayfarer(&["corpus", &folder.path(""), "--json"]).exits(1).json()["models"].as_array().unwrap().len(), 4);
 }
@@ -63,4 +64,7 @@ fn a_folder_that_is_no_corpus_is_refused() {
     wayfarer(&["corpus", &folder.path("missing")]).exits(2).complains("is not a folder");
     folder.file("reference.json", "[{}]");
     wayfarer(&["corpus", &folder.path("")]).exits(2).complains("entry 1");
+    // Nothing was compared, which must not look as if all agreed.
+    folder.file("reference.json", "[]");
+    wayfarer(&["corpus", &folder.path("")]).exits(2).complains("no results that can be compared");
 }
