@@ -273,9 +273,9 @@ impl Compiled {
             };
         }
         if self.lone {
-            expand!(expand_listed: 1 2 3 4 5 6 7 8);
+            expand!(expand_listed: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
         } else {
-            expand!(expand_batch: 1 2 3 4 5 6 7 8);
+            expand!(expand_batch: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
         }
         Completeness::All
     }

@@ -5,6 +5,8 @@
 use crate::compiled::{CommandCode, Compiled, NOT_YET};
 use crate::emit::{DONE, Environment, NO_CODE, WORDS_IN_VARIABLES};
 use crate::explore::member;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes;
 use crate::run::{Scratch, outcome};
 use crate::touched::{self, Blocks};
 use std::mem::MaybeUninit;
@@ -13,7 +15,7 @@ use std::sync::atomic::Ordering;
 use wayfarer_space::{FaultStep, Fired, Firing, Hash, Omitted, PropertyBits, SIEVED, Sieve, SieveOf, States, Steps, Sum, Width, Word, hash};
 
 // States of few words have code of their own.
-const _: () = assert!(SIEVED == 8);
+const _: () = assert!(SIEVED == 16);
 
 /// The columns of steps while the rules of a batch fire. `W` is the number of words of a state, or 0 if it is known only at run time.
 ///
@@ -221,19 +223,45 @@ impl<'s, const W: usize> Columns<'s, W> {
     /// changes.
     #[inline]
     fn sift(&mut self, source: u32, state: &[Word], rows: Range<usize>) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        if W >= lanes::WORTH && lanes::are_there() {
+            // SAFETY: this processor has the instructions.
+            return unsafe { self.sift_fast(source, state, rows) };
+        }
+        self.sift_by(source, state, rows, differing, |entry, to| differing(&std::mem::replace(entry, *to), to))
+    }
+
+    /// The same, with several words in a register.
+    ///
+    /// # Safety
+    /// The processor must have AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn sift_fast(&mut self, source: u32, state: &[Word], rows: Range<usize>) -> u64 {
+        self.sift_by(source, state, rows, |from, to| lanes::differing(from, to), |entry, to| lanes::exchange(entry, to))
+    }
+
+    #[inline(always)]
+    fn sift_by(
+        &mut self,
+        source: u32,
+        state: &[Word],
+        rows: Range<usize>,
+        differing: impl Fn(&[Word; W], &[Word; W]) -> u64,
+        exchange: impl Fn(&mut [Word; W], &[Word; W]) -> u64,
+    ) -> u64 {
         let (firings, changed) = (self.firings.as_mut_ptr(), self.changed.as_mut_ptr());
         let states = self.target.cast::<[Word; W]>();
         let from = words_of(state);
-        // SAFETY: every row of the range was written by `fire`. Word by word, as they were written a moment ago: two of them read as one would have to wait
-        // until both are in the cache.
-        let row_at = |row: usize| -> [Word; W] { std::array::from_fn(|word| unsafe { states.add(row).cast::<Word>().add(word).read_volatile() }) };
         let mut any = 0;
         let Some(sieve) = &mut self.sieve else {
             for row in rows.clone() {
-                let differs = differing(from, &row_at(row));
-                any |= differs;
-                // SAFETY: there is room for a mask for each row.
-                unsafe { changed.add(row).write(differs) };
+                // SAFETY: every row of the range was written by `fire`, and there is room for a mask for each.
+                unsafe {
+                    let differs = differing(from, &*states.add(row));
+                    any |= differs;
+                    changed.add(row).write(differs);
+                }
             }
             self.made = rows.end;
             return any;
@@ -242,21 +270,22 @@ impl<'s, const W: usize> Columns<'s, W> {
         let omitted = self.omitted.as_mut_ptr();
         let (mut made, mut left_out) = (rows.start, self.left_out);
         for row in rows {
-            let to = row_at(row);
-            let differs = differing(from, &to);
-            any |= differs;
-            // Branch-free, because the branch would be unpredictable. The source itself is known, too.
-            let given = usize::from((differs != 0) & sieve.is_fresh(&to));
-            // SAFETY: there is room for as many omitted steps as rows. A row moves to its own place or an earlier one, and all rows have the same source.
+            // SAFETY: as above, and there is room for as many omitted steps as rows. A row moves to its own place or an earlier one, and all rows have the
+            // same source.
             unsafe {
+                let to = &*states.add(row);
+                let differs = differing(from, to);
+                any |= differs;
+                // Branch-free, because the branch would be unpredictable. The source itself is known, too.
+                let given = usize::from((differs != 0) & (exchange(sieve.entry(to), to) != 0));
                 let firing = *firings.add(row);
                 omitted.add(left_out).write(Omitted::new(source, firing.rule, differs != 0));
-                states.add(made).write(to);
+                states.add(made).copy_from(states.add(row), 1);
                 changed.add(made).write(differs);
                 firings.add(made).write(firing);
+                left_out += 1 - given;
+                made += given;
             }
-            left_out += 1 - given;
-            made += given;
         }
         (self.made, self.left_out) = (made, left_out);
         any

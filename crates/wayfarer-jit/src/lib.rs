@@ -24,6 +24,8 @@ mod foundry;
 mod functions;
 mod guards;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod levels;
 mod listed;
 mod masks;

@@ -5,7 +5,7 @@
 use crate::{Width, Word};
 
 /// The most words of a state of fixed length that a sieve holds.
-pub const SIEVED: usize = 8;
+pub const SIEVED: usize = 16;
 /// The size of a sieve in bytes: small enough for a core's own cache.
 const BYTES: usize = 1 << 16;
 /// Words per entry if lengths vary, initially and at most. One of them holds the state's length.
@@ -67,16 +67,17 @@ impl<const W: usize> SieveOf<'_, W> {
         SieveOf { entries: &mut self.entries[..entries_of(W)] }
     }
 
+    /// The entry that a state selects. If another state is there, this one is absent, and belongs there from now on.
+    #[inline]
+    pub fn entry(&mut self, state: &[Word; W]) -> &mut [Word; W] {
+        let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
+        &mut self.entries[place(folded, const { shift_of(entries_of(W)) })]
+    }
+
     /// Whether a state is absent from the sieve. Inserts it.
     #[inline]
     pub fn is_fresh(&mut self, state: &[Word; W]) -> bool {
-        let folded = state.iter().fold(0, |folded: Word, word| folded.wrapping_mul(FACTOR).rotate_left(29) ^ word);
-        let entry = &mut self.entries[place(folded, const { shift_of(entries_of(W)) })];
-        let mut differs = 0;
-        for index in 0..W {
-            differs |= std::mem::replace(&mut entry[index], state[index]) ^ state[index];
-        }
-        differs != 0
+        std::mem::replace(self.entry(state), *state) != *state
     }
 }
 
@@ -224,7 +225,7 @@ mod tests {
                         }
                     };
                 }
-                let mut is_fresh = || ask!(2 3 4 5 6 7 8);
+                let mut is_fresh = || ask!(2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
                 assert!(is_fresh() && !is_fresh());
             }
         }
