@@ -26,6 +26,7 @@ mod shape;
 mod table;
 
 use crate::memory::lines::Lines;
+use crate::memory::own_line::OwnLine;
 use crate::memory::sweep::hands;
 use crate::rows::{FINGERPRINTS, as_given};
 use crate::spec::{Accepts, Entry, Parameter, SpecError, widened};
@@ -88,12 +89,12 @@ pub struct CompactStore<'a> {
     account: Option<&'a dyn Account>,
     /// Changes the hash, so that stores with different salts err about different states. 0 leaves it as it is.
     salt: u64,
-    regime: RwLock<Regime>,
+    regime: OwnLine<RwLock<Regime>>,
     /// States found new, and fingerprints in the table.
-    len: AtomicU64,
-    entries: AtomicU64,
+    len: OwnLine<AtomicU64>,
+    entries: OwnLine<AtomicU64>,
     /// How often the filter knew a state. It cannot have omitted more.
-    known: AtomicU64,
+    known: OwnLine<AtomicU64>,
 }
 
 /// The parts that change only while no worker is inside.
@@ -170,8 +171,16 @@ impl<'a> CompactStore<'a> {
         let turns = account.is_some();
         let floor = kept(floor);
         let regime = Regime { shape, floor, seats: 0, lowered: 0, full_at: None, full: false, omissions: 0.0, counted: 0, turns, filter: None };
-        let (len, entries, known) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        CompactStore { table: Table::new(lines), account, salt, regime: RwLock::new(regime), len, entries, known }
+        let regime = OwnLine(RwLock::new(regime));
+        CompactStore {
+            table: Table::new(lines),
+            account,
+            salt,
+            regime,
+            len: OwnLine::default(),
+            entries: OwnLine::default(),
+            known: OwnLine::default(),
+        }
     }
 
     /// Expected omissions and the present size of fingerprints.
