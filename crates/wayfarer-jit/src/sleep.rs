@@ -25,6 +25,8 @@ use wayfarer_ir::{Program, acts};
 const MOST: u32 = 4096;
 /// The share of machine code's room that the table may take.
 const ROOM: usize = 4;
+/// Bytes for each word of a state and rule while the table is made, about.
+const ACCESS: usize = 32;
 /// States that are expanded before the table is made: one for so many nodes of commands, and so many for each rule. Making it takes about as long as
 /// expanding a tenth of these.
 const NODES: u64 = 32;
@@ -56,7 +58,9 @@ impl Table {
 impl Compiled {
     /// Whether rules may sleep: an assumption looks at all of a state, and a level at all rules.
     pub(crate) fn may_sleep(&self) -> bool {
-        let room = (self.rules as usize).pow(2) / 8 <= self.code_limit / ROOM;
+        // The table, and what each rule accesses while it is made.
+        let rules = self.rules as usize;
+        let room = rules * (rules / 8 + self.words * ACCESS) <= self.code_limit / ROOM;
         room && self.rules <= MOST && self.assumptions.is_none() && !self.layered
     }
 

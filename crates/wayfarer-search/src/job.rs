@@ -43,7 +43,7 @@ enum Parts<'j, 'p> {
 }
 
 impl<'j, 'p> Job<'j, 'p> {
-    /// A strategy over a store, by one worker.
+    /// A strategy over a store, by one worker. Nothing else may insert into the store meanwhile.
     pub fn new(space: &'j dyn Space, store: &'j dyn Store, strategy: &'j mut dyn Strategy, settings: &'j Settings) -> Self {
         Job { space, settings, workers: 1, parts: Parts::One(store, strategy), entering: Entering::default() }
     }

@@ -329,8 +329,8 @@ impl Index {
         let slots = (table.slots() as u64) << table.share_bits();
         let used = u64::from(self.used[share].fetch_add(added, Ordering::Relaxed) + added);
         let full = (slots * FULL).div_ceil(10);
-        // Workers wait for each other when they tell, so they do so seldom while there is room: what all of them have not told fills half of it. In the end
-        // each may hold one in 64 of a share's slots.
+        // Workers wait for each other when they tell, so they do so seldom while there is room: what all of them have not told fills about half of it. In the
+        // end each may hold one in 64 of a share's slots.
         let workers = self.seats.load(Ordering::Relaxed) as u64;
         let few = 1 << table.share_bits().saturating_sub(2).min(FLUSH.ilog2());
         fresh.until = u16::try_from(full.saturating_sub(used) / (2 * workers)).unwrap_or(u16::MAX).max(few);

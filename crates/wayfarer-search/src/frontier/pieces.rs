@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wayfarer_store::OwnLine;
 
-/// States in a piece, at most.
+/// States in a piece, at most, unless the share is so large that [`SMALLEST`] asks for more.
 const PIECE: u64 = 4096;
 /// A piece is one in so many states of what is left of its share. Smaller ones would balance better and part more neighbours.
 const PIECES: u64 = 4;
