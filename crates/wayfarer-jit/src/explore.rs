@@ -95,7 +95,7 @@ impl Compiled {
 
     /// The same with the bits outside the scratch.
     #[inline(always)]
-    fn find_enabled(&self, state: &[Word], first_rule: u64, bits: &mut Vec<u64>, scratch: &mut Scratch) {
+    pub(crate) fn find_enabled(&self, state: &[Word], first_rule: u64, bits: &mut Vec<u64>, scratch: &mut Scratch) {
         assert!(state.len() == self.words && bits.len() >= self.groups * 2, "a state of the program's width, and room for its bits");
         scratch.faults.clear();
         // SAFETY: tested above.
@@ -265,17 +265,19 @@ impl Compiled {
         steps.sifted = steps.sieve.is_some() && self.words <= SIEVED;
         // Code of its own for each number of words up to [`SIEVED`].
         macro_rules! expand {
-            ($expand:ident: $($words:literal)*) => {
+            ($narrow:ident, $wide:ident: $($words:literal)*) => {
                 self.with_scratch(|scratch| match self.words {
-                    $($words => self.$expand::<$words>(batch, first, arrivals, steps, scratch),)*
-                    _ => self.$expand::<0>(batch, first, arrivals, steps, scratch),
+                    $($words => self.$narrow::<$words>(batch, first, arrivals, steps, scratch),)*
+                    _ => self.$wide::<0>(batch, first, arrivals, steps, scratch),
                 })
             };
         }
         if self.lone {
-            expand!(expand_listed: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+            expand!(expand_listed, expand_listed: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+        } else if self.fires_together() {
+            expand!(expand_together, expand_batch: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
         } else {
-            expand!(expand_batch: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+            expand!(expand_batch, expand_batch: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
         }
         Completeness::All
     }

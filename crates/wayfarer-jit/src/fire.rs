@@ -2,6 +2,10 @@
 
 #![allow(unsafe_code)]
 
+mod together;
+
+pub(crate) use together::Together;
+
 use crate::compiled::{CommandCode, Compiled, NOT_YET};
 use crate::emit::{DONE, Environment, NO_CODE, WORDS_IN_VARIABLES};
 use crate::explore::member;
@@ -132,11 +136,15 @@ impl<'s, const W: usize> Columns<'s, W> {
                 false => self.wake(compiled, (source, state), rules, scratch, faults),
             };
         }
-        if self.faults.len() > faults {
-            // The faults of a state come in the order of the rules.
-            self.faults[faults..].sort_by_key(|fault| fault.firing);
-        }
+        self.sort_faults(faults);
         count
+    }
+
+    /// The faults of a state, from this number on, come in the order of the rules.
+    fn sort_faults(&mut self, from: usize) {
+        if self.faults.len() > from {
+            self.faults[from..].sort_by_key(|fault| fault.firing);
+        }
     }
 
     /// Lists the steps of rules that sleep as omitted. Says how many there are.
@@ -328,6 +336,18 @@ impl Compiled {
         // SAFETY: the code was emitted with these parameters. It reads nothing of its environment that it did not
         // write, except for the rule's parameters. The widths are guaranteed by the caller.
         unsafe { std::mem::transmute::<usize, CommandCode>(address)(state.as_ptr(), out.as_mut_ptr(), environment.as_mut_ptr()) }
+    }
+
+    /// The code of a rule whose command needs only a state, and which will not be replaced by better code. Its parameters are written to the environment.
+    fn settled_code(&self, rule: usize, environment: &mut MaybeUninit<Environment>) -> Option<CommandCode> {
+        let quick = self.quick.get(rule)?;
+        let address = quick.code.settled()?;
+        let parameters = self.parameters.as_ptr().wrapping_add(quick.parameters as usize);
+        // SAFETY: a field of valid memory, and code of commands.
+        unsafe {
+            (&raw mut (*environment.as_mut_ptr()).parameters).write(parameters);
+            Some(std::mem::transmute::<usize, CommandCode>(address))
+        }
     }
 
     /// Prepares the next state for a command: the code of wide states expects a copy of the state there.

@@ -25,6 +25,13 @@ impl Renewed {
         if address & EARLY == 0 { address } else { self.take_early(address - EARLY) }
     }
 
+    /// The code, if it will not be replaced.
+    #[inline]
+    pub(crate) fn settled(&self) -> Option<usize> {
+        let address = self.code.load(Ordering::Acquire);
+        (address != NOT_YET && address & EARLY == 0).then_some(address)
+    }
+
     /// Counts the uses of code that will be replaced. A few that are lost between threads do not matter.
     #[inline(never)]
     fn take_early(&self, address: usize) -> usize {

@@ -5,6 +5,7 @@
 use crate::commands::Codes;
 use crate::compiled::{CommandCode, Compiled, FormulaCode, INTERPRETED, NOT_YET};
 use crate::emit::{DISCARDED, DONE, Environment, FIRST_FAULT, NO_CODE, NO_STACK};
+use crate::fire::Together;
 use crate::foundry::Effort;
 use crate::roots::{self, HOLDS, Metering};
 use cranelift_frontend::FunctionBuilder;
@@ -27,6 +28,7 @@ pub(crate) struct Scratch {
     pub(crate) expanded: u64,
     /// Of the rules that are enabled, those that sleep, if they are listed.
     pub(crate) sleeping: Vec<u32>,
+    pub(crate) together: Together,
     heap: Vec<u64>,
     parameters: Vec<i64>,
     state: Vec<Word>,

@@ -27,7 +27,7 @@ pub(super) static ROW: Row = Row {
 };
 
 /// The most states expanded per round: enough that a round's fixed cost does not show.
-const BATCH: u32 = 64;
+const BATCH: u32 = 256;
 
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
