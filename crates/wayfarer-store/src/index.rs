@@ -43,6 +43,10 @@ const SEATS: usize = if cfg!(loom) { 4 } else { 256 };
 const FLUSH: u16 = 16;
 /// The number of buckets for which states are prefetched if their hashes are needed.
 const AHEAD: usize = 4;
+/// If memory is taken in chunks of at least this size, tables begin with four buckets: most searches that find thousands of states find tens of thousands.
+const AMPLE: usize = 1 << 20;
+/// Replaced tables are freed when they take one in so many bytes of the index: to look whether workers still see them takes as long as many insertions.
+const REPLACED: usize = 32;
 
 /// A growing set of handles, found by hash, for several workers.
 pub(crate) struct Index {
@@ -61,10 +65,11 @@ pub(crate) struct Index {
     largest: u32,
 }
 
-/// Memory of the tables, and those that were replaced: (epoch, block, bytes).
+/// Memory of the tables, and those that were replaced: (epoch, block, bytes), and their bytes together.
 struct Grounds {
     arena: Arena,
     replaced: Vec<(u64, usize, usize)>,
+    replaced_bytes: usize,
 }
 
 /// A worker's place at the index.
@@ -137,10 +142,12 @@ impl Index {
     /// An empty index. `chunk` is the size in which memory is taken, a power of two.
     pub(crate) fn new(chunk: usize, account: &dyn Account) -> Option<Self> {
         let mut arena = Arena::new(chunk);
+        // The handles of all entries fit until the tables double for the first time.
+        let (bucket_bits, handle_bits) = if chunk >= AMPLE { (2, 17) } else { (0, 12) };
         let shares: Option<Vec<AtomicU64>> = (0..SHARES)
             .map(|_| {
-                let base = arena.take(LINE, account)?;
-                let table = Table { base, bucket_bits: 0, handle_bits: 12, print_bits: 19, wide: false, skip: 0 };
+                let base = arena.take(LINE << bucket_bits, account)?;
+                let table = Table { base, bucket_bits, handle_bits, print_bits: 31 - handle_bits, wide: false, skip: 0 };
                 table.clear();
                 Some(AtomicU64::new(table.to_word()))
             })
@@ -149,7 +156,7 @@ impl Index {
             shares: shares?.into_boxed_slice(),
             used: (0..SHARES).map(|_| AtomicU32::new(0)).collect(),
             growing: (0..SHARES).map(|_| AtomicBool::new(false)).collect(),
-            grounds: OwnLine(Mutex::new(Grounds { arena, replaced: Vec::new() })),
+            grounds: OwnLine(Mutex::new(Grounds { arena, replaced: Vec::new(), replaced_bytes: 0 })),
             epoch: OwnLine(AtomicU64::new(0)),
             noted: (0..SEATS).map(|_| OwnLine(AtomicU64::new(IDLE))).collect(),
             seats: AtomicUsize::new(0),
@@ -484,14 +491,14 @@ impl Index {
     fn regrown(&self, table: Table, how: Growth, handle: u32, means: &Means) -> Option<[Table; 2]> {
         let grown = {
             let mut grounds = self.grounds.lock().ok()?;
-            self.free_replaced(&mut grounds);
-            let first = table.grown(how, handle, &mut grounds.arena, means.account)?;
-            let second = if how == Growth::Split { table.grown(how, handle, &mut grounds.arena, means.account) } else { Some(first) };
-            let Some(second) = second else {
-                grounds.arena.give_back(first.base, first.bytes());
-                return None;
-            };
-            [first, second]
+            if grounds.replaced_bytes > grounds.arena.bytes() / REPLACED {
+                self.free_replaced(&mut grounds);
+            }
+            let taken = table.grown_pair(how, handle, &mut grounds.arena, means.account);
+            taken.or_else(|| {
+                self.free_replaced(&mut grounds);
+                table.grown_pair(how, handle, &mut grounds.arena, means.account)
+            })?
         };
         grown[0].clear();
         if how == Growth::Split {
@@ -514,6 +521,7 @@ impl Index {
         let epoch = self.epoch.fetch_add(1, Ordering::SeqCst) + 1;
         if let Ok(mut grounds) = self.grounds.lock() {
             grounds.replaced.push((epoch, base, bytes));
+            grounds.replaced_bytes += bytes;
         }
     }
 
@@ -522,11 +530,12 @@ impl Index {
         let seats = self.seats.load(Ordering::Relaxed).min(SEATS);
         // With a single worker no other can still read a replaced table: this worker is the one that is growing it.
         let oldest = if seats == 1 { IDLE } else { self.noted[..seats].iter().map(|noted| noted.0.load(Ordering::SeqCst)).min().unwrap_or(IDLE) };
-        let Grounds { arena, replaced } = grounds;
+        let Grounds { arena, replaced, replaced_bytes } = grounds;
         replaced.retain(|(epoch, base, bytes)| {
             let seen = *epoch > oldest;
             if !seen {
                 arena.give_back(*base as *mut u8, *bytes);
+                *replaced_bytes -= *bytes;
             }
             seen
         });

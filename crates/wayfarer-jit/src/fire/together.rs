@@ -172,7 +172,14 @@ impl Compiled {
     }
 
     /// Expands a batch of narrow states, one rule after the other.
-    pub(crate) fn expand_together<const W: usize>(&self, batch: &States, first_rule: u64, arrivals: &[u32], steps: &mut Steps, scratch: &mut Scratch) {
+    pub(crate) fn expand_together<const W: usize>(
+        &self,
+        batch: &States,
+        first_rule: u64,
+        arrivals: &[u32],
+        steps: &mut Steps,
+        scratch: &mut Scratch,
+    ) {
         let (states, _) = batch.words().as_chunks::<W>();
         assert!(W == self.words && states.len() >= batch.len(), "states of the program's width");
         let (mut bits, mut together) = (take(&mut scratch.bits), take(&mut scratch.together));

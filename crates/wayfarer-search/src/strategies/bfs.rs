@@ -26,8 +26,10 @@ pub(super) static ROW: Row = Row {
     },
 };
 
-/// The most states expanded per round: enough that a round's fixed cost does not show.
+/// The most states expanded per round: enough that a round's fixed cost does not show. Fewer if there is not [`ROOM`] for each worker's rounds.
 const BATCH: u32 = 256;
+const SMALL_BATCH: u32 = 64;
+const ROOM: usize = 4 << 20;
 
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
@@ -106,7 +108,7 @@ impl<'a> Bfs<'a> {
 
     /// A search that keeps the waiting states itself, for stores that do not give them back. It asks `account` before its frontier grows.
     pub fn queued(limits: &Limits, packing: Packing, account: &'a dyn Account) -> Self {
-        Bfs::part(Arc::new(Pool::new(packing, account, 1)).part(0), 0, (None, None), Level::default(), limits)
+        Bfs::part(Arc::new(Pool::new(packing, account, 1)).part(0), 0, (None, None), Level::default(), limits).within(account)
     }
 
     /// One worker's part of a search, in a crew or alone.
@@ -131,7 +133,7 @@ impl<'a> Bfs<'a> {
             under_way: 0,
             beyond: 0,
             limit: limits.depth,
-            batch: Batch::new(BATCH),
+            batch: Batch::new(SMALL_BATCH),
             turns: 0,
             weight: 1,
             heavy: true,
@@ -141,7 +143,13 @@ impl<'a> Bfs<'a> {
 
     /// The same, which may take memory from this account for what it need not remember.
     pub(crate) fn asking(self, account: &'a dyn Account) -> Self {
-        Bfs { account: Some(account), ..self }
+        Bfs { account: Some(account), ..self.within(account) }
+    }
+
+    /// The same with larger rounds, if the account has room for those of all workers.
+    fn within(self, account: &dyn Account) -> Self {
+        let workers = self.crew.map_or(1, Crew::workers);
+        Bfs { batch: Batch::new(if account.allows(workers * ROOM) { BATCH } else { SMALL_BATCH }), ..self }
     }
 
     /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.

@@ -164,7 +164,7 @@ fn slow_workers_are_waited_for() {
 #[test]
 fn no_one_waits_for_a_worker_that_broke() {
     let (graph, _) = graphs().swap_remove(0);
-    for breaks_at in [0, 5, 30] {
+    for breaks_at in [0, 5, 12] {
         let broken = Slow { graph: &graph, asked: AtomicU64::new(0), breaks_at };
         let store = ExactStore::new(graph.packing().clone(), &Unlimited, 1 << 20).unwrap();
         let settings = Settings { deadlock: Deadlock::Off, ..Settings::default() };

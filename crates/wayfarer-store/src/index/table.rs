@@ -379,7 +379,7 @@ impl Table {
 
     /// A table with room for `handle`, to be [cleared](Table::clear): in twice the buckets if it is to be doubled, or for
     /// one half of its hashes.
-    pub(super) fn grown(&self, how: Growth, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
+    fn grown(&self, how: Growth, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<Table> {
         let used = u32::from(how != Growth::Widened);
         // Until this share doubles again the whole store grows by a factor of about two, so leave room for that and a
         // little more. Other workers' handles may be larger than this one, but those in the table fit its width.
@@ -397,6 +397,19 @@ impl Table {
         let mut grown = Table { base: std::ptr::null_mut(), bucket_bits, handle_bits, print_bits, wide, skip };
         grown.base = arena.take(grown.bytes(), account)?;
         Some(grown)
+    }
+
+    /// The two halves of a table that is split, or twice the table that replaces it.
+    pub(super) fn grown_pair(&self, how: Growth, handle: u32, arena: &mut Arena, account: &dyn Account) -> Option<[Table; 2]> {
+        let first = self.grown(how, handle, arena, account)?;
+        if how != Growth::Split {
+            return Some([first; 2]);
+        }
+        let second = self.grown(how, handle, arena, account);
+        if second.is_none() {
+            arena.give_back(first.base, first.bytes());
+        }
+        second.map(|second| [first, second])
     }
 
     /// The new place of an entry that lies at home in `bucket`: which half if the table is split, which bucket, and

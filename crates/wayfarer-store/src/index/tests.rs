@@ -15,8 +15,8 @@ fn put(index: &Index, seat: &mut Seat, handle: u32) -> Found {
 
 #[test]
 fn finds_what_was_inserted_and_nothing_else() {
-    for sole in [false, true] {
-        let index = Index::new(1 << 16, &Unlimited).unwrap();
+    for (sole, chunk) in [(false, 1 << 16), (true, 1 << 16), (false, AMPLE), (true, AMPLE)] {
+        let index = Index::new(chunk, &Unlimited).unwrap();
         let mut seat = index.seat(sole).unwrap();
         let count = 300_000;
         index.enter(&seat);
@@ -47,11 +47,11 @@ fn the_slots_cost_little_at_every_size() {
 
 #[test]
 fn shares_go_over_to_wide_slots_without_losing_entries() {
-    [false, true].into_iter().for_each(goes_over_to_wide_slots);
+    [(false, 1 << 16), (true, 1 << 16), (false, AMPLE), (true, AMPLE)].into_iter().for_each(goes_over_to_wide_slots);
 }
 
-fn goes_over_to_wide_slots(sole: bool) {
-    let index = Index::new(1 << 16, &Unlimited).unwrap();
+fn goes_over_to_wide_slots((sole, chunk): (bool, usize)) {
+    let index = Index::new(chunk, &Unlimited).unwrap();
     let mut seat = index.seat(sole).unwrap();
     let handles = || (0..20_000u32).chain((1 << 28)..(1 << 28) + 20_000);
     for handle in handles() {

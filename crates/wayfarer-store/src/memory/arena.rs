@@ -1,4 +1,4 @@
-//! Memory for tables: blocks whose sizes are powers of two, cut from large chunks and joined again when both halves are free.
+//! Memory for tables: blocks whose sizes are powers of two, cut from large chunks. Free halves are joined again when no free block is large enough.
 //!
 //! The index rebuilds its shares one by one, each into twice the room, so what one share leaves behind becomes room for another. Chunks of 2 MiB are
 //! offered to the system as large pages, because a table is read at random and would otherwise miss the address cache at every visit.
@@ -6,7 +6,6 @@
 
 use crate::Account;
 use std::alloc::{Layout, alloc, dealloc};
-use std::collections::BTreeSet;
 use std::ptr::NonNull;
 
 /// Gives free memory that the allocator keeps in small blocks back to the system. Otherwise a dropped store would count until the end.
@@ -99,15 +98,17 @@ impl Drop for Chunk {
 pub(crate) struct Arena {
     chunk: usize,
     chunks: Vec<Chunk>,
-    /// Free blocks as (size, address).
-    free: BTreeSet<(usize, usize)>,
+    /// The addresses of free blocks, by the logarithm of their size.
+    free: [Vec<usize>; usize::BITS as usize],
+    /// Bytes that came back since free blocks were last joined.
+    unjoined: usize,
     bytes: usize,
 }
 
 impl Arena {
     /// No memory yet; blocks share chunks of up to `chunk` bytes, a power of two.
     pub(crate) fn new(chunk: usize) -> Self {
-        Arena { chunk, chunks: Vec::new(), free: BTreeSet::new(), bytes: 0 }
+        Arena { chunk, chunks: Vec::new(), free: [const { Vec::new() }; usize::BITS as usize], unjoined: 0, bytes: 0 }
     }
 
     /// Bytes taken from the account.
@@ -117,55 +118,72 @@ impl Arena {
 
     /// A block of `size` bytes, a power of two and at least a line. It is not cleared: its user touches it first.
     pub(crate) fn take(&mut self, size: usize, account: &dyn Account) -> Option<*mut u8> {
-        let address = match self.free.range((size, 0)..).next().copied() {
-            Some(block) => {
-                self.free.remove(&block);
-                let (mut found, address) = block;
-                while found > size {
-                    // Keep the lower half and free the upper.
-                    found /= 2;
-                    self.free.insert((found, address + found));
-                }
-                address
+        if let Some(address) = self.take_free(size) {
+            return Some(address as *mut u8);
+        }
+        if self.unjoined >= size {
+            self.join();
+            if let Some(address) = self.take_free(size) {
+                return Some(address as *mut u8);
             }
-            None => {
-                // While there is little, less is taken at once, so that what lies empty stays a small share.
-                let chunk = (self.bytes / 8).next_power_of_two().clamp(SMALLEST.min(self.chunk), self.chunk);
-                let chunk = Chunk::take(size.max(chunk), account)?;
-                let (start, bytes) = (chunk.start() as usize, chunk.bytes());
-                self.bytes += bytes;
-                self.chunks.push(chunk);
-                self.free.insert((bytes, start));
-                return self.take(size, account);
-            }
-        };
-        Some(address as *mut u8)
+        }
+        // While there is little, less is taken at once, so that what lies empty stays a small share.
+        let chunk = (self.bytes / 8).next_power_of_two().clamp(SMALLEST.min(self.chunk), self.chunk);
+        let chunk = Chunk::take(size.max(chunk), account)?;
+        self.bytes += chunk.bytes();
+        self.keep(chunk.start() as usize, chunk.bytes());
+        self.chunks.push(chunk);
+        self.take_free(size).map(|address| address as *mut u8)
+    }
+
+    /// A block out of the smallest free one that is large enough. Its lower part is taken.
+    fn take_free(&mut self, size: usize) -> Option<usize> {
+        let class = size.ilog2() as usize;
+        let found = (class..self.free.len()).find(|class| !self.free[*class].is_empty())?;
+        let address = self.free[found].pop()?;
+        for upper in class..found {
+            self.free[upper].push(address + (1 << upper));
+        }
+        Some(address)
+    }
+
+    fn keep(&mut self, address: usize, size: usize) {
+        self.free[size.ilog2() as usize].push(address);
     }
 
     /// Gives a block back.
     pub(crate) fn give_back(&mut self, block: *mut u8, size: usize) {
-        let (mut address, mut size) = (block as usize, size);
-        // Chunks of a power of two are aligned to a line only, so buddies are computed from their chunk's start.
-        let Some((start, bytes)) =
-            self.chunks.iter().map(|chunk| (chunk.start() as usize, chunk.bytes())).find(|(start, bytes)| (*start..start + bytes).contains(&address))
-        else {
-            return;
-        };
-        while size < bytes {
-            let buddy = start + ((address - start) ^ size);
-            if !self.free.remove(&(size, buddy)) {
-                break;
-            }
-            address = address.min(buddy);
-            size *= 2;
-        }
-        if size == bytes && bytes > self.chunk {
+        if size > self.chunk {
             // A chunk of its own goes back to the system.
-            self.chunks.retain(|chunk| chunk.start() as usize != start);
-            self.bytes -= bytes;
-            return;
+            self.chunks.retain(|chunk| chunk.start() != block);
+            self.bytes -= size;
+        } else {
+            self.keep(block as usize, size);
+            self.unjoined += size;
         }
-        self.free.insert((size, address));
+    }
+
+    /// Joins free halves.
+    fn join(&mut self) {
+        self.unjoined = 0;
+        let sized =
+            |(class, blocks): (usize, &mut Vec<usize>)| -> Vec<(usize, usize)> { blocks.drain(..).map(|block| (block, 1 << class)).collect() };
+        let mut blocks: Vec<(usize, usize)> = self.free.iter_mut().enumerate().flat_map(sized).collect();
+        blocks.sort_unstable();
+        let mut starts: Vec<usize> = self.chunks.iter().map(|chunk| chunk.start() as usize).collect();
+        starts.sort_unstable();
+        let mut joined: Vec<(usize, usize)> = Vec::new();
+        for (mut address, mut size) in blocks {
+            // Chunks are aligned to a line only, so halves are told from their chunk's start.
+            let start = starts[..starts.partition_point(|start| *start <= address)].last().copied().unwrap_or(0);
+            while let Some((lower, _)) =
+                joined.pop_if(|lower| *lower == (address.wrapping_sub(size), size) && lower.0 >= start && (lower.0 - start) % (2 * size) == 0)
+            {
+                (address, size) = (lower, 2 * size);
+            }
+            joined.push((address, size));
+        }
+        joined.into_iter().for_each(|(address, size)| self.keep(address, size));
     }
 }
 
@@ -188,7 +206,20 @@ mod tests {
         for (block, size) in blocks {
             arena.give_back(block, size);
         }
-        assert!(arena.free.iter().all(|(size, _)| *size == 1 << 12), "{:?}", arena.free);
-        assert_eq!(arena.bytes(), arena.free.len() << 12);
+        arena.join();
+        assert!(arena.free.iter().enumerate().all(|(class, blocks)| class == 12 || blocks.is_empty()), "{:?}", arena.free);
+        assert_eq!(arena.bytes(), arena.free[12].len() << 12);
+    }
+
+    #[test]
+    fn no_memory_is_taken_while_joined_blocks_have_room() {
+        let mut arena = Arena::new(1 << 12);
+        let blocks: Vec<_> = (0..128).map(|_| arena.take(64, &Unlimited).unwrap()).collect();
+        let bytes = arena.bytes();
+        blocks.into_iter().for_each(|block| arena.give_back(block, 64));
+        for _ in 0..bytes >> 11 {
+            assert!(arena.take(1 << 11, &Unlimited).is_some());
+        }
+        assert_eq!(arena.bytes(), bytes);
     }
 }
