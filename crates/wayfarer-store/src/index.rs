@@ -504,14 +504,15 @@ impl Index {
         if how == Growth::Split {
             grown[1].clear();
         }
+        let hashes = hashes_wanted(table, grown[0].wide && !table.wide, means);
         if !means.sole {
             table.freeze();
         }
         match (how == Growth::Split, grown[0].wide) {
-            (true, false) => copy::<true, true>(table, grown, how, means),
-            (true, true) => copy::<true, false>(table, grown, how, means),
-            (false, false) => copy::<false, true>(table, grown, how, means),
-            (false, true) => copy::<false, false>(table, grown, how, means),
+            (true, false) => copy::<true, true>(table, grown, how, &hashes, means),
+            (true, true) => copy::<true, false>(table, grown, how, &hashes, means),
+            (false, false) => copy::<false, true>(table, grown, how, &hashes, means),
+            (false, true) => copy::<false, false>(table, grown, how, &hashes, means),
         }
         Some(grown)
     }
@@ -551,24 +552,38 @@ enum Looked {
     Full,
 }
 
-/// Copies the entries of a table into a larger one, or into the two halves that it is split into. With `NARROW`, all of them have narrow slots.
-fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], how: Growth, means: &Means) {
+/// The hashes of entries that left their home bucket, or of all if they are to have wider slots, by the numbers of their slots. They are computed from the
+/// states, a cache miss each, so this is done before others have to wait for the table.
+fn hashes_wanted(table: Table, widened: bool, means: &Means) -> Vec<(usize, Hash)> {
+    let mut hashes = Vec::new();
+    for bucket in 0..table.buckets() {
+        let ahead = (bucket + AHEAD) & table.bucket_mask();
+        if widened || table.has_displaced(ahead) {
+            table.handles(ahead, !widened).for_each(|(_, handle)| (means.fetch)(handle));
+        }
+        if widened || table.has_displaced(bucket) {
+            hashes.extend(table.handles(bucket, !widened).map(|(slot, handle)| (bucket * table.slots() + slot, (means.hash_of)(handle))));
+        }
+    }
+    hashes
+}
+
+/// Copies the entries of a table into a larger one, or into the two halves that it is split into. With `NARROW`, all of them have narrow slots. The hashes
+/// that are wanted are given, except for those of entries that came in late.
+fn copy<const SPLIT: bool, const NARROW: bool>(table: Table, grown: [Table; 2], how: Growth, hashes: &[(usize, Hash)], means: &Means) {
     let how = if SPLIT { Growth::Split } else { how };
     // So that nothing is decided for each entry that is the same for all.
     let known = |table: Table| Table { wide: !NARROW && table.wide, ..table };
     let (table, [first, second]) = (known(table), grown.map(known));
     let widened = first.wide && !table.wide;
     let (mut first_filled, mut second_filled) = (Filled::of(first), Filled::of(second));
+    let mut hashes = hashes.iter().peekable();
     for bucket in 0..table.buckets() {
-        // Hash bits are taken anew from the states, a cache miss each, if there are more of them or the entry left its home.
-        let ahead = (bucket + AHEAD) & table.bucket_mask();
-        if widened || table.has_displaced(ahead) {
-            table.handles(ahead, !widened).for_each(means.fetch);
-        }
         for slot in 0..table.slots() {
             let Slot::Entry { handle, displaced, print } = table.slot(bucket, slot) else { continue };
             let (half, home, print) = if displaced || widened {
-                let hash = (means.hash_of)(handle);
+                let given = hashes.next_if(|(of, _)| *of == bucket * table.slots() + slot);
+                let hash = given.map_or_else(|| (means.hash_of)(handle), |(_, hash)| *hash);
                 // Both halves have the same form.
                 (hash.address() >> table.skip & 1 == 1, first.home(hash), first.print(hash))
             } else {

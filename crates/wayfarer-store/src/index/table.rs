@@ -311,11 +311,11 @@ impl Table {
         self.narrow(bucket, slot).compare_exchange(0, entry as u32, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// The handles in a bucket, or only those of entries that left their home.
+    /// The slots and handles of a bucket's entries, or only of those that left their home.
     #[inline]
-    pub(super) fn handles(&self, bucket: usize, displaced_only: bool) -> impl Iterator<Item = u32> {
+    pub(super) fn handles(&self, bucket: usize, displaced_only: bool) -> impl Iterator<Item = (usize, u32)> {
         (0..self.slots()).filter_map(move |slot| match self.slot(bucket, slot) {
-            Slot::Entry { handle, displaced, .. } if displaced || !displaced_only => Some(handle),
+            Slot::Entry { handle, displaced, .. } if displaced || !displaced_only => Some((slot, handle)),
             _ => None,
         })
     }
