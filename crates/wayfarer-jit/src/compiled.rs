@@ -5,6 +5,7 @@
 use crate::check::Check;
 use crate::commands::{Family, Quick, families};
 use crate::emit::{Emitter, Environment, Outcome, Setting, Stop};
+use crate::fire::LARGE_COMMAND;
 use crate::foundry::{Code, Effort, Foundry, JitError, Meter};
 use crate::guards::{Guards, NOT_FINE, Way};
 use crate::key::key;
@@ -77,6 +78,8 @@ pub struct Compiled {
     pub(crate) sleepers: Sleepers,
     /// The nodes of the commands of all rules, those of calls included.
     pub(crate) command_nodes: u64,
+    /// Whether commands are so large that rules fire together.
+    pub(crate) large_commands: bool,
     /// Guards that are evaluated together.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) groups: usize,
@@ -184,6 +187,7 @@ impl Compiled {
             awake: Vec::new(),
             sleepers: Sleepers::default(),
             command_nodes: nodes,
+            large_commands: nodes >= LARGE_COMMAND.saturating_mul(u64::from(interpreter.rules())),
             chunks: Vec::new(),
             groups: 0,
             levels: Vec::new(),

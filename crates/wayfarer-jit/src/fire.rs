@@ -4,7 +4,7 @@
 
 mod together;
 
-pub(crate) use together::Together;
+pub(crate) use together::{LARGE_COMMAND, Together};
 
 use crate::compiled::{CommandCode, Compiled, NOT_YET};
 use crate::emit::{DONE, Environment, NO_CODE, WORDS_IN_VARIABLES};

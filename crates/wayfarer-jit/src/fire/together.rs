@@ -18,7 +18,7 @@ const FIRINGS: usize = 4096;
 const WORDS: usize = 1 << 15;
 /// The most rules of a program whose rules fire together, and the nodes that a command should have on average.
 const MOST_RULES: u32 = 1 << 12;
-const LARGE: u64 = 400;
+pub(crate) const LARGE_COMMAND: u64 = 400;
 /// No firing.
 const NONE: u16 = u16::MAX;
 
@@ -166,9 +166,16 @@ impl Together {
 }
 
 impl Compiled {
-    /// Whether the rules of several states should fire one rule after the other.
+    /// Fires the rules of several narrow states one after the other if `large`, as if commands were large.
+    #[must_use]
+    pub fn with_large_commands(mut self, large: bool) -> Self {
+        self.large_commands = large;
+        self
+    }
+
+    /// Whether the rules of several states should fire one after the other.
     pub(crate) fn fires_together(&self) -> bool {
-        !self.lone && self.rules <= MOST_RULES && self.command_nodes >= LARGE * u64::from(self.rules)
+        self.large_commands && !self.lone && self.rules <= MOST_RULES
     }
 
     /// Expands a batch of narrow states, one rule after the other.

@@ -41,6 +41,7 @@ pub(crate) fn agree(name: &str, program: &Arc<Program>, limits: Limits, most: us
     // The best code at once, after a few firings, and as in a search: first code that was made with little effort.
     agree_on(&format!("{name}, best code"), &interpreter, &compile().with_patience(0), most.min(10));
     agree_on(&format!("{name}, better code"), &interpreter, &compile().with_patience(3), most.min(10));
+    agree_on(&format!("{name}, rules together"), &interpreter, &compile().with_patience(3).with_large_commands(true), most.min(20));
     agree_on_kept_code(name, &interpreter, (program, limits), most.min(10));
     agree_on(name, &interpreter, &compile(), most)
 }
