@@ -1,7 +1,8 @@
 //! Available memory: free on the machine, allowed by the process's control group and limits, and held by the process
 //! itself.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// A limit on the memory of this process.
@@ -63,7 +64,7 @@ pub fn addresses() -> Option<usize> {
 /// Bytes that this process holds or will hold in addition to the `counted` ones that it allocated: stacks, system
 /// tables, and its own code. Code is loaded when it is first run, so its full size is counted.
 pub fn besides(counted: usize) -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = read(Path::new("/proc/self/status")).unwrap_or_default();
     let kibibytes = |name| field_of(&status, name).unwrap_or(0) * 1024;
     let anonymous = kibibytes("RssAnon:").saturating_sub(counted);
     // Beside the code of the program itself, a quarter more for its constants and for libraries: we measured 7.2 MiB,
@@ -76,11 +77,14 @@ pub fn besides(counted: usize) -> usize {
 const ADDRESSES_PER_THREAD: usize = 72 << 20;
 const ADDRESSES_OF_STACK: usize = 8 << 20;
 
+/// Groups of version 1 without a limit have one of nearly 2⁶³ bytes.
+const UNLIMITED: usize = usize::MAX / 4;
+
 /// If a limit leaves fewer, the run tries with these and ends when the system refuses.
 const LEAST_ADDRESSES: usize = 32 << 20;
 
 fn addresses_below(root: &Path) -> Option<usize> {
-    let limits = fs::read_to_string(root.join("proc/self/limits")).ok()?;
+    let limits = read(&root.join("proc/self/limits")).ok()?;
     let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
     let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
     let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
@@ -90,7 +94,7 @@ fn addresses_below(root: &Path) -> Option<usize> {
 /// The remaining bytes of each control group around this process.
 fn read_groups(root: &Path) -> Vec<usize> {
     let mut left = Vec::new();
-    for line in fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default().lines() {
+    for line in read(&root.join("proc/self/cgroup")).unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let (mount, limit, used) = if controllers.is_empty() {
@@ -114,8 +118,8 @@ fn read_groups(root: &Path) -> Vec<usize> {
 }
 
 fn left_in(group: &Path, limit: &str, used: &str) -> Option<usize> {
-    let number = |file: &str| fs::read_to_string(group.join(file)).ok()?.trim().parse::<usize>().ok();
-    let limit = number(limit)?;
+    let number = |file: &str| read(&group.join(file)).ok()?.trim().parse::<usize>().ok();
+    let limit = number(limit).filter(|limit| *limit < UNLIMITED)?;
     // Unused pages of files are released on demand.
     let stat = group.join("memory.stat");
     let reclaimable = field(&stat, "total_inactive_file").or_else(|| field(&stat, "inactive_file")).unwrap_or(0);
@@ -124,7 +128,14 @@ fn left_in(group: &Path, limit: &str, used: &str) -> Option<usize> {
 
 /// The number after a name at the start of a line.
 fn field(file: &Path, name: &str) -> Option<usize> {
-    field_of(&fs::read_to_string(file).ok()?, name)
+    field_of(&read(file).ok()?, name)
+}
+
+/// The text of a file that the system makes when it is read. It does not say how long it is, and each attempt to find out is a call.
+fn read(file: &Path) -> io::Result<String> {
+    let mut text = String::with_capacity(4096);
+    File::open(file)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn field_of(text: &str, name: &str) -> Option<usize> {
@@ -135,6 +146,7 @@ fn field_of(text: &str, name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn machine(name: &str, files: &[(&str, &str)]) -> Option<(usize, Bound)> {
         let root = std::env::temp_dir().join(format!("wayfarer-memory-{}-{name}", std::process::id()));
@@ -179,6 +191,8 @@ mod tests {
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "100000\n"),
         ];
         assert_eq!(machine("v1", &files), Some((500_000, Bound::Group)));
+        let unlimited = [&files[..2], &[("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"), files[3]]].concat();
+        assert_eq!(machine("v1-unlimited", &unlimited), Some((800 * 1024, Bound::Machine)));
     }
 
     #[test]

@@ -276,16 +276,14 @@ impl<const W: usize> Columns<'_, W> {
                         }
                         None => NO_CODE,
                     };
-                    if status != DONE {
-                        let fired = match status {
-                            NO_CODE => compiled.fire_rule(rule, state, out, scratch),
-                            status => outcome(status),
-                        };
-                        if fired != Fired::To || compiled.covers {
-                            let leads_nowhere = fired != Fired::To;
-                            note(first + (link >> 16), rule, fired, faults, self.discarded, self.reached, scratch);
-                            nowhere.extend(leads_nowhere.then_some(firing));
-                        }
+                    let fired = match status {
+                        DONE => Fired::To,
+                        NO_CODE => compiled.fire_rule(rule, state, out, scratch),
+                        status => outcome(status),
+                    };
+                    if fired != Fired::To || compiled.covers {
+                        note(first + (link >> 16), rule, fired, faults, self.discarded, self.reached, scratch);
+                        nowhere.extend((fired != Fired::To).then_some(firing));
                     }
                     firing = link as u16;
                 }
