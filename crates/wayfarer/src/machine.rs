@@ -16,11 +16,13 @@ pub enum Bound {
     Addresses,
 }
 
-/// Memory that is free on the machine and in the control groups (version 1 and 2) of this process, as it was when it was read.
+/// Memory that is free on the machine and in the control groups (version 1 and 2) of this process, and the limit on its address space, as they were when
+/// they were read.
 #[derive(Clone, Copy, Debug)]
 pub struct Free {
     machine: Option<usize>,
     group: Option<usize>,
+    addresses: Option<usize>,
 }
 
 impl Free {
@@ -31,7 +33,7 @@ impl Free {
 
     fn below(root: &Path) -> Self {
         let machine = field(&root.join("proc/meminfo"), "MemAvailable:").map(|kibibytes| kibibytes.saturating_mul(1024));
-        Free { machine, group: read_groups(root).into_iter().min() }
+        Free { machine, group: read_groups(root).into_iter().min(), addresses: limit_below(root) }
     }
 
     /// Bytes that may still be allocated, and what bounds them: the minimum of this and of the limit on the address space. `None` if none of these can be read.
@@ -45,7 +47,7 @@ impl Free {
             let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
             threads * if crate::memory::threads_share() { ADDRESSES_OF_STACK } else { ADDRESSES_PER_THREAD }
         };
-        let addresses = addresses_below(root).map(|left| left.saturating_sub(reserved()).max(LEAST_ADDRESSES));
+        let addresses = self.addresses.map(|limit| left_of(limit, root)).map(|left| left.saturating_sub(reserved()).max(LEAST_ADDRESSES));
         let known = [(self.machine, Bound::Machine), (self.group, Bound::Group), (addresses, Bound::Addresses)];
         known.into_iter().filter_map(|(bytes, bound)| Some((bytes?, bound))).min_by_key(|(bytes, _)| *bytes)
     }
@@ -58,7 +60,8 @@ impl Free {
 
 /// Bytes of addresses that this process may still reserve, if there is a limit.
 pub fn addresses() -> Option<usize> {
-    addresses_below(Path::new("/"))
+    let root = Path::new("/");
+    limit_below(root).map(|limit| left_of(limit, root))
 }
 
 /// Bytes that this process holds or will hold in addition to the `counted` ones that it allocated: stacks, system
@@ -83,12 +86,17 @@ const UNLIMITED: usize = usize::MAX / 4;
 /// If a limit leaves fewer, the run tries with these and ends when the system refuses.
 const LEAST_ADDRESSES: usize = 32 << 20;
 
-fn addresses_below(root: &Path) -> Option<usize> {
+/// The limit on the addresses of this process, if there is one.
+fn limit_below(root: &Path) -> Option<usize> {
     let limits = read(&root.join("proc/self/limits")).ok()?;
     let line = limits.lines().find(|line| line.starts_with("Max address space"))?;
-    let limit = line["Max address space".len()..].split_whitespace().next()?.parse::<usize>().ok()?;
+    line["Max address space".len()..].split_whitespace().next()?.parse().ok()
+}
+
+/// What is left of such a limit.
+fn left_of(limit: usize, root: &Path) -> usize {
     let reserved = field(&root.join("proc/self/status"), "VmSize:").unwrap_or(0).saturating_mul(1024);
-    Some(limit.saturating_sub(reserved))
+    limit.saturating_sub(reserved)
 }
 
 /// The remaining bytes of each control group around this process.
