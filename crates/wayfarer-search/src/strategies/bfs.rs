@@ -29,7 +29,7 @@ pub(super) static ROW: Row = Row {
 /// The most states expanded per round: enough that a round's fixed cost does not show. Fewer if there is not [`ROOM`] for each worker's rounds.
 const BATCH: u32 = 256;
 const SMALL_BATCH: u32 = 64;
-const ROOM: usize = 16 << 20;
+const ROOM: usize = 128 << 20;
 
 /// Selecting does not depend on what the last rounds find. So they lag behind by two: their states' places, then the states themselves, are fetched while
 /// the next rounds are expanded.
