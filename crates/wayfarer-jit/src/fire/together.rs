@@ -166,7 +166,7 @@ impl Together {
 }
 
 impl Compiled {
-    /// Fires the rules of several narrow states one after the other if `large`, as if commands were large.
+    /// Takes the commands for large or not, whatever their size. Large commands of narrow states fire rule by rule over several states.
     #[must_use]
     pub fn with_large_commands(mut self, large: bool) -> Self {
         self.large_commands = large;
