@@ -25,7 +25,7 @@ use crate::crew::Load;
 use crate::explore::{Entering, conclude};
 use crate::frontier::{Board, Pool, Waiting};
 use crate::job::Breadth;
-use crate::strategies::Level;
+use crate::strategies::{Bfs, Level};
 use crate::{
     Account, CompactStore, Control, Estimate, ExactStore, Fidelity, Limits, NoStore, Outcome, Progress, Record, Remember, Seat, Settings, Stop,
     Store, TreeStore,
@@ -48,6 +48,8 @@ const WAYPOINT_SHARE: usize = 32;
 /// The odds of omitting a new state, and the states that found no room in the frontier for each distinct one, above which the system is far too large.
 const SATURATED: (f64, f64) = (0.1, 0.5);
 
+/// The largest share of the memory that is kept for the rounds of a pass, as a divisor.
+const ROUNDS: usize = 6;
 /// The least memory for each worker at a pass.
 const EACH: usize = 8 << 20;
 
@@ -365,7 +367,7 @@ impl<'a> Run<'a> {
         let entering = Entering { first: starts, record: None, ..Entering::default() };
         let account = self.auto.account;
         let load = &self.load;
-        let breadth = Breadth { space, store, settings, account, load, workers, shared: &board, charged: false, from: at, entering };
+        let breadth = Breadth { space, store, settings, account, load, workers, shared: &board, reserved: 0, from: at, entering };
         let (mut outcome, depth) = Schedule::new(&mut self.arms, store, seat, so_far, crowded, control).within(most).run(breadth);
         let waiting = board.left(depth, outcome.starts_left);
         // Start states that come later than others come at a later level.
@@ -409,7 +411,7 @@ impl<'a> Run<'a> {
             load: &self.load,
             workers,
             shared: waiting,
-            charged: true,
+            reserved: self.rounds(),
             from,
             entering: Entering { first: starts, record: Some(record), ..Entering::default() },
         };
@@ -463,12 +465,29 @@ impl<'a> Run<'a> {
         (self.done, store)
     }
 
-    /// An empty frontier for a pass, which goes on when it is full.
-    fn pool(&self, pass: u64) -> Arc<Pool<'a>> {
+    /// The workers of a pass.
+    fn crew(&self) -> usize {
         // Limits of the logical clock are kept to the step, so that such a run can be repeated.
         let unlimited = [self.settings.limits.steps, self.settings.limits.states] == [u64::MAX; 2];
-        let workers = if unlimited { self.auto.workers.min(self.auto.memory / EACH).max(1) } else { 1 };
-        let pool = Pool::new(self.space.packing().clone(), self.auto.account, workers);
+        if unlimited { self.auto.workers.min(self.auto.memory / EACH).max(1) } else { 1 }
+    }
+
+    /// The bytes that are kept for the rounds of each worker of a pass: as many as they take, unless that is too much of the memory. What a single worker takes
+    /// is not much.
+    fn rounds(&self) -> usize {
+        let crew = self.crew();
+        if crew > 1 { Bfs::ordinary(self.space.packing()).min(self.auto.memory / ROUNDS / crew) } else { 0 }
+    }
+
+    /// The bytes that are kept for the rounds of a pass and for a turn beside it.
+    fn reserved(&self) -> usize {
+        let crew = self.crew();
+        crew * self.rounds() + if crew > 1 { self.arms.turn_bytes() } else { 0 }
+    }
+
+    /// An empty frontier for a pass, which goes on when it is full.
+    fn pool(&self, pass: u64) -> Arc<Pool<'a>> {
+        let pool = Pool::new(self.space.packing().clone(), self.auto.account, self.crew());
         Arc::new(pool.spilling(Rng::new(self.auto.seed, "spilling").split(pass), self.auto.memory / WAYPOINT_SHARE))
     }
 
@@ -479,7 +498,7 @@ impl<'a> Run<'a> {
     /// The size of an elastic store in bytes, next to `besides` bytes in use and a frontier of `frontier` bytes:
     /// between a third and three quarters of the memory.
     fn store_bytes(&self, besides: usize, frontier: f64) -> usize {
-        let besides = besides + self.load.weight();
+        let besides = besides + self.load.weight() + self.reserved();
         let memory = self.whole - besides.min(self.whole / 2);
         ((memory as f64 - frontier) as usize).clamp(memory / 3, memory / 4 * 3)
     }

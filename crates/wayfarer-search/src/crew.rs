@@ -11,7 +11,7 @@ mod strides;
 
 use crate::record::Union;
 use crate::{Control, Progress, Stop};
-pub(crate) use load::Load;
+pub(crate) use load::{Lifted, Load};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

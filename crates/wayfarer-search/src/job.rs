@@ -10,10 +10,6 @@ use crate::{Account, Auto, Control, Fidelity, Limits, Outcome, Progress, Record,
 use std::sync::{Arc, Mutex, PoisonError};
 use wayfarer_space::Space;
 
-/// The number of steps that a worker has under way, roughly, and the bytes of each without its state.
-const UNDER_WAY: usize = 8192;
-const STEP: usize = 64;
-
 /// A search to be carried out.
 pub struct Job<'j, 'p> {
     space: &'j dyn Space,
@@ -99,7 +95,7 @@ impl<'j, 'p> Job<'j, 'p> {
             }
             Parts::Together(store, recalls, account) => {
                 // If the frontier holds states, rounds take memory besides: in a small budget fewer workers make them.
-                let fits = |workers: &usize| *workers < 2 || account.allows(2 * under_way(space, *workers));
+                let fits = |workers: &usize| *workers < 2 || account.allows(workers * Bfs::ordinary(space.packing()));
                 let workers = if recalls { workers } else { (1..=workers).rev().find(fits).unwrap_or(1) };
                 let board = || Box::new(Board::new(workers, None)) as Box<dyn Shared>;
                 let pool = || Box::new(Arc::new(Pool::new(space.packing().clone(), account, workers))) as Box<dyn Shared>;
@@ -113,7 +109,7 @@ impl<'j, 'p> Job<'j, 'p> {
                     load: &load,
                     workers,
                     shared: &*shared,
-                    charged: !recalls,
+                    reserved: if recalls || workers < 2 { 0 } else { Bfs::ordinary(space.packing()) },
                     from: Level::default(),
                     entering: Entering::default(),
                 };
@@ -140,8 +136,8 @@ pub(crate) struct Breadth<'b, 'a> {
     pub(crate) workers: usize,
     /// The frontier.
     pub(crate) shared: &'b (dyn Shared<'a> + 'a),
-    /// Whether the frontier holds states. The memory of the rounds under way is then not known in advance, so several workers are charged an estimate.
-    pub(crate) charged: bool,
+    /// The bytes that are kept for the rounds of each worker if the frontier holds states, since that grows at once when the search goes on.
+    pub(crate) reserved: usize,
     pub(crate) from: Level,
     /// Whether start states are to be brought in, and the record that it goes on with.
     pub(crate) entering: Entering,
@@ -155,8 +151,8 @@ impl Breadth<'_, '_> {
 
     /// The same by one worker, whose work `drive` carries on. It says why the work ends, if it does not end by itself.
     pub(crate) fn alone(self, drive: impl FnOnce(&mut Work, &mut Bfs) -> Option<Stop>) -> (Outcome, u32) {
-        let Breadth { space, store, settings, account, load, shared, from, entering, .. } = self;
-        let mut bfs = Bfs::part(shared.part(0), 0, (None, Some(load)), from, &settings.limits).asking(account);
+        let Breadth { space, store, settings, account, load, shared, reserved, from, entering, .. } = self;
+        let mut bfs = Bfs::part(shared.part(0), 0, (None, Some(load)), from, &settings.limits).asking(account).reserving(reserved);
         let outcome = match Work::new(space, store, &mut bfs, settings, entering) {
             Some(mut work) => {
                 let stop = drive(&mut work, &mut bfs);
@@ -170,16 +166,15 @@ impl Breadth<'_, '_> {
 
     /// The same by several workers.
     fn crewed(self, control: &mut dyn Control) -> (Outcome, u32) {
-        let Breadth { space, store, settings, account, load, workers, shared, charged, from, entering: Entering { first, record, .. } } = self;
-        let bytes = if charged { under_way(space, workers) } else { 0 };
-        account.charge(bytes);
+        let Breadth { space, store, settings, account, load, workers, shared, reserved, from, entering: Entering { first, record, .. } } = self;
         // In a pass that begins again, all workers find states that the record already knows.
         let disjoint = !first || record.is_none();
         let crew = Crew::new(workers, settings.max_errors.max(1)).counting(disjoint);
         // Who comes first goes on with the record.
         let record = Mutex::new(record);
         let run = |worker: usize, control: &mut dyn Control| {
-            let mut bfs = Bfs::part(shared.part(worker), worker, (Some(&crew), Some(load)), from, &settings.limits).asking(account);
+            let bfs = Bfs::part(shared.part(worker), worker, (Some(&crew), Some(load)), from, &settings.limits);
+            let mut bfs = bfs.asking(account).reserving(reserved);
             let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
             let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, sole: false, record });
             let (level, own) = bfs.leave();
@@ -189,19 +184,12 @@ impl Breadth<'_, '_> {
             Ended { ends_all, progress: stood(&outcome), done: (outcome, level.depth) }
         };
         let all = together(&crew, control, run);
-        account.refund(bytes);
         let depth = all.iter().map(|(_, depth)| *depth).max().unwrap_or(0);
         let mut outcome = absorbed(all.into_iter().map(|(outcome, _)| outcome), space, settings);
         outcome.frontier += shared.waiting();
         (outcome, depth)
     }
 }
-
-/// The bytes that workers have under way, roughly.
-fn under_way(space: &dyn Space, workers: usize) -> usize {
-    workers * UNDER_WAY * (size_of_val(space.packing().masks()) + STEP)
-}
-
 /// Several workers, each for itself.
 fn apart(space: &dyn Space, make: Make, workers: usize, settings: &Settings, control: &mut dyn Control) -> Outcome {
     let union = (settings.record > 0).then(|| Arc::new(Union::new(settings.record)));

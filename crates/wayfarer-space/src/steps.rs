@@ -115,6 +115,18 @@ impl fmt::Debug for Own {
 }
 
 impl Steps {
+    /// The bytes that the columns have room for.
+    pub fn capacity_bytes(&self) -> usize {
+        let each = [
+            self.hashes.capacity() * size_of::<Hash>(),
+            self.sources.capacity() * size_of::<u32>(),
+            self.firings.capacity() * size_of::<Firing>(),
+            self.changed.capacity() * size_of::<u64>(),
+            self.omitted.capacity() * size_of::<Omitted>(),
+        ];
+        self.states.capacity_bytes() + each.into_iter().sum::<usize>()
+    }
+
     /// No steps, for states of the given width.
     pub fn new(width: Width) -> Self {
         Steps {

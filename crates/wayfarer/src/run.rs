@@ -78,7 +78,7 @@ impl Plan {
         let (reserve, cover, course) = (Reserve::new(self, started), Cover::new(self.size), Course::default());
         let held = crew.shares_store().then(|| Held { store: &*store, waiting: waiting(&chosen, space.packing()) });
         let refuted = || symmetry.as_ref().is_some_and(|symmetry| symmetry.is_refuted());
-        let mut watch = Watch { inner: control, budget, running, refuted: &refuted, held, until, reserve, asked: 0, cover, course };
+        let mut watch = Watch { inner: control, budget, running, refuted: &refuted, held, until, reserve, asked: 0, looked: 0, cover, course };
         // Phases choose their stores themselves.
         let mut last: Option<Box<dyn Store>> = None;
         let workers = crew.workers();

@@ -8,6 +8,10 @@ use crate::subject::Running;
 use std::time::Instant;
 use wayfarer_search::{Account, Control, Progress, Stop, Store};
 
+/// The clock is read every so many rounds, or after so many steps: a round of a single state can have tens of thousands.
+const ROUNDS: u32 = 16;
+const STEPS: u64 = 1 << 14;
+
 /// Keeps the time budget, then forwards the question.
 pub(crate) struct Watch<'a> {
     pub(crate) inner: &'a mut dyn Control,
@@ -21,6 +25,8 @@ pub(crate) struct Watch<'a> {
     /// The time reserved for the audit.
     pub(crate) reserve: Reserve,
     pub(crate) asked: u32,
+    /// The steps when it looked at the clock.
+    pub(crate) looked: u64,
     pub(crate) cover: Cover,
     pub(crate) course: Course,
 }
@@ -66,8 +72,9 @@ impl Control for Watch<'_> {
         self.cover.see(progress.states, progress.steps);
         self.course.see(progress.steps, progress.states);
         self.asked = self.asked.wrapping_add(1);
-        // Rounds are short: reading the clock in every sixteenth suffices.
-        if self.asked % 16 == 1 {
+        // Rounds are short as a rule: reading the clock in every sixteenth suffices.
+        if self.asked % ROUNDS == 1 || progress.steps.saturating_sub(self.looked) >= STEPS {
+            self.looked = progress.steps;
             if let Some(until) = self.until {
                 let now = Instant::now();
                 if now + self.reserve.after(now, progress.steps) >= until {

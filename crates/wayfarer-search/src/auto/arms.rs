@@ -35,6 +35,12 @@ const AHEAD: u64 = 1;
 /// steps than this, a step of an arm counts for several, and a turn has fewer of them, but at least `SHORTEST`.
 const USUAL: u64 = 16;
 const SHORTEST: u64 = 64;
+/// The states of a turn take this share of the memory at most, as a divisor. Each of its steps takes memory for so many rows, of the state and so many bytes
+/// more; and at most so large a share of the memory is kept for that.
+const TAKEN: usize = 64;
+const ROWS: usize = 3;
+const KEPT: usize = 16;
+const BESIDES: usize = 64;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
 const HEAD_START: u64 = 1 << 16;
 /// How long an exhaustive search goes on after an arm has found a violation, because a violation that it finds itself
@@ -170,6 +176,17 @@ impl<'a> Arms<'a> {
         self.arms.iter().map(|arm| arm.store.bytes()).sum()
     }
 
+    /// The steps of a turn.
+    fn turn_steps(&self) -> u64 {
+        let room = self.auto.memory / TAKEN / size_of_val(self.space.packing().masks()).max(1);
+        (TURN / self.each).min(room as u64).max(SHORTEST)
+    }
+
+    /// The bytes that a turn takes beside those of the arms' stores, about, unless that is too much of the memory.
+    pub(super) fn turn_bytes(&self) -> usize {
+        (ROWS * self.turn_steps() as usize * (size_of_val(self.space.packing().masks()) + BESIDES)).min(self.auto.memory / KEPT)
+    }
+
     /// A pass has ended: however few steps it made, the arms have another turn.
     pub(super) fn grant_turn(&mut self) {
         self.granted += TURN;
@@ -209,13 +226,13 @@ impl<'a> Arms<'a> {
 
     /// Lets the most promising arm make some steps. Returns why the run ends, if it does.
     fn advance(&mut self, main: &dyn Store, seat: &mut Seat, control: &mut dyn Control) -> Option<Stop> {
+        let length = self.turn_steps();
         self.turns += 1;
         let turns = self.turns as f64;
         let promise = |arm: &Arm| arm.found / arm.spent.max(1.0) + (0.05 * (turns + 1.0).ln() / arm.turns.max(1e-3)).sqrt();
         let candidates = self.arms.iter_mut().filter(|arm| !arm.over);
         let arm = candidates.max_by(|one, other| promise(one).total_cmp(&promise(other)))?;
         let before = arm.strategy.steps();
-        let length = (TURN / self.each).max(SHORTEST);
         let limits = Limits { states: u64::MAX, steps: before.unwrap_or(0).saturating_add(length), ..self.settings.limits };
         let settings = Settings { limits, record_always: true, ..self.settings.clone() };
         let noting = Noting::new(&*arm.store, self.space.width());

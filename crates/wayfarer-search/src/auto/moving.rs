@@ -30,10 +30,15 @@ impl<'a> Run<'a> {
             // That memory is short is nothing new.
             if pieces.is_multiple_of(ASKED) { control.ask(&progress).filter(|stop| *stop != Stop::Memory) } else { None }
         };
-        match first {
+        // The store grows while states are moved into it. It leaves room for the rounds of the pass that follows.
+        let reserved = self.reserved();
+        self.auto.account.promise(reserved);
+        let moved = match first {
             First::Exact(store) => self.drained(store, waiting, &mut ask),
             First::Tree(tree) => self.read(tree, waiting, &mut ask),
-        }
+        };
+        self.auto.account.keep(reserved);
+        moved
     }
 
     fn drained(&self, store: ExactStore<'a>, waiting: &Waiting, ask: &mut dyn FnMut() -> Option<Stop>) -> Result<Begun<'a>, Ended<'a>> {

@@ -76,12 +76,16 @@ impl<'r, 'a> Schedule<'r, 'a> {
         let Turns { store, lasts, .. } = turns;
         let (account, bytes) = (phase.account, phase.space.packing().bytes());
         let paced = phase.workers > 1;
+        // The frontier of such a phase grows at once, and nobody asks for the memory of a turn.
+        let promised = if phase.reserved > 0 { turns.arms.turn_bytes() } else { 0 };
+        account.promise(promised);
         let asked = turns.arms.asked;
         let space = phase.space;
         let mut control =
             PhaseControl { inner, account, space, crowded, store, so_far, lasts, most, least, waiting: bytes + 4, asked, paced, signals: &signals };
         let done =
             if paced { beside(phase, &mut turns, &mut control) } else { phase.alone(|work, bfs| alternate(work, bfs, &mut turns, &mut control)) };
+        account.keep(promised);
         turns.arms.asked = control.asked;
         done
     }

@@ -5,7 +5,7 @@
 
 use crate::Account;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The size of large rounds, and the account that they are taken from. It lasts as long as a job: a new phase of the job
 /// has to know the size before its first round.
@@ -13,13 +13,24 @@ pub(crate) struct Load<'a> {
     account: &'a dyn Account,
     /// The most bytes that a round of a single state took, if that was much.
     weight: AtomicUsize,
-    /// Held while a worker asks for room, so that two are not promised the same.
-    asking: Mutex<()>,
+    /// The workers that make such rounds. Held while one asks for room, so that two are not promised the same.
+    workers: Mutex<usize>,
+    /// The most workers that make such rounds at once: with more than there are cores, a round takes so long that the run ends late.
+    most: OnceLock<usize>,
+}
+
+/// A worker that may make rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lifted {
+    /// The bytes of a round that it was promised and does not hold yet.
+    pub(crate) promised: usize,
+    /// Whether it is one of those that may keep cores busy with large rounds.
+    counts: bool,
 }
 
 impl<'a> Load<'a> {
     pub(crate) fn new(account: &'a dyn Account) -> Self {
-        Load { account, weight: AtomicUsize::new(0), asking: Mutex::new(()) }
+        Load { account, weight: AtomicUsize::new(0), workers: Mutex::new(0), most: OnceLock::new() }
     }
 
     /// Notes that a round of one state takes this many bytes.
@@ -32,22 +43,38 @@ impl<'a> Load<'a> {
         self.weight.load(Ordering::Relaxed)
     }
 
-    /// Promises one more worker the room for a round, and says how much it is; none if there is no room.
-    pub(crate) fn lift(&self) -> Option<usize> {
+    /// Lets one more worker make rounds and promises it the room for one; none if there is no room, or large rounds keep all cores busy.
+    pub(crate) fn lift(&self) -> Option<Lifted> {
         let weight = self.weight();
         if weight == 0 {
-            return Some(0);
+            return Some(Lifted::default());
         }
-        let _asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.account.allows(weight).then(|| self.promise(weight))
+        let most = *self.most.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        (*workers < most && self.account.allows(weight)).then(|| {
+            *workers += 1;
+            Lifted { promised: self.promise(weight), counts: true }
+        })
     }
 
     /// The same for a worker that makes rounds in any case.
-    pub(crate) fn lift_anyway(&self) -> usize {
-        self.promise(self.weight())
+    pub(crate) fn lift_anyway(&self) -> Lifted {
+        let weight = self.weight();
+        let counts = weight > 0;
+        *self.workers.lock().unwrap_or_else(PoisonError::into_inner) += usize::from(counts);
+        Lifted { promised: self.promise(weight), counts }
     }
 
-    fn promise(&self, bytes: usize) -> usize {
+    /// A worker makes no more rounds for now.
+    pub(crate) fn lower(&self, lifted: Lifted) {
+        if lifted.counts {
+            *self.workers.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        }
+        self.settle(lifted.promised);
+    }
+
+    /// Promises so many bytes, whether there is room or not.
+    pub(crate) fn promise(&self, bytes: usize) -> usize {
         self.account.promise(bytes);
         bytes
     }
@@ -55,5 +82,28 @@ impl<'a> Load<'a> {
     /// A worker holds the memory that it was promised, or no longer needs it.
     pub(crate) fn settle(&self, promised: usize) {
         self.account.keep(promised);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Unlimited;
+
+    #[test]
+    fn no_more_workers_than_cores_make_large_rounds() {
+        let load = Load::new(&Unlimited);
+        load.most.set(3).unwrap();
+        let light: Vec<Lifted> = (0..10).filter_map(|_| load.lift()).collect();
+        assert_eq!(light.len(), 10, "light rounds are free");
+        load.weigh(100);
+        let leader = load.lift_anyway();
+        let heavy: Vec<Lifted> = (0..10).filter_map(|_| load.lift()).collect();
+        assert_eq!((leader.promised, heavy.len()), (100, 2));
+        // A place counts from when it was taken.
+        light.into_iter().for_each(|lifted| load.lower(lifted));
+        assert!(load.lift().is_none());
+        load.lower(leader);
+        assert!(load.lift().is_some());
     }
 }

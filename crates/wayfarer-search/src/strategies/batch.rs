@@ -26,7 +26,12 @@ impl Batch {
 
     /// A round expanded `sources` states and made `steps` steps to states of `words` words.
     pub(crate) fn learn_wide(&mut self, sources: usize, steps: usize, words: usize) {
-        self.learn(sources, steps * (words / WORDS).max(1));
+        self.learn(sources, steps * Batch::weight(words));
+    }
+
+    /// The steps that a step to a state of so many words counts for.
+    pub(crate) fn weight(words: usize) -> usize {
+        (words / WORDS).max(1)
     }
 
     /// A round expanded `sources` states and made `steps` steps.

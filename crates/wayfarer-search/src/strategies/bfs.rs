@@ -6,7 +6,7 @@
 
 use super::batch::Batch;
 use super::{Crewing, Nature, OnDevice, Row, SYSTEMATIC, exact};
-use crate::crew::{Crew, Load, Met};
+use crate::crew::{Crew, Lifted, Load, Met};
 use crate::frontier::{Board, Frontier, Pool, Shared, hands};
 use crate::{Account, Candidates, Ground, Limits, Meeting, Position, Selection, Stop, Store, Strategy, Visit};
 use std::sync::Arc;
@@ -39,6 +39,11 @@ const LAG: usize = 2;
 /// including growth by doubling.
 const MANY: usize = 4096;
 const STEP: usize = 160;
+/// The rows of steps that an ordinary round comes to have room for, as a rule, the bytes of a row without its state, and the rounds after which a worker's
+/// rounds have their size.
+const ROWS: usize = 4096;
+const BESIDES: usize = 64;
+const SETTLED: usize = 1024;
 /// The share of a large round's memory that a worker may take in addition while it works.
 const GROWS: usize = 4;
 
@@ -53,8 +58,10 @@ pub struct Bfs<'a> {
     crew: Option<&'a Crew>,
     /// The memory of large rounds, if someone keeps it within a budget.
     load: Option<&'a Load<'a>>,
-    /// The bytes of it that this worker was promised and does not hold yet.
-    promised: usize,
+    /// What it was promised for this level.
+    lifted: Lifted,
+    /// The bytes that are promised to it until its ordinary rounds have their size.
+    growing: Option<Growing>,
     /// Who allows memory for noting by which rules states are reached, and whether they are noted.
     account: Option<&'a dyn Account>,
     notes: bool,
@@ -100,7 +107,34 @@ pub(crate) struct Level {
     pub(crate) begun: bool,
 }
 
+/// How far the ordinary rounds of a worker have grown: they are used in turn.
+#[derive(Clone, Copy, Default)]
+struct Growing {
+    /// Bytes that are promised and not held yet.
+    left: usize,
+    /// The bytes of each.
+    held: [usize; LAG + 1],
+    rounds: usize,
+}
+
+impl Growing {
+    /// Bytes that are still to be promised after a round that has room for `bytes`.
+    fn after(&mut self, bytes: usize) -> usize {
+        let held = &mut self.held[self.rounds % (LAG + 1)];
+        let more = bytes.saturating_sub(*held);
+        *held = bytes;
+        self.rounds += 1;
+        if self.rounds < SETTLED { self.left.saturating_sub(more) } else { 0 }
+    }
+}
+
 impl<'a> Bfs<'a> {
+    /// The bytes that the ordinary rounds of a worker take, about, if the frontier holds states.
+    pub(crate) fn ordinary(packing: &Packing) -> usize {
+        let masks = packing.masks();
+        (LAG + 1) * (ROWS / Batch::weight(masks.len())).max(1) * (size_of_val(masks) + BESIDES)
+    }
+
     /// A search over a store that gives states back in the order of insertion; it does not expand states at `limits.depth` and beyond.
     pub fn new(limits: &Limits) -> Self {
         Bfs::part(Board::new(1, None).part(0), 0, (None, None), Level::default(), limits)
@@ -123,7 +157,8 @@ impl<'a> Bfs<'a> {
             frontier,
             crew,
             load,
-            promised: 0,
+            lifted: Lifted::default(),
+            growing: None,
             account: None,
             notes: false,
             worker,
@@ -152,9 +187,26 @@ impl<'a> Bfs<'a> {
         Bfs { batch: Batch::new(if account.allows(workers * ROOM) { BATCH } else { SMALL_BATCH }), ..self }
     }
 
+    /// The same, with so much memory promised for its ordinary rounds until they have grown: others would take it meanwhile.
+    pub(crate) fn reserving(mut self, bytes: usize) -> Self {
+        let load = self.load.filter(|_| bytes > 0);
+        self.growing = load.map(|load| Growing { left: load.promise(bytes), ..Growing::default() });
+        self
+    }
+
+    /// A round has room for so many bytes; without one, nothing is promised any more.
+    fn grow(&mut self, round: Option<usize>) {
+        let (Some(growing), Some(load)) = (&mut self.growing, self.load) else { return };
+        let left = round.map_or(0, |bytes| growing.after(bytes));
+        load.settle(growing.left - left);
+        growing.left = left;
+        self.growing = self.growing.filter(|growing| growing.left > 0);
+    }
+
     /// The worker is done: gives its unexpanded states to the others. Returns the level, and the number of states that wait at this worker alone.
     pub(crate) fn leave(mut self) -> (Level, u64) {
         self.rest();
+        self.grow(None);
         self.frontier.leave();
         (self.level, self.own())
     }
@@ -220,8 +272,8 @@ impl<'a> Bfs<'a> {
     /// Whether this worker makes rounds in this level. The first of a crew always does.
     fn works(&mut self) -> bool {
         if self.shift == Shift::Open {
-            let room = self.load.map_or(Some(0), |load| if self.leads { Some(load.lift_anyway()) } else { load.lift() });
-            self.promised = room.unwrap_or(0);
+            let room = self.load.map_or(Some(Lifted::default()), |load| if self.leads { Some(load.lift_anyway()) } else { load.lift() });
+            self.lifted = room.unwrap_or_default();
             self.shift = if room.is_some() { Shift::Works } else { Shift::Rests };
         }
         self.shift == Shift::Works
@@ -229,15 +281,19 @@ impl<'a> Bfs<'a> {
 
     /// The level is over, and nothing of this worker's rounds is left.
     fn rest(&mut self) {
-        self.keep(0);
+        let lifted = std::mem::take(&mut self.lifted);
+        if let Some(load) = self.load {
+            load.lower(lifted);
+        }
         self.shift = Shift::Open;
     }
 
     /// The worker holds what it was promised, or does without, except for the last `left` bytes of it.
     fn keep(&mut self, left: usize) {
-        let Some(load) = self.load.filter(|_| self.promised > left) else { return };
-        load.settle(self.promised - left);
-        self.promised = left;
+        let promised = self.lifted.promised;
+        let Some(load) = self.load.filter(|_| promised > left) else { return };
+        load.settle(promised - left);
+        self.lifted.promised = left;
     }
 
     fn take(&mut self, store: &dyn Store, selection: &mut Selection) {
@@ -283,6 +339,9 @@ impl Strategy for Bfs<'_> {
             self.heavy = steps > MANY && sources == 1;
             if let Some(load) = self.load.filter(|_| self.heavy) {
                 load.weigh(steps * (size_of_val(candidates.steps.states.get(0)) + STEP));
+            }
+            if self.growing.is_some() {
+                self.grow(Some(candidates.steps.capacity_bytes()));
             }
             // A later round may be larger, and the frontier grows within one.
             self.keep(self.load.map_or(0, Load::weight) / GROWS);
@@ -342,5 +401,25 @@ impl Position for Bfs<'_> {
 
     fn exhaustive(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_promised_to_rounds_falls_as_they_grow() {
+        let mut growing = Growing { left: 100, ..Growing::default() };
+        // Three rounds are used in turn.
+        let mut after = |bytes| {
+            growing.left = growing.after(bytes);
+            growing.left
+        };
+        assert_eq!([after(10), after(10), after(10), after(10), after(30), after(10)], [90, 80, 70, 70, 50, 50]);
+        assert_eq!(after(90), 0, "never less than nothing");
+        let mut growing = Growing { left: 100, ..Growing::default() };
+        assert_eq!((1..SETTLED).map(|_| growing.after(0)).min(), Some(100));
+        assert_eq!(growing.after(0), 0, "rounds that stay small need no more");
     }
 }

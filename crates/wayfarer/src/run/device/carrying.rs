@@ -87,8 +87,19 @@ impl Plan {
         };
         let quiet = Plan { audit: Some(0), ..self.clone() };
         let (reserve, cover, course, running) = (Reserve::new(&quiet, started), Cover::new(self.size), Course::default(), Interpreted(space));
-        let mut watch =
-            Watch { inner: control, budget, running: &running, refuted: &|| false, held: None, until: None, reserve, asked: 0, cover, course };
+        let mut watch = Watch {
+            inner: control,
+            budget,
+            running: &running,
+            refuted: &|| false,
+            held: None,
+            until: None,
+            reserve,
+            asked: 0,
+            looked: 0,
+            cover,
+            course,
+        };
         let begun = Instant::now();
         let reserve = self.time.filter(|_| audits.is_some()).map_or(Duration::ZERO, |time| (time / 20).min(RESERVE));
         let mut punctual = Punctual { until: until.and_then(|until| until.checked_sub(reserve)), inner: &mut watch, begun, prepare };
