@@ -183,7 +183,7 @@ impl Frontier for Handles {
                 self.states += 1;
                 let noted = noting.map_or(Place::NOWHERE, |account| self.noting.note(candidates.steps.firings[index].rule, account));
                 match self.found.last_mut() {
-                    Some(FoundRun { run: (first, states), .. }) if *first + *states == *handle => *states += 1,
+                    Some(FoundRun { piece, run: (first, states), .. }) if *first + *states == *handle && *piece == self.number => *states += 1,
                     _ => self.found.push(FoundRun { piece: self.number, run: (*handle, 1), noted }),
                 }
             }

@@ -24,9 +24,11 @@ const LINES: usize = 8;
 /// The most segments that are taken together. While there are few records they are taken in smaller groups, so that what lies
 /// empty stays a small share.
 const GROUP: usize = 8;
-/// With so many bytes to come, one worker takes them together from the second on: as large pages, which the system gives much faster than small ones.
-/// Several workers would wait for each other until a large page is cleared.
+/// With so many bytes to come, and so many for each worker, what lies empty matters little. One worker then takes segments together from the second on: as
+/// large pages, which the system gives much faster than small ones. Of several workers each keeps such a group for itself, or they would wait for each other
+/// until a large page is cleared.
 const ROOMY: usize = 1 << 30;
+const ROOMY_EACH: usize = 128 << 20;
 
 /// A growing array of records: a tight state and the handle of the state it was reached from.
 pub(crate) struct Records {
@@ -47,8 +49,8 @@ pub(crate) struct Records {
     reciprocal: u64,
     /// Handles that a worker takes at once.
     run: usize,
-    /// Whether what lies empty matters little.
-    is_roomy: bool,
+    /// The most workers for which what lies empty matters little.
+    roomy_for: usize,
     /// Workers that have come so far.
     workers: AtomicUsize,
     /// Handles given out to workers.
@@ -63,6 +65,8 @@ type Chunks = Vec<(usize, Option<Chunk>)>;
 pub(crate) struct Run {
     next: usize,
     end: usize,
+    /// The end of the handles behind them that are kept for the worker, too.
+    until: usize,
     /// The address of the next handle's record. All records of a run lie in one segment.
     at: usize,
 }
@@ -81,7 +85,7 @@ impl Records {
     fn of(tight: usize, record: usize, segment: usize, most: usize) -> Self {
         // A record has at least eight bytes, so that a short state can be compared with one load.
         let record = record.max(8);
-        let is_roomy = most >= ROOMY;
+        let roomy_for = if most >= ROOMY { most / ROOMY_EACH } else { 0 };
         let segment = segment / GROUP;
         let per_segment = (segment / record / RUN * RUN).max(RUN);
         let segment = segment.max((per_segment * record).next_multiple_of(64));
@@ -96,7 +100,7 @@ impl Records {
             per_segment: per_segment as u64,
             reciprocal: u64::MAX / per_segment as u64 + 1,
             run: (per_segment / RUNS / RUN * RUN).clamp(RUN, LONG_RUN),
-            is_roomy,
+            roomy_for,
             workers: AtomicUsize::new(0),
             next: OwnLine::default(),
         }
@@ -300,18 +304,31 @@ impl Records {
     /// Hands out the next handles and takes the segment they lie in, if it is not there yet.
     #[cold]
     fn extend(&self, run: &mut Run, account: &dyn Account) -> bool {
-        let Ok(mut chunks) = self.chunks.lock() else { return false };
-        let next = self.next.load(Ordering::Relaxed);
-        let segment = next / self.per_segment as usize;
+        if run.end == run.until && !self.extend_with_more(run, account) {
+            return false;
+        }
         // A run does not go past the end of its segment.
-        let end = next + self.run.min(self.per_segment as usize - next % self.per_segment as usize);
-        if end >= u32::MAX as usize - 1 || segment >= self.table.len() {
+        let (next, per_segment) = (run.end, self.per_segment as usize);
+        let end = next + self.run.min(per_segment - next % per_segment).min(run.until - next);
+        *run = Run { next, end, at: self.address(next as u32) as usize, until: run.until };
+        true
+    }
+
+    /// Hands out handles that nobody has yet: a run, or all of a group of segments that is taken for it.
+    fn extend_with_more(&self, run: &mut Run, account: &dyn Account) -> bool {
+        let Ok(mut chunks) = self.chunks.lock() else { return false };
+        let per_segment = self.per_segment as usize;
+        let next = self.next.load(Ordering::Relaxed);
+        let segment = next / per_segment;
+        let mut until = next + self.run.min(per_segment - next % per_segment);
+        if segment >= self.table.len() {
             return false;
         }
         if self.table[segment].load(Ordering::Relaxed).is_null() {
             // A sixteenth of what there is, so that little lies empty; one alone if there is no room for more.
-            let alone = self.workers.load(Ordering::Relaxed) < 2;
-            let share = if self.is_roomy && alone && segment > 0 { GROUP } else { segment / (2 * GROUP) };
+            let workers = self.workers.load(Ordering::Relaxed).max(1);
+            let is_roomy = workers <= self.roomy_for;
+            let share = if is_roomy && workers < 2 && segment > 0 { GROUP } else { segment / (2 * GROUP) };
             let group = 1 << share.clamp(1, GROUP).ilog2();
             let group = group.min(self.table.len() - segment);
             let taken = Chunk::take(self.segment * group, account).map(|chunk| (group, chunk));
@@ -320,9 +337,15 @@ impl Records {
                 self.table[segment + number].store(chunk.start().wrapping_add(number * self.segment), Ordering::Release);
             }
             chunks.push((segment + group, Some(chunk)));
+            if is_roomy && group == GROUP {
+                until = (segment + group) * per_segment;
+            }
         }
-        self.next.store(end, Ordering::Relaxed);
-        *run = Run { next, end, at: self.address(next as u32) as usize };
+        if until >= u32::MAX as usize - 1 {
+            return false;
+        }
+        self.next.store(until, Ordering::Relaxed);
+        *run = Run { next, end: next, at: 0, until };
         true
     }
 }
@@ -330,13 +353,14 @@ impl Records {
 impl Run {
     /// Handles that were given out and not used.
     pub(crate) fn unused(&self) -> std::ops::Range<u32> {
-        self.next as u32..self.end as u32
+        self.next as u32..self.until as u32
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Unlimited;
 
     #[test]
     fn handles_are_split_exactly() {
@@ -347,5 +371,29 @@ mod tests {
                 assert_eq!(records.split(handle), ((handle / per_segment) as usize, (handle % per_segment) as usize));
             }
         }
+    }
+
+    #[test]
+    fn each_of_several_workers_keeps_a_large_page_for_itself() {
+        let records = Records::new(16, 2 << 20, 4 << 30);
+        let mut runs = [Run::default(), Run::default()];
+        runs.iter().for_each(|_| records.join());
+        let (mut given, mut follows) = (Vec::new(), 0);
+        for turn in 0..6_000 {
+            let run = &mut runs[turn % 2];
+            let before = run.end;
+            assert!(records.extend(run, &Unlimited) && run.next < run.end && run.end <= run.until);
+            assert_eq!(run.at, records.address(run.next as u32) as usize);
+            assert_eq!(records.split(run.next as u32).0, records.split(run.end as u32 - 1).0, "a run lies in one segment");
+            follows += usize::from(turn >= 5_000 && run.next == before);
+            given.push(run.next..run.end);
+            // What was handed out is used up, as if each handle were kept.
+            run.next = run.end;
+        }
+        assert!(follows > 950, "{follows} of 1,000 runs go on where the worker's last one ended");
+        given.extend(runs.iter().map(|run| run.next..run.until));
+        given.sort_unstable_by_key(|range| range.start);
+        assert!(given.windows(2).all(|two| two[0].end == two[1].start), "every handle is given out once");
+        assert_eq!(given.last().map(|last| last.end), Some(records.end() as usize));
     }
 }
