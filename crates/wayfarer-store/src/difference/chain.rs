@@ -3,9 +3,9 @@
 #![allow(unsafe_code)] // Records are bytes in raw memory, each written by the one worker that owns its handle.
 
 use crate::Account;
-use crate::memory::arena::Chunk;
+use crate::memory::arena::{Addresses, Chunk};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Handles that a worker takes at once.
 const RUN: usize = 16;
@@ -18,7 +18,7 @@ const SLACK: usize = 16;
 
 /// Records by handle.
 pub(super) struct Chain {
-    directory: Box<[AtomicPtr<u8>]>,
+    directory: Addresses<u8>,
     grounds: Mutex<Grounds>,
     /// The longest record.
     longest: usize,
@@ -50,7 +50,7 @@ impl Chain {
         let shift = (0..).find(|shift| (RUN * (longest + (1 << shift))) >> shift < 1 << 16).unwrap_or(0);
         let blocks = (most / (RUN * BLOCK * 4)).saturating_add(2).min(u32::MAX as usize / (RUN * BLOCK) + 1);
         Chain {
-            directory: (0..blocks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            directory: Addresses::new(blocks),
             grounds: Mutex::new(Grounds { chunks: Vec::new(), runs: 0 }),
             longest,
             shift,

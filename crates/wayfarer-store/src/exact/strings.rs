@@ -5,10 +5,10 @@
 
 use super::varying::form_length;
 use crate::Account;
-use crate::memory::arena::Chunk;
+use crate::memory::arena::{Addresses, Chunk};
 use crate::memory::records::{Records, Run};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use wayfarer_space::Packing;
 
 /// The link of a state that was not reached from another.
@@ -19,7 +19,7 @@ pub(crate) struct Strings {
     /// The place of the bytes, in granules, above the link.
     places: Records,
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
-    table: Box<[AtomicPtr<u8>]>,
+    table: Addresses<u8>,
     grounds: Mutex<Grounds>,
     /// Forms begin at multiples of two to this power, so that 32 bits can hold their place.
     granule: u32,
@@ -59,7 +59,7 @@ impl Strings {
         let segments = (most / segment).saturating_add(2).min(1 << 20);
         Strings {
             places: Records::of_words(segment, most),
-            table: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            table: Addresses::new(segments),
             grounds: Mutex::new(Grounds { chunks: Vec::new(), next: 0, end: 0, start: 0 }),
             granule,
             segment: segment.ilog2(),

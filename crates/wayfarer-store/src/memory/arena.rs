@@ -6,7 +6,9 @@
 
 use crate::Account;
 use std::alloc::{Layout, alloc, dealloc};
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicPtr;
 
 /// Gives free memory that the allocator keeps in small blocks back to the system. Otherwise a dropped store would count until the end.
 pub fn give_back() {
@@ -44,6 +46,40 @@ pub(crate) fn prefetch_to_write(address: *const u8) {
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     prefetch_line(address);
+}
+
+/// Numbers of this many fill a block that comes from the system, zeroed, rather than from memory that was used before.
+const MAPPED: usize = (1 << 20) / size_of::<usize>();
+
+/// A list of addresses, none of which is set at first. Most of a long one is never touched.
+pub(crate) struct Addresses<T> {
+    all: Box<[AtomicPtr<T>]>,
+    len: usize,
+}
+
+impl<T> Addresses<T> {
+    /// So many addresses. A long list is made so long that the allocator maps it, and does not clear it page by page.
+    pub(crate) fn new(len: usize) -> Self {
+        let zeros = Box::into_raw(vec![0usize; if len >= MAPPED / 8 { len.max(MAPPED) } else { len }].into_boxed_slice());
+        // SAFETY: an atomic pointer is as large and aligned as a number of this size, and all its bits are zero if it is null.
+        Addresses { all: unsafe { Box::from_raw(zeros as *mut [AtomicPtr<T>]) }, len }
+    }
+}
+
+impl<T> Deref for Addresses<T> {
+    type Target = [AtomicPtr<T>];
+
+    #[inline]
+    fn deref(&self) -> &[AtomicPtr<T>] {
+        // SAFETY: the list is at least as long.
+        unsafe { self.all.get_unchecked(..self.len) }
+    }
+}
+
+impl<T> DerefMut for Addresses<T> {
+    fn deref_mut(&mut self) -> &mut [AtomicPtr<T>] {
+        &mut self.all[..self.len]
+    }
 }
 
 /// The least that an arena takes at once.

@@ -3,10 +3,10 @@
 #![allow(unsafe_code)] // Records are written through raw pointers, each by the one worker that owns its handle.
 
 use crate::Account;
-use crate::memory::arena::{Chunk, LINE, prefetch_line};
+use crate::memory::arena::{Addresses, Chunk, LINE, prefetch_line};
 use crate::memory::own_line::OwnLine;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const LINK: usize = 4;
 /// The link of a state that was not reached from another.
@@ -33,7 +33,7 @@ const ROOMY_EACH: usize = 128 << 20;
 /// A growing array of records: a tight state and the handle of the state it was reached from.
 pub(crate) struct Records {
     /// The segments' addresses; the room for them is fixed, so that readers need no lock.
-    table: Box<[AtomicPtr<u8>]>,
+    table: Addresses<u8>,
     /// The memory of the segments, with the number of the first segment behind it; what was given back leaves its place.
     chunks: OwnLine<Mutex<Chunks>>,
     /// Bytes of a tight state.
@@ -91,7 +91,7 @@ impl Records {
         let segment = segment.max((per_segment * record).next_multiple_of(64));
         let most = (most / segment).saturating_add(2 + GROUP).min(u32::MAX as usize / per_segment + 1).min(1 << 22);
         Records {
-            table: (0..most).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            table: Addresses::new(most),
             chunks: OwnLine::default(),
             tight,
             short: 1u64.checked_shl(8 * tight as u32).unwrap_or(0).wrapping_sub(1),

@@ -7,9 +7,9 @@
 #![allow(unsafe_code)] // Closed runs are plain words in raw memory that is never moved.
 
 use crate::Account;
-use crate::memory::arena::Chunk;
+use crate::memory::arena::{Addresses, Chunk};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Handles that a worker takes at once.
 pub(super) const RUN: usize = 128;
@@ -42,7 +42,7 @@ pub(super) struct OpenRun {
 /// Records in the order of insertion.
 pub(super) struct Sequence {
     /// The address of each run, in blocks: that of an [`OpenRun`] with the mark [`OPEN`], or of a closed one; 0 if there is none yet.
-    directory: Box<[AtomicPtr<AtomicU64>]>,
+    directory: Addresses<AtomicU64>,
     grounds: Mutex<Grounds>,
     /// Words of a segment.
     segment: usize,
@@ -92,7 +92,7 @@ impl Sequence {
     pub(super) fn new(most: usize) -> Self {
         let blocks = (most / (RUN * BLOCK)).saturating_add(1).min(u32::MAX as usize / (RUN * BLOCK) + 1);
         Sequence {
-            directory: (0..blocks).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            directory: Addresses::new(blocks),
             grounds: Mutex::new(Grounds { blocks: Vec::new(), closed: Closed::default(), runs: 0, open: 0, areas: Vec::new() }),
             segment: Self::segment(most),
         }
