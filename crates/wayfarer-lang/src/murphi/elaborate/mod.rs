@@ -51,6 +51,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
 use code::Code;
 use functions::{Declared, Instance};
+use rustc_hash::FxHashMap;
 use scopes::Scopes;
 use std::collections::HashMap;
 use types::Types;
@@ -129,7 +130,7 @@ struct Elaborator<'a> {
     /// Functions made from formulas.
     wrapped: Vec<(FunctionId, Function)>,
     program: Program,
-    fault_numbers: HashMap<(FaultKind, String, At), FaultId>,
+    fault_numbers: FxHashMap<(FaultKind, String, At), FaultId>,
     /// The property that each cover statement reports to, by the statement's position.
     covers: HashMap<Span, PropertyId>,
     bag_sites: Vec<bags::Site>,
@@ -158,7 +159,7 @@ impl<'a> Elaborator<'a> {
             wrapped: Vec::new(),
             around: Vec::new(),
             program: Program { source: source.name().to_string(), ..Program::default() },
-            fault_numbers: HashMap::new(),
+            fault_numbers: FxHashMap::default(),
             covers: HashMap::new(),
             bag_sites: Vec::new(),
             numbering: rules::Numbering::default(),

@@ -9,7 +9,7 @@ use super::types::{Shape, Ty};
 use crate::diagnostics::Diagnostic;
 use crate::murphi::ast::Name;
 use crate::source::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use wayfarer_ir::{Place, Root};
 
 /// The meaning of a name.
@@ -24,7 +24,7 @@ pub(super) enum Symbol {
 }
 
 /// The names of one scope.
-pub(super) type Scope = HashMap<String, Entry>;
+pub(super) type Scope = FxHashMap<String, Entry>;
 
 /// A scope's entry for a name.
 #[derive(Clone, Debug)]
@@ -37,18 +37,18 @@ pub(super) struct Entry {
 
 #[derive(Default)]
 pub(super) struct Scopes {
-    globals: HashMap<String, Entry>,
+    globals: FxHashMap<String, Entry>,
     /// Inner scopes, innermost last.
     inner: Vec<Scope>,
     /// The number of global names that are visible.
     pub(super) visible: usize,
     /// The position of each global name's declaration, known before it is visible.
-    pub(super) places: HashMap<String, Span>,
+    pub(super) places: FxHashMap<String, Span>,
 }
 
 impl Scopes {
     pub(super) fn open(&mut self) {
-        self.inner.push(Scope::new());
+        self.inner.push(Scope::default());
     }
 
     pub(super) fn close(&mut self) {
