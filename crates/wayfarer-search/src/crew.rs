@@ -94,7 +94,7 @@ pub(crate) struct Crew {
     most: usize,
     gate: Mutex<Gate>,
     /// One for each worker, so that only those are woken who are called.
-    bells: Vec<OwnLine<Bell>>,
+    bells: Vec<Condvar>,
     /// Whether the run ends, so that no one has to look behind the gate.
     ended: AtomicBool,
     /// The result of the last meeting, so that a worker that watches for it need not look behind the gate, either.
@@ -115,16 +115,11 @@ pub(crate) struct Crew {
 /// A worker's states, rules fired and steps.
 type Figures = [AtomicU64; 3];
 
-/// Wakes one worker.
-#[derive(Default)]
-struct Bell {
-    asleep: Mutex<bool>,
-    rings: Condvar,
-}
-
 struct Gate {
     /// Which workers are still at it, and the violations each of them had when it last came or left.
     present: Vec<bool>,
+    /// Which of them sleep.
+    asleep: Vec<bool>,
     violations: Vec<usize>,
     /// Workers below this number were called by the last meeting: those of them that are present, and those of these that wait.
     called: usize,
@@ -164,6 +159,7 @@ impl Crew {
             most,
             gate: Mutex::new(Gate {
                 present: vec![true; workers],
+                asleep: vec![false; workers],
                 violations: vec![0; workers],
                 called: workers,
                 working: workers,
@@ -171,7 +167,7 @@ impl Crew {
                 meetings: 0,
                 stop: None,
             }),
-            bells: (0..workers).map(|_| OwnLine::default()).collect(),
+            bells: (0..workers).map(|_| Condvar::new()).collect(),
             ended: AtomicBool::new(false),
             result: AtomicU64::new(Met { meetings: 0, called: workers, enough: false }.packed()),
             looks: (0..workers).map(|_| AtomicU32::new(LOOKS.0)).collect(),
@@ -217,64 +213,54 @@ impl Crew {
         if gate.waiting == gate.working {
             self.open(&mut gate, next);
         }
-        drop(gate);
-        // From here on nobody waits at the gate: those who came early would wait there for each other, one after another, when the meeting ends.
-        self.watch(worker, met);
-        loop {
-            if let Some(result) = self.call(worker, met) {
+        if gate.meetings == met && gate.stop.is_none() {
+            drop(gate);
+            if let Some(result) = self.watch(worker, met) {
                 return Ok(result);
             }
-            if let Some(stop) = self.stop() {
+            gate = self.gate();
+        }
+        while gate.meetings == met || worker >= gate.called {
+            if let Some(stop) = gate.stop {
                 return Err(stop);
             }
-            self.sleep(worker, met);
+            gate.asleep[worker] = true;
+            if worker > 0 {
+                gate = self.bells[worker].wait(gate).unwrap_or_else(PoisonError::into_inner);
+                gate.asleep[worker] = false;
+                continue;
+            }
             // The first worker speaks for all with the outside, which may end the run.
-            if worker == 0
-                && self.call(worker, met).is_none()
-                && let Some(stop) = ask()
-            {
-                self.end(stop);
+            gate = self.bells[worker].wait_timeout(gate, NAP).unwrap_or_else(PoisonError::into_inner).0;
+            gate.asleep[worker] = false;
+            if gate.meetings == met && gate.stop.is_none() {
+                drop(gate);
+                if let Some(stop) = ask() {
+                    self.end(stop);
+                }
+                gate = self.gate();
             }
         }
+        Ok(Met::unpacked(self.result.load(Ordering::Acquire)))
     }
 
-    /// The result of the meeting after `met` others, if it has ended, or of a later one, if it calls this worker. Until a worker that is called comes to the
+    /// Looks for a while whether the meeting after `met` others has ended. Gives its result if it has and calls this worker. Until this worker comes to the
     /// next meeting, there is no other result.
-    fn call(&self, worker: usize, met: u64) -> Option<Met> {
-        let result = Met::unpacked(self.result.load(Ordering::Acquire));
-        (result.meetings != met && worker < result.called).then_some(result)
-    }
-
-    /// Sleeps until the bell rings, the first worker only for a while; not at all if there is news already.
-    fn sleep(&self, worker: usize, met: u64) {
-        let bell = &self.bells[worker];
-        let mut asleep = bell.asleep.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.call(worker, met).is_some() || self.ended.load(Ordering::Acquire) {
-            return;
-        }
-        *asleep = true;
-        // It may also wake for no reason. Then it looks around and sleeps again.
-        asleep = match worker {
-            0 => bell.rings.wait_timeout(asleep, NAP).unwrap_or_else(PoisonError::into_inner).0,
-            _ => bell.rings.wait(asleep).unwrap_or_else(PoisonError::into_inner),
-        };
-        *asleep = false;
-    }
-
-    /// Looks for a while whether the meeting after `met` others has ended.
-    fn watch(&self, worker: usize, met: u64) {
+    fn watch(&self, worker: usize, met: u64) -> Option<Met> {
         let looks = self.looks[worker].load(Ordering::Relaxed);
         for _ in 0..looks {
-            if Met::unpacked(self.result.load(Ordering::Acquire)).meetings != met {
+            let result = Met::unpacked(self.result.load(Ordering::Acquire));
+            if result.meetings != met {
                 self.looks[worker].store((looks * 2).min(LOOKS.0), Ordering::Relaxed);
-                return;
+                return (worker < result.called).then_some(result);
             }
             if self.ended.load(Ordering::Relaxed) {
-                return;
+                return None;
             }
             std::hint::spin_loop();
         }
         self.looks[worker].store((looks / 2).max(LOOKS.1), Ordering::Relaxed);
+        None
     }
 
     /// A meeting of the first worker with itself: the others have not been called, and stay away. Says how many meetings there were. None if others have
@@ -299,16 +285,12 @@ impl Crew {
         gate.called = if enough { self.workers } else { called };
         gate.working = gate.present[..gate.called].iter().filter(|present| **present).count();
         self.result.store(Met { meetings: gate.meetings, called: gate.called, enough }.packed(), Ordering::Release);
-        self.ring(gate.called);
+        self.ring(&gate.asleep[..gate.called]);
     }
 
-    /// Wakes those of the first `called` workers who sleep.
-    fn ring(&self, called: usize) {
-        for bell in &self.bells[..called] {
-            if *bell.asleep.lock().unwrap_or_else(PoisonError::into_inner) {
-                bell.rings.notify_one();
-            }
-        }
+    /// Wakes those who sleep.
+    fn ring(&self, asleep: &[bool]) {
+        self.bells.iter().zip(asleep).filter(|(_, asleep)| **asleep).for_each(|(bell, _)| bell.notify_one());
     }
 
     /// A worker leaves and is no longer waited for; it has found this many violations.
@@ -329,8 +311,7 @@ impl Crew {
         let mut gate = self.gate();
         gate.stop = gate.stop.or(Some(stop));
         self.ended.store(true, Ordering::Release);
-        drop(gate);
-        self.ring(self.workers);
+        self.ring(&gate.asleep);
     }
 
     /// Why the run ends, if it does.
