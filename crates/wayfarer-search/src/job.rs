@@ -152,7 +152,7 @@ impl Breadth<'_, '_> {
     /// The same by one worker, whose work `drive` carries on. It says why the work ends, if it does not end by itself.
     pub(crate) fn alone(self, drive: impl FnOnce(&mut Work, &mut Bfs) -> Option<Stop>) -> (Outcome, u32) {
         let Breadth { space, store, settings, account, load, shared, reserved, from, entering, .. } = self;
-        let mut bfs = Bfs::part(shared.part(0), 0, (None, Some(load)), from, &settings.limits).asking(account).reserving(reserved);
+        let mut bfs = Bfs::part(shared.part(0), 0, (None, Some(load)), from, &settings.limits).asking(account).reserving(reserved, space.packing());
         let outcome = match Work::new(space, store, &mut bfs, settings, entering) {
             Some(mut work) => {
                 let stop = drive(&mut work, &mut bfs);
@@ -174,7 +174,7 @@ impl Breadth<'_, '_> {
         let record = Mutex::new(record);
         let run = |worker: usize, control: &mut dyn Control| {
             let bfs = Bfs::part(shared.part(worker), worker, (Some(&crew), Some(load)), from, &settings.limits);
-            let mut bfs = bfs.asking(account).reserving(reserved);
+            let mut bfs = bfs.asking(account).reserving(reserved, space.packing());
             let record = if worker == 0 { record.lock().unwrap_or_else(PoisonError::into_inner).take() } else { None };
             let mut outcome = work(space, store, &mut bfs, settings, control, Entering { first: first && worker == 0, sole: false, record });
             let (level, own) = bfs.leave();

@@ -3,6 +3,8 @@
 /// The steps that a round should have at most, so that the successors of a few rounds stay in the cache, and in the
 /// budget if every state has many.
 const STEPS: usize = 1024;
+/// The least of these.
+const FEWEST: u128 = 16;
 /// A step to a state of more words counts for several.
 const WORDS: usize = 32;
 
@@ -11,12 +13,19 @@ const WORDS: usize = 32;
 pub(crate) struct Batch {
     now: u32,
     most: u32,
+    /// The steps that a round should have at most.
+    steps: usize,
 }
 
 impl Batch {
     /// One state at first, and at most `most`.
     pub(crate) fn new(most: u32) -> Self {
-        Batch { now: 1, most: most.max(1) }
+        Batch { now: 1, most: most.max(1), steps: STEPS }
+    }
+
+    /// The same for rounds that take so many bytes where full ones would take `full`.
+    pub(crate) fn within(self, bytes: usize, full: usize) -> Self {
+        Batch { steps: (STEPS as u128 * bytes as u128 / full.max(1) as u128).clamp(FEWEST, STEPS as u128) as usize, ..self }
     }
 
     /// The states to expand next.
@@ -36,9 +45,9 @@ impl Batch {
 
     /// A round expanded `sources` states and made `steps` steps.
     pub(crate) fn learn(&mut self, sources: usize, steps: usize) {
-        if steps > STEPS {
+        if steps > self.steps {
             self.now = (self.now / 2).max(1);
-        } else if sources as u32 >= self.now && 2 * steps <= STEPS {
+        } else if sources as u32 >= self.now && 2 * steps <= self.steps {
             self.now = (self.now * 2).min(self.most);
         }
     }
@@ -58,6 +67,10 @@ mod tests {
         assert_eq!(batch.states(), 64);
         (0..10).for_each(|_| batch.learn(1, 30_000));
         assert_eq!(batch.states(), 1);
+        // With half the room, rounds have half the steps.
+        let mut batch = Batch::new(256).within(50, 100);
+        (0..10).for_each(|_| batch.learn(batch.states() as usize, 8 * batch.states() as usize));
+        assert_eq!(batch.states(), 64);
     }
 
     #[test]

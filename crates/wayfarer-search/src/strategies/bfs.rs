@@ -187,8 +187,12 @@ impl<'a> Bfs<'a> {
         Bfs { batch: Batch::new(if account.allows(workers * ROOM) { BATCH } else { SMALL_BATCH }), ..self }
     }
 
-    /// The same, with so much memory promised for its ordinary rounds until they have grown: others would take it meanwhile.
-    pub(crate) fn reserving(mut self, bytes: usize) -> Self {
+    /// The same, with so much memory promised for its ordinary rounds until they have grown: others would take it meanwhile. If that is less than they usually
+    /// take, they are smaller.
+    pub(crate) fn reserving(mut self, bytes: usize, packing: &Packing) -> Self {
+        if bytes > 0 {
+            self.batch = self.batch.within(bytes, Bfs::ordinary(packing));
+        }
         let load = self.load.filter(|_| bytes > 0);
         self.growing = load.map(|load| Growing { left: load.promise(bytes), ..Growing::default() });
         self

@@ -16,19 +16,8 @@ use std::sync::atomic::Ordering;
 
 /// Buckets whose entries are tried before a table counts as full. Each has at least eight.
 const SEARCHED: usize = 64;
-/// Buckets that are looked through for guests at once.
-const PIECE: u64 = 16 * PART;
-
-/// How many moves ahead the line of a move is fetched.
-const EARLY: usize = 8;
-
-/// An entry that lies in its other bucket, and its home.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Guest {
-    at: u64,
-    value: u64,
-    home: u64,
-}
+/// Buckets that are looked through for locked ones at once.
+const PIECE: u64 = 64 * PART;
 
 /// Fingerprints in lines.
 pub(super) struct Table {
@@ -299,66 +288,36 @@ impl Table {
     /// Brings the entries of locked lines back to their home buckets, and marks those that have no room for them. No other worker may be inside, and no bucket
     /// is marked as spilled.
     fn return_home(&self, shape: &Shape, hands: usize) {
-        // Piece by piece, so that there are few guests at a time.
+        let locked = |buckets: Range<u64>| buckets.filter(|bucket| shape::is_locked(self.line(*bucket))).collect::<Vec<_>>();
+        // Few are locked. They are found on all threads, piece by piece so that the lists stay short, and moved by one.
         for from in (0..shape.buckets()).step_by(PIECE as usize) {
             let piece = from..shape.buckets().min(from + PIECE);
-            let guests = sweep(piece.clone(), hands, |buckets| self.guests(shape, buckets)).concat();
-            // Each thread has homes of its own.
-            let mut left = sweep(0..shape.buckets(), hands, |homes| self.put_home(shape, &guests, &homes)).concat();
-            left.sort_unstable();
-            sweep(piece, hands, |buckets| self.remove_guests(shape, buckets, &left));
+            sweep(piece, hands, locked).into_iter().flatten().for_each(|bucket| self.return_from(shape, bucket));
         }
     }
 
-    /// The entries in the locked lines among these that are not at home.
-    fn guests(&self, shape: &Shape, buckets: Range<u64>) -> Vec<Guest> {
-        let mut guests = Vec::new();
-        for at in buckets.filter(|bucket| shape::is_locked(self.line(*bucket))) {
-            let entries = Bucket::read(self.line(at));
-            let away = entries.entries(shape).filter(|value| value & 1 == 1);
-            guests.extend(away.map(|value| Guest { at, value, home: shape.across(at, value) }));
-        }
-        guests
-    }
-
-    /// Copies those guests into their home buckets that are at home in these. Gives those for which there is no room at home.
-    fn put_home(&self, shape: &Shape, guests: &[Guest], homes: &Range<u64>) -> Vec<Guest> {
-        let own: Vec<Guest> = guests.iter().filter(|guest| homes.contains(&guest.home)).copied().collect();
-        let mut left = Vec::new();
-        for (index, guest) in own.iter().enumerate() {
-            if let Some(later) = own.get(index + EARLY) {
-                self.lines.prefetch(later.home as usize);
+    /// The same for one locked line.
+    fn return_from(&self, shape: &Shape, bucket: u64) {
+        let line = self.line(bucket);
+        let mut entries = Bucket::read(line);
+        for slot in (0..entries.count(shape)).rev() {
+            let value = entries.get(shape, slot);
+            if value & 1 == 0 {
+                continue;
             }
-            let home = self.line(guest.home);
-            // A home may have guests itself.
-            let locked = shape::is_locked(home);
-            if shape::count(home, shape) < shape.slots() {
-                shape::push(home, shape, guest.value ^ 1);
+            let home = self.line(shape.across(bucket, value));
+            let (locked, room) = (shape::is_locked(home), shape::count(home, shape) < shape.slots());
+            if room {
+                shape::push(home, shape, value ^ 1);
+                entries.remove(shape, slot);
             } else {
                 shape::mark_spilled(home);
-                left.push(*guest);
             }
             if locked {
                 shape::lock(home);
             }
         }
-        left
-    }
-
-    /// Removes the guests from the locked lines among these, except for those that are left, which are given in order. The lines are unlocked then.
-    fn remove_guests(&self, shape: &Shape, buckets: Range<u64>, left: &[Guest]) {
-        for at in buckets.filter(|bucket| shape::is_locked(self.line(*bucket))) {
-            let line = self.line(at);
-            let mut entries = Bucket::read(line);
-            for slot in (0..entries.count(shape)).rev() {
-                let value = entries.get(shape, slot);
-                let is_left = || left.binary_search_by_key(&(at, value), |guest| (guest.at, guest.value)).is_ok();
-                if value & 1 == 1 && !is_left() {
-                    entries.remove(shape, slot);
-                }
-            }
-            entries.write(line);
-        }
+        entries.write(line);
     }
 
     /// Drops bits of every entry, in place, bucket by bucket, on so many threads; gives the number of entries that are left. No other worker may be inside.
