@@ -49,7 +49,7 @@ impl<'a> Load<'a> {
         if weight == 0 {
             return Some(Lifted::default());
         }
-        let most = *self.most.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let most = *self.most.get_or_init(|| std::thread::available_parallelism().map_or(usize::MAX, usize::from));
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         (*workers < most && self.account.allows(weight)).then(|| {
             *workers += 1;
