@@ -35,12 +35,13 @@ const AHEAD: u64 = 1;
 /// steps than this, a step of an arm counts for several, and a turn has fewer of them, but at least `SHORTEST`.
 const USUAL: u64 = 16;
 const SHORTEST: u64 = 64;
-/// The states of a turn take this share of the memory at most, as a divisor. Each of its steps takes memory for so many rows, of the state and so many bytes
-/// more; and at most so large a share of the memory is kept for that.
+/// The states of a turn take this share of the memory at most, as a divisor.
 const TAKEN: usize = 64;
+/// The copies of a state that a step of a turn takes memory for, and the bytes beside each.
 const ROWS: usize = 3;
-const KEPT: usize = 16;
 const BESIDES: usize = 64;
+/// The largest share of the memory that is kept for a turn, as a divisor.
+const KEPT: usize = 16;
 /// As many steps as this the arms make before they fall behind: many errors are near to hand.
 const HEAD_START: u64 = 1 << 16;
 /// How long an exhaustive search goes on after an arm has found a violation, because a violation that it finds itself

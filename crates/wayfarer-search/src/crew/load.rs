@@ -1,7 +1,8 @@
 //! The memory of rounds that are large because their states have very many successors.
 //!
 //! A round takes its memory while it is made, and nobody can ask for it in advance. So a worker begins such rounds only
-//! if the budget has room for one, and the room is promised to it until it holds the memory.
+//! if the budget has room for one, and the room is promised to it until it holds the memory. Nor do more workers make such
+//! rounds than there are cores.
 
 use crate::Account;
 use std::sync::atomic::{AtomicUsize, Ordering};

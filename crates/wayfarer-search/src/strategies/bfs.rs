@@ -39,10 +39,10 @@ const LAG: usize = 2;
 /// including growth by doubling.
 const MANY: usize = 4096;
 const STEP: usize = 160;
-/// The rows of steps that an ordinary round comes to have room for, as a rule, the bytes of a row without its state, and the rounds after which a worker's
-/// rounds have their size.
+/// The steps that an ordinary round comes to have room for, as a rule, and the bytes of each without its state.
 const ROWS: usize = 4096;
 const BESIDES: usize = 64;
+/// After so many rounds, a worker's rounds are as large as they will be.
 const SETTLED: usize = 1024;
 /// The share of a large round's memory that a worker may take in addition while it works.
 const GROWS: usize = 4;

@@ -364,7 +364,7 @@ mod tests {
         (table, added)
     }
 
-    /// Checks that everything is found, that nothing else is there, and that the lines are unlocked and marked rightly. Gives the number of guests.
+    /// Checks that everything is found, that nothing else is there, and that the lines are unlocked and marked rightly. Gives the number of guests: entries in their other bucket.
     fn check(table: &Table, shape: &Shape, addresses: &[u64]) -> usize {
         assert!(addresses.iter().all(|address| table.holds(shape, shape.place(*address), true)));
         let (mut entries, mut guests) = (0, 0);
